@@ -1,0 +1,92 @@
+"""The envelopes of collections (interface 2.1, docs/decisions.md, envelope and paging)."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobsite.api import parameters
+from jobsite.api.addresses import absolute
+
+SIZE, NUMBER = "page[size]", "page[number]"
+DEFAULT_SIZE = 20
+
+
+class PageNumberPagination(BasePagination):
+    """`{"data": [...], "links": {...}, "meta": {...}}` by `page[size]` and `page[number]`.
+
+    The view hands over `query`, its recognised parameters by name, in their canonical order; the
+    links repeat them.
+    """
+
+    names = (SIZE, NUMBER)
+
+    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
+        """Return the items of the page asked for; a page beyond the last has none."""
+        query = view.query
+        self.request = request
+        self.size = min(parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX)
+        self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
+        self.others = {name: value for name, value in query.items() if name not in self.names}
+        self.total = queryset.count()
+        self.last = max(1, -(-self.total // self.size))
+        start = (self.number - 1) * self.size
+        items = list(queryset[start : start + self.size]) if start < self.total else []
+        self.start, self.end = (start + 1, start + len(items)) if items else (None, None)
+        return items
+
+    def link(self, number: int) -> str:
+        return f"{self.path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: number})}"
+
+    def get_paginated_response(self, data: Any) -> Response:
+        self.path = absolute(self.request, self.request.path)
+        previous = min(self.number - 1, self.last)
+        return Response(
+            {
+                "data": data,
+                "links": {
+                    "first": self.link(1),
+                    "last": self.link(self.last),
+                    "prev": self.link(previous) if previous else None,
+                    "next": self.link(self.number + 1) if self.number < self.last else None,
+                },
+                "meta": {
+                    "current_page": self.number,
+                    "from": self.start,
+                    "last_page": self.last,
+                    "path": self.path,
+                    "per_page": self.size,
+                    "to": self.end,
+                    "total": self.total,
+                },
+            }
+        )
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "required": ["data", "links", "meta"],
+            "properties": {
+                "data": schema,
+                "links": {"$ref": "#/components/schemas/Links"},
+                "meta": {"$ref": "#/components/schemas/Meta"},
+            },
+        }
+
+
+class Unpaged(BasePagination):
+    """`{"data": [...]}`: the whole collection at once."""
+
+    names = ()
+
+    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
+        return list(queryset)
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"data": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "required": ["data"], "properties": {"data": schema}}

@@ -1,0 +1,112 @@
+"""Errors of the interface: RFC 9457 problem documents for every path below an API prefix."""
+
+import logging
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.signals import got_request_exception
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.encoding import escape_uri_path
+from rest_framework import exceptions
+from rest_framework.views import set_rollback
+
+logger = logging.getLogger("django.request")
+
+
+@dataclass
+class ParameterError:
+    """What is wrong with one query parameter: its name, what came, what is allowed."""
+
+    parameter: str
+    detail: str
+    received: str | list[str]
+    allowed: str | list[str]
+
+
+class InvalidParameters(exceptions.APIException):
+    """Query parameters that the endpoint refuses; all of them are named in one answer."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+
+    def __init__(self, errors: list[ParameterError]) -> None:
+        self.errors = errors
+        super().__init__(" ".join(error.detail for error in errors))
+
+
+def problem(
+    request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
+) -> JsonResponse:
+    """Return a problem document about `request`; it is never stored by a cache."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": int(status),
+        "detail": detail,
+        "instance": escape_uri_path(request.path),
+    }
+    response = JsonResponse(
+        body | members,
+        status=status,
+        content_type="application/problem+json",
+        headers={"Cache-Control": "no-store"} | (headers or {}),
+        json_dumps_params={"ensure_ascii": False},
+    )
+    response.exception = True  # type: ignore[attr-defined]  # DRF: nothing to render
+    return response
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    """DRF's EXCEPTION_HANDLER. What nobody expected is logged, signalled and answered as a 500."""
+    request = context["request"]._request
+    set_rollback()
+    if isinstance(exc, Http404):
+        exc = exceptions.NotFound()
+    elif isinstance(exc, PermissionDenied):
+        exc = exceptions.PermissionDenied()
+    if not isinstance(exc, exceptions.APIException):
+        logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
+        got_request_exception.send(sender=type(context["view"]), request=request)
+        return problem(request, 500, "The server failed to answer; the failure has been logged.")
+
+    headers, members = {}, {}
+    if wait := getattr(exc, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    if challenge := getattr(exc, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    if isinstance(exc, exceptions.MethodNotAllowed):
+        headers["Allow"] = ", ".join(context["view"].allowed_methods)
+    if isinstance(exc, InvalidParameters):
+        members["errors"] = [asdict(error) for error in exc.errors]
+    return problem(request, exc.status_code, str(exc.detail), headers, **members)
+
+
+def not_found(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    """Any path below an API prefix that no route takes."""
+    return problem(request, 404, "There is nothing at this path. Paths have no trailing slash.")
+
+
+def _handler(status: int, detail: str) -> Any:
+    """A Django error handler that answers in JSON below an API prefix and in HTML elsewhere."""
+    from django.views import defaults
+
+    in_html = {
+        400: defaults.bad_request,
+        403: defaults.permission_denied,
+        404: defaults.page_not_found,
+        500: defaults.server_error,
+    }[status]
+
+    def handler(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.path.startswith(("/v1", "/v0.1")):
+            return problem(request, status, detail)
+        return in_html(request, *args, **kwargs)
+
+    return handler
+
+
+bad_request = _handler(400, "The request could not be understood.")
+permission_denied = _handler(403, "This is not yours to see.")
+page_not_found = _handler(404, "There is nothing at this path.")
+server_error = _handler(500, "The server failed to answer; the failure has been logged.")

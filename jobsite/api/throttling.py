@@ -1,0 +1,50 @@
+"""How often one client may ask (docs/decisions.md #27)."""
+
+import re
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from jobsite.api import addresses
+
+_SECONDS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hour": 3600}
+
+
+def parse_rate(rate: str) -> tuple[int, int] | None:
+    """Return (requests, seconds) of a rate such as "600/min", None for "off"."""
+    if rate == "off":
+        return None
+    match = re.fullmatch(r"([1-9][0-9]*)/(s|sec|min|h|hour)", rate)
+    if not match:
+        raise ImproperlyConfigured(f'RATE_LIMIT must be "off" or like "600/min"; it is {rate!r}.')
+    return int(match[1]), _SECONDS[match[2]]
+
+
+class RateLimit(BaseThrottle):
+    """RATE_LIMIT requests per client address and window, counted in the default cache.
+
+    The count is one atomic increment, so it is right for all workers that share the cache.
+    """
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        if (rate := parse_rate(settings.RATE_LIMIT)) is None:
+            return True
+        limit, seconds = rate
+        now = time.time()
+        window = int(now // seconds)
+        self._wait = max(1, round((window + 1) * seconds - now))
+        key = f"rate:{window}:{addresses.client(request)}"
+        if cache.add(key, 1, timeout=seconds):
+            return True
+        try:
+            return cache.incr(key) <= limit
+        except ValueError:  # the window ended between the two
+            return True
+
+    def wait(self) -> float:
+        return self._wait

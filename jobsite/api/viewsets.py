@@ -1,0 +1,84 @@
+"""What every endpoint of the interface shares: read-only, open, checked parameters, cache headers."""
+
+from datetime import date, datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.http import http_date
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from jobsite.api import caching, parameters
+from jobsite.api.pagination import PageNumberPagination
+
+
+class ReadOnlyViewSet(GenericViewSet):
+    """GET, HEAD and OPTIONS on a collection. One moment, `self.now`, holds for a whole request.
+
+    `query_names` are the parameters the endpoint takes beside those of its paginator, in the order
+    in which links repeat them; what came of them is `self.query`.
+    """
+
+    http_method_names = ("get", "head", "options")
+    permission_classes = [AllowAny]
+    pagination_class: Any = PageNumberPagination
+    query_names: ClassVar[tuple[str, ...]] = ()
+    now: datetime
+    query: dict[str, str]
+
+    def perform_authentication(self, request: Request) -> None:
+        """Credentials are looked at only where a permission asks: a stale one never breaks a public answer."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.now = timezone.now()
+        paging = self.paginator.names if self.paginator else ()
+        names = (*self.query_names, *paging)
+        received = parameters.read(request.query_params, names)
+        self.query = {name: received[name] for name in names if name in received}
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
+
+    def next_change(self) -> datetime | None:
+        """The next moment at which time alone changes the answer."""
+        return None
+
+    def is_private(self) -> bool:
+        """Whether the answer is not for everybody."""
+        return False
+
+    def finalize_response(
+        self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if response.status_code == 200:
+            if self.is_private():
+                caching.private(response)
+            else:
+                caching.public(response, now=self.now, until=self.next_change())
+        return response
+
+
+def mark_deprecated(response: HttpResponse, successor: str) -> None:
+    """Tell clients of v0.1 that it goes, if a setting says so (RFC 9745, RFC 8594)."""
+    if not settings.V0_1_DEPRECATED_AT:
+        return
+    response["Deprecation"] = f"@{_unix(settings.V0_1_DEPRECATED_AT)}"
+    if settings.V0_1_SUNSET_AT:
+        response["Sunset"] = http_date(_unix(settings.V0_1_SUNSET_AT))
+    response["Link"] = f'<{successor}>; rel="successor-version"'
+
+
+def _unix(day: str) -> int:
+    """Seconds since the epoch of the start of an ISO date in the site's time zone."""
+    start = datetime.combine(date.fromisoformat(day), datetime.min.time())
+    return int(timezone.make_aware(start).timestamp())

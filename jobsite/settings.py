@@ -1,0 +1,231 @@
+"""Settings of the job site: one file, every knob an environment variable.
+
+Without any variable this is a development checkout: DEBUG on, SQLite, loopback hosts only.
+Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+env.read_env(BASE_DIR / ".env")
+
+# --- Process -----------------------------------------------------------------------------------
+
+SECRET_KEY = env.str("SECRET_KEY", "")
+DEBUG = env.bool("DEBUG", default=not SECRET_KEY)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+# Origin (and path prefix) under which the public reaches this service, e.g. https://jobs.example.com.
+# Where it is set, absolute URLs never look at the Host header.
+PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
+
+if not SECRET_KEY:
+    if ALLOWED_HOSTS or PUBLIC_BASE_URL or not DEBUG:
+        raise ImproperlyConfigured("SECRET_KEY must be set wherever the site serves more than this machine.")
+    SECRET_KEY = "django-insecure-development-only-key-for-loopback"  # noqa: S105 - never leaves loopback
+
+ROOT_URLCONF = "jobsite.urls"
+WSGI_APPLICATION = "jobsite.wsgi.application"
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "corsheaders",
+    "django_filters",
+    "django_prose_editor",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "rest_framework",
+    "jobsite",
+    "vacancies",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "jobsite.api.caching.ConditionalMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+APPEND_SLASH = False  # paths of the API have no trailing slash; the admin redirects by itself
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Data --------------------------------------------------------------------------------------
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # A deferred transaction that turns into a write fails at once with "database is locked",
+    # whatever the timeout; an immediate one waits.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON",
+    }
+else:
+    DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# The rate limit counts in this cache: give several workers one they share (redis://...).
+CACHES = {"default": env.cache_url("CACHE_URL", default="locmemcache://")}
+
+MEDIA_ROOT = BASE_DIR / "media"
+MEDIA_URL = "/media/"
+STATIC_ROOT = BASE_DIR / "static"
+STATIC_URL = "/static/"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# --- Language and time -------------------------------------------------------------------------
+
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")
+TIME_ZONE = env.str("TIME_ZONE", "UTC")
+USE_TZ = True
+
+# --- Accounts ----------------------------------------------------------------------------------
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
+
+# --- The public interface ----------------------------------------------------------------------
+
+MULTI_BRANDING = env.bool("MULTI_BRANDING", default=True)
+INTERNAL_ACCESS = env.str("INTERNAL_ACCESS", "public")  # public, authenticated or network
+INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-For is believed
+PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
+PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
+RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
+V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
+V0_1_SUNSET_AT = env.str("V0_1_SUNSET_AT", "")
+
+CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=["*"])
+CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
+if CORS_ALLOW_ALL_ORIGINS:
+    CORS_ALLOWED_ORIGINS = []
+CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json)(/|$)"
+CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS"]
+CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Link", "Retry-After", "Sunset"]
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",  # first: its WWW-Authenticate makes a refusal a 401
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["jobsite.api.throttling.RateLimit"],
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "jobsite.api.problems.exception_handler",
+    "URL_FORMAT_OVERRIDE": None,
+    "DATETIME_FORMAT": "%Y-%m-%d %H:%M:%S",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+
+# --- Look and feel -----------------------------------------------------------------------------
+
+UNFOLD = {
+    "SITE_TITLE": "Jobsite",
+    "SITE_HEADER": "Jobsite",
+    "SITE_SYMBOL": "work",
+    "SHOW_VIEW_ON_SITE": True,
+    "STYLES": [lambda request: static("jobsite/admin.css")],
+    "SIDEBAR": {
+        "show_search": True,
+        "navigation": [
+            {
+                "title": "Vacancies",
+                "items": [
+                    {
+                        "title": "Vacancies",
+                        "icon": "work",
+                        "link": reverse_lazy("admin:vacancies_vacancy_changelist"),
+                    },
+                    {
+                        "title": "Filters and options",
+                        "icon": "filter_list",
+                        "link": reverse_lazy("admin:vacancies_filter_changelist"),
+                    },
+                    {
+                        "title": "Brands",
+                        "icon": "storefront",
+                        "link": reverse_lazy("admin:vacancies_brand_changelist"),
+                    },
+                    {
+                        "title": "Recruiters",
+                        "icon": "badge",
+                        "link": reverse_lazy("admin:vacancies_recruiter_changelist"),
+                    },
+                ],
+            },
+            {
+                "title": "Access",
+                "items": [
+                    {"title": "Users", "icon": "person", "link": reverse_lazy("admin:auth_user_changelist")},
+                    {"title": "Groups", "icon": "group", "link": reverse_lazy("admin:auth_group_changelist")},
+                ],
+            },
+            {
+                "title": "For developers",
+                "items": [
+                    {"title": "API documentation", "icon": "api", "link": reverse_lazy("docs")},
+                ],
+            },
+        ],
+    },
+}

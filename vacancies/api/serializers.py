@@ -1,0 +1,68 @@
+"""Shapes that are the same object in every version of the interface."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from jobsite.api.serializers import AddressField, ItemSerializer
+from vacancies.models import Attachment, Brand, Vacancy
+from vacancies.vocabulary import Keyword
+
+
+class IconsSerializer(serializers.Serializer):
+    small = AddressField("icon_small", "icon_small_url", empty="")
+    large = AddressField("icon_large", "icon_large_url", empty="")
+
+
+class BrandSerializer(ItemSerializer):
+    """Interface 2.4: strings all, empty where there is nothing to say."""
+
+    icons = IconsSerializer(source="*", read_only=True)
+
+    class Meta:
+        model = Brand
+        fields = ("name", "description", "icons", "url")
+        extra_kwargs = {"url": {"help_text": "Website of the brand."}}
+
+
+class AttachmentSerializer(ItemSerializer):
+    """Interface 2.5."""
+
+    path = AddressField("file", "url", empty="")
+
+    class Meta:
+        model = Attachment
+        fields = ("name", "path")
+
+
+@extend_schema_field({"type": ["string", "null"]})
+class LabelField(serializers.Field):
+    """The first label of a vocabulary in the recruiter's order, null when there is none."""
+
+    def __init__(self, keyword: Keyword, **kwargs: Any) -> None:
+        self.keyword = keyword
+        super().__init__(source="*", read_only=True, **kwargs)
+
+    def to_representation(self, value: Vacancy) -> str | None:
+        return next(iter(value.labels(self.keyword)), None)
+
+
+@extend_schema_field({"type": "array", "items": {"type": "string"}})
+class LabelsField(serializers.Field):
+    """The labels of a vocabulary in the recruiter's order; an empty array when there are none."""
+
+    def __init__(self, keyword: Keyword, **kwargs: Any) -> None:
+        self.keyword = keyword
+        super().__init__(source="*", read_only=True, **kwargs)
+
+    def to_representation(self, value: Vacancy) -> list[str]:
+        return value.labels(self.keyword)
+
+
+@extend_schema_field({"type": ["array", "null"], "items": {"type": "string"}})
+class LabelsOrNullField(LabelsField):
+    """The labels of a vocabulary in the recruiter's order; null when there are none."""
+
+    def to_representation(self, value: Vacancy) -> list[str] | None:  # type: ignore[override]
+        return super().to_representation(value) or None

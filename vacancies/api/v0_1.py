@@ -1,0 +1,90 @@
+"""Version v0.1 of the interface for vacancies (interface 2.3): single values, paging only."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.http import HttpResponse
+from django.urls import reverse
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobsite.api.addresses import absolute
+from jobsite.api.permissions import InternalAccess, is_protected
+from jobsite.api.serializers import ItemSerializer, TextField
+from jobsite.api.viewsets import ReadOnlyViewSet, mark_deprecated
+from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
+from vacancies.models import Vacancy
+from vacancies.querysets import VacancyQuerySet
+from vacancies.vocabulary import Keyword
+
+
+class VacancySerializer(ItemSerializer):
+    """Interface 2.3; needs `Vacancy.objects.with_related()`."""
+
+    brand = BrandSerializer(source="shown_brand", read_only=True, required=False)
+    functiongroup = LabelField(Keyword.FUNCTIONGROUP)
+    type = LabelField(Keyword.TYPES)
+    contract_type = LabelField(Keyword.CONTRACT_TYPES)
+    work_regime = LabelField(Keyword.WORK_REGIMES)
+    regions = LabelsField(Keyword.REGIONS)
+    location = TextField()
+    description = TextField()
+    profile = TextField()
+    offer = TextField()
+    contact = TextField()
+    company = TextField()
+    attachments = AttachmentSerializer(many=True, read_only=True, required=False)
+
+    class Meta:
+        model = Vacancy
+        fields = (
+            "id",
+            "title",
+            "slug",
+            "brand",
+            "is_hot",
+            "functiongroup",
+            "type",
+            "contract_type",
+            "work_regime",
+            "regions",
+            "location",
+            "description",
+            "profile",
+            "offer",
+            "contact",
+            "company",
+            "attachments",
+            "updated_at",
+            "created_at",
+        )
+        omit_absent = ("brand", "attachments")
+
+
+class VacancyViewSet(ReadOnlyViewSet):
+    """Published vacancies of the job site, as version v0.1 shows them."""
+
+    serializer_class = VacancySerializer
+    verbs: ClassVar[tuple[str, ...]] = ("external",)  # of the queryset, which make it this list
+
+    def get_queryset(self) -> VacancyQuerySet:
+        listed = Vacancy.objects.published(at=self.now).that_are(*self.verbs)
+        return listed.newest_first().with_related({*VacancySerializer.Meta.fields, *Keyword.values})
+
+    def next_change(self) -> datetime | None:
+        return Vacancy.objects.that_are(*self.verbs).next_change(after=self.now)
+
+    def is_private(self) -> bool:
+        return is_protected() and "internal" in self.verbs
+
+    def finalize_response(
+        self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        mark_deprecated(response, successor=absolute(request, reverse("v1:vacancy-list")))
+        return response
+
+    @action(detail=False, verbs=("internal",), permission_classes=[InternalAccess])
+    def internal(self, request: Request) -> Response:
+        return self.list(request)

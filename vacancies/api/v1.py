@@ -1,0 +1,230 @@
+"""Version v1 of the interface for vacancies (interface 2.2, 2.10, 4)."""
+
+import re
+from datetime import datetime
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobsite.api import parameters
+from jobsite.api.filters import FilterBackend
+from jobsite.api.pagination import Unpaged
+from jobsite.api.permissions import InternalAccess, is_insider, is_protected
+from jobsite.api.serializers import AddressField, ItemSerializer, TextField
+from jobsite.api.viewsets import ReadOnlyViewSet
+from vacancies.api.serializers import (
+    AttachmentSerializer,
+    BrandSerializer,
+    LabelField,
+    LabelsField,
+    LabelsOrNullField,
+)
+from vacancies.filtersets import FacetFilterSet, VacancyFilterSet, filter_name
+from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
+from vacancies.querysets import VacancyQuerySet
+from vacancies.vocabulary import Keyword
+
+NO_SUCH_VACANCY = "No published vacancy has this id."
+
+
+class RecruiterSerializer(ItemSerializer):
+    """Interface 2.6: contact data only where the recruiter's record says that it is public."""
+
+    function = TextField()
+    email = TextField(source="shown_email")
+    phone = TextField(source="shown_phone")
+    image = AddressField("image", "image_url")
+
+    class Meta:
+        model = Recruiter
+        fields = ("id", "name", "function", "email", "phone", "image")
+
+
+class VacancySerializer(ItemSerializer):
+    """Interface 2.2; needs `Vacancy.objects.with_related()`."""
+
+    title_internal = serializers.CharField(source="shown_title_internal", read_only=True)
+    brand = BrandSerializer(source="shown_brand", read_only=True, required=False)
+    functiongroup = LabelField(Keyword.FUNCTIONGROUP)
+    types = LabelsOrNullField(Keyword.TYPES)
+    contract_types = LabelsOrNullField(Keyword.CONTRACT_TYPES)
+    work_regimes = LabelsOrNullField(Keyword.WORK_REGIMES)
+    regions = LabelsField(Keyword.REGIONS)
+    jobcustom1_values = LabelsField(Keyword.JOBCUSTOM1)
+    jobcustom2_values = LabelsField(Keyword.JOBCUSTOM2)
+    jobcustom3_values = LabelsField(Keyword.JOBCUSTOM3)
+    jobcustom4_values = LabelsField(Keyword.JOBCUSTOM4)
+    location = TextField()
+    description = TextField()
+    short_description = TextField()
+    profile = TextField()
+    offer = TextField()
+    contact = TextField()
+    company = TextField()
+    postcustom1 = TextField()
+    image = AddressField("image", "image_url")
+    video = TextField()
+    attachments = AttachmentSerializer(many=True, read_only=True, required=False)
+    head_recruiter = RecruiterSerializer(read_only=True)
+    recruiters = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Vacancy
+        fields = (
+            "id",
+            "title",
+            "title_internal",
+            "slug",
+            "brand",
+            "is_hot",
+            "is_permanent",
+            "functiongroup",
+            "types",
+            "contract_types",
+            "work_regimes",
+            "regions",
+            "jobcustom1_values",
+            "jobcustom2_values",
+            "jobcustom3_values",
+            "jobcustom4_values",
+            "location",
+            "description",
+            "short_description",
+            "profile",
+            "offer",
+            "contact",
+            "company",
+            "postcustom1",
+            "image",
+            "video",
+            "attachments",
+            "head_recruiter",
+            "recruiters",
+            "updated_at",
+            "created_at",
+        )
+        omit_absent = ("brand", "attachments")
+
+    def get_recruiters(self, vacancy: Vacancy) -> list[dict[str, Any]] | None:
+        recruiters = [link.recruiter for link in vacancy.ordered_recruiter_links]
+        return RecruiterSerializer(recruiters, many=True, context=self.context).data or None
+
+
+class VacancyViewSet(ReadOnlyViewSet):
+    """Published vacancies of the job site, as version v1 shows them."""
+
+    serializer_class = VacancySerializer
+    filter_backends = [FilterBackend]
+    filterset_class = VacancyFilterSet
+    query_names = (*VacancyFilterSet.base_filters, "fields")
+    lookup_value_regex = "[^/]+"
+    verbs: ClassVar[tuple[str, ...]] = ("external",)  # of the queryset, which make it this list
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.only = None
+        if "fields" in self.query:
+            self.only = parameters.choices("fields", self.query["fields"], VacancySerializer.Meta.fields)
+
+    def get_queryset(self) -> VacancyQuerySet:
+        listed = Vacancy.objects.published(at=self.now).that_are(*self.verbs)
+        return listed.newest_first().with_related(self.only)
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+        return super().get_serializer(*args, only=self.only, **kwargs)
+
+    def next_change(self) -> datetime | None:
+        return Vacancy.objects.that_are(*self.verbs).next_change(after=self.now)
+
+    def is_private(self) -> bool:
+        return is_protected() and "internal" in self.verbs
+
+    @action(detail=False, verbs=("external", "hot"))
+    def hot(self, request: Request) -> Response:
+        return self.list(request)
+
+    @action(
+        detail=False,
+        url_path="hot/internal",
+        verbs=("internal", "hot"),
+        permission_classes=[InternalAccess],
+    )
+    def hot_internal(self, request: Request) -> Response:
+        return self.list(request)
+
+
+class SingleVacancyViewSet(ReadOnlyViewSet):
+    """One published vacancy, public or internal, by its id."""
+
+    serializer_class = VacancySerializer
+    pagination_class = None
+    lookup_value_regex = "[^/]+"
+    vacancy: Vacancy
+
+    def get_object(self) -> Vacancy:
+        """Return the vacancy the path names. What is hidden and what never was raise the same NotFound,
+        found out the same way."""
+        pk = self.kwargs["pk"]
+        if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
+            raise NotFound(NO_SUCH_VACANCY)
+        published = Vacancy.objects.published(at=self.now).filter(pk=pk).with_related()
+        found = list(published.external() if is_protected() else published)
+        if not found and is_protected() and is_insider(self.request):
+            found = list(published.internal())
+        if not found:
+            raise NotFound(NO_SUCH_VACANCY)
+        return found[0]
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        self.vacancy = self.get_object()
+        return Response({"data": self.get_serializer(self.vacancy).data})
+
+    def next_change(self) -> datetime | None:
+        return self.vacancy.publish_until
+
+    def is_private(self) -> bool:
+        return is_protected() and self.vacancy.audience == Audience.INTERNAL
+
+
+class OptionSerializer(ItemSerializer):
+    """An option of a filter and the number of vacancies behind it."""
+
+    count = serializers.IntegerField(read_only=True, min_value=1)
+
+    class Meta:
+        model = FilterOption
+        fields = ("value", "label", "count")
+
+
+class FilterSerializer(ItemSerializer):
+    """Interface 2.10, docs/decisions.md #22."""
+
+    options = OptionSerializer(many=True, read_only=True, source="counted_options")
+
+    class Meta:
+        model = Filter
+        fields = ("id", "label", "keyword", "options")
+
+
+class FilterViewSet(ReadOnlyViewSet):
+    """Active filters with the number of public vacancies behind each option."""
+
+    serializer_class = FilterSerializer
+    pagination_class = Unpaged
+    query_names = tuple(FacetFilterSet.base_filters)
+
+    def get_queryset(self) -> list[Filter]:
+        vacancies = Vacancy.objects.published(at=self.now).external()
+        facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
+        facets.check()
+        narrowed = {
+            keyword: facets.without(name) for keyword in Keyword if (name := filter_name(keyword)) in self.query
+        }
+        return Filter.objects.active().with_counted_options(facets.qs, narrowed)
+
+    def next_change(self) -> datetime | None:
+        return Vacancy.objects.external().next_change(after=self.now)

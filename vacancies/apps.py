@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class VacanciesConfig(AppConfig):
+    name = "vacancies"
+    verbose_name = "vacancies"

@@ -1,0 +1,130 @@
+"""Fields that clean or derive their own value on every way in: admin, import, bulk insert, update."""
+
+import unicodedata
+from html.parser import HTMLParser
+from typing import Any
+
+import nh3
+from django.db import models
+from django_prose_editor.fields import ProseEditorField
+
+# What a text may hold (docs/decisions.md #11). The editor offers exactly this, so a recruiter
+# never writes what would be dropped.
+EDITOR_EXTENSIONS: dict[str, Any] = {
+    "Bold": True,
+    "Italic": True,
+    "Underline": True,
+    "Heading": {"levels": [2, 3, 4, 5]},
+    "BulletList": True,
+    "OrderedList": True,
+    "ListItem": True,
+    "Blockquote": True,
+    "HardBreak": True,
+    "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
+}
+_CLEANER = nh3.Cleaner(
+    tags=set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote a".split()),
+    clean_content_tags={"script", "style", "iframe", "object", "embed", "template", "noscript", "svg", "math"},
+    attributes={"a": {"href"}},
+    url_schemes={"http", "https", "mailto", "tel"},
+    link_rel=None,
+)
+_BLOCKS = frozenset("p br ul ol li h2 h3 h4 h5 blockquote".split())
+
+# Latin letters that Unicode does not decompose into a base letter and an accent, and typographic
+# marks that people type as their ASCII cousins.
+_FOLDED = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+    | dict.fromkeys("‘’‚‛", "'")
+    | dict.fromkeys("“”„‟", '"')
+    | dict.fromkeys("‐‑‒–—", "-")
+)
+
+
+class CleanHtml(str):
+    """Markup that went through `sanitise`; saves cleaning the same text twice on its way to a row."""
+
+
+def sanitise(html: str) -> CleanHtml:
+    """Return `html` with nothing but the allowed markup; text without anything to read becomes ""."""
+    if isinstance(html, CleanHtml):
+        return html
+    clean = _CLEANER.clean(html.replace("\0", ""))
+    return CleanHtml(clean if visible_text(clean) else "")
+
+
+class _TextCollector(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag in _BLOCKS:
+            self.parts.append(" ")
+
+    handle_endtag = lambda self, tag: self.handle_starttag(tag, None)  # noqa: E731 - one rule for both ends
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+def visible_text(html: str) -> str:
+    """Return what a reader sees of sanitised `html`, words separated by single spaces."""
+    if "<" not in html and "&" not in html:
+        return " ".join(html.split())
+    collector = _TextCollector()
+    collector.feed(html)
+    collector.close()
+    return " ".join("".join(collector.parts).split())
+
+
+def fold(text: str) -> str:
+    """Return `text` without case, accents and typographic variants, words separated by single spaces.
+
+    Stored text and search words are folded alike, so that a plain substring test finds the same
+    rows on every database.
+    """
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(_FOLDED)
+    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).replace("\0", "").split())
+
+
+class HtmlField(ProseEditorField):
+    """HTML text, sanitised before it reaches the database whichever way it comes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("blank", True)
+        kwargs.setdefault("default", "")
+        super().__init__(*args, extensions=EDITOR_EXTENSIONS, sanitize=sanitise, **kwargs)
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> CleanHtml:
+        value = sanitise(getattr(model_instance, self.attname))
+        setattr(model_instance, self.attname, value)
+        return value
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        # QuerySet.update() comes here without pre_save.
+        return super().get_db_prep_save(sanitise(value) if isinstance(value, str) else value, connection)
+
+
+class FoldedField(models.TextField):
+    """Folded text of other fields of the same row, derived at every save, for search and sorting."""
+
+    def __init__(self, *args: Any, sources: tuple[str, ...] = (), **kwargs: Any) -> None:
+        self.sources = sources
+        kwargs |= {"editable": False, "default": ""}
+        super().__init__(*args, **kwargs)
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        meta = model_instance._meta
+        texts = []
+        for source in self.sources:
+            field = meta.get_field(source)
+            value = getattr(model_instance, source)
+            texts.append(visible_text(sanitise(value)) if isinstance(field, HtmlField) else value)
+        value = fold(" \n ".join(filter(None, texts)))
+        setattr(model_instance, self.attname, value)
+        return value

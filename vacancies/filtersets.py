@@ -1,0 +1,84 @@
+"""Query parameters of the vacancy lists of v1 (docs/decisions.md #22, #28)."""
+
+from typing import Any
+
+import django_filters
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+
+from jobsite.api.filters import FilterSet
+from vacancies.fields import fold
+from vacancies.querysets import VacancyQuerySet
+from vacancies.vocabulary import Keyword
+
+SORT_KEYS = ("published_at", "-published_at", "title", "-title")
+SEARCH = "filter[search]"
+MAX_WORDS = 20
+
+
+def filter_name(keyword: str) -> str:
+    """Return the parameter of a vocabulary: "filter[regions]"."""
+    return f"filter[{keyword}]"
+
+
+def validate_search(text: str) -> None:
+    if not 1 <= len(fold(text).split()) <= MAX_WORDS:
+        raise ValidationError("No words, or too many.")
+
+
+class OptionFilter(django_filters.CharFilter):
+    """Any of a comma list of option values of one vocabulary. A value that no vacancy has finds
+    nothing: links outlive the last vacancy of a region, and an unknown value looks like a hidden one."""
+
+    def __init__(self, keyword: Keyword) -> None:
+        self.keyword = keyword
+        super().__init__(
+            validators=[RegexValidator(r"^[-\w]{1,200}(,[-\w]{1,200}){0,99}\Z", flags=256)],
+            help_text="1 to 100 option values, as /v1/filters lists them, separated by commas",
+        )
+
+    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
+        return qs.with_option(self.keyword, value.split(",")) if value else qs
+
+
+class SearchFilter(django_filters.CharFilter):
+    """Every word, in any order, in titles and visible text."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            max_length=200,
+            validators=[validate_search],
+            help_text=f"1 to {MAX_WORDS} words of 200 characters in all",
+        )
+
+    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
+        return qs.search(value) if value else qs
+
+
+class SortFilter(django_filters.ChoiceFilter):
+    """The order of the list."""
+
+    def __init__(self) -> None:
+        super().__init__(choices=[(key, key) for key in SORT_KEYS], help_text=list(SORT_KEYS))
+
+    def filter(self, qs: VacancyQuerySet, value: str) -> VacancyQuerySet:
+        return qs.sorted_by(value) if value else qs
+
+
+class FacetFilterSet(FilterSet):
+    """`filter[...]`: OR inside one filter, AND across them."""
+
+    # The names have brackets, so they cannot be written as attributes.
+    vars().update({filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()})
+
+    def without(self, name: str) -> VacancyQuerySet:
+        """The vacancies under every filter of the query but the one called `name`."""
+        queryset: Any = self.queryset
+        for other, value in self.form.cleaned_data.items():
+            if other != name:
+                queryset = self.filters[other].filter(queryset, value)
+        return queryset
+
+
+class VacancyFilterSet(FacetFilterSet):
+    sort = SortFilter()

@@ -1,0 +1,333 @@
+"""A vacancy, what it shows, and the one vocabulary it is classified and filtered by."""
+
+
+from datetime import datetime
+
+from django.conf import settings
+from django.core.validators import URLValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.text import slugify
+
+from vacancies.fields import FoldedField, HtmlField
+from vacancies.querysets import FilterQuerySet, VacancyQuerySet
+from vacancies.vocabulary import Keyword
+
+
+class WebURLField(models.URLField):
+    """A URL of http or https: anything else would be a link that runs or reveals something."""
+
+    default_validators = [URLValidator(schemes=["http", "https"])]
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **{"blank": True, "default": "", "max_length": 1000} | kwargs)
+
+
+class Brand(models.Model):
+    """An employer's face: the name, text, icons and site shown with its vacancies."""
+
+    name = models.CharField(max_length=200, unique=True)
+    description = HtmlField()
+    url = WebURLField("website")
+    icon_small = models.ImageField(upload_to="brands", blank=True)
+    icon_small_url = WebURLField("small icon elsewhere", help_text="Used when no file is uploaded.")
+    icon_large = models.ImageField(upload_to="brands", blank=True)
+    icon_large_url = WebURLField("large icon elsewhere", help_text="Used when no file is uploaded.")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Recruiter(models.Model):
+    """A person or office that answers for vacancies."""
+
+    name = models.CharField(max_length=200)
+    function = models.CharField(max_length=200, blank=True, default="")
+    email = models.EmailField("e-mail", blank=True, default="")
+    is_email_public = models.BooleanField(
+        "show e-mail", default=False, help_text="Shown to everybody on the public sites."
+    )
+    phone = models.CharField(max_length=50, blank=True, default="")
+    is_phone_public = models.BooleanField(
+        "show phone", default=False, help_text="Shown to everybody on the public sites."
+    )
+    image = models.ImageField(upload_to="recruiters", blank=True)
+    image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
+
+    class Meta:
+        ordering = ["name", "pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shown_email(self) -> str:
+        return self.email if self.is_email_public else ""
+
+    @property
+    def shown_phone(self) -> str:
+        return self.phone if self.is_phone_public else ""
+
+
+class Filter(models.Model):
+    """One of the nine vocabularies: its label, whether sites offer it as a filter, its options."""
+
+    keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
+    label = models.CharField(max_length=200)
+    is_active = models.BooleanField(
+        "offered as a filter", default=False, help_text="Public sites show it as a filter on their lists."
+    )
+    position = models.PositiveIntegerField(default=0)
+
+    objects = FilterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "pk"]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class FilterOption(models.Model):
+    """A term of a vocabulary; renaming it changes every vacancy that carries it."""
+
+    filter = models.ForeignKey(Filter, on_delete=models.PROTECT, related_name="options")
+    label = models.CharField(max_length=200)
+    value = models.SlugField(
+        max_length=200,
+        blank=True,
+        help_text="Stands in links, e.g. filter[regions]=antwerp; made from the label when left empty.",
+    )
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "label", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "filter", "label", name="option_label_once",
+                violation_error_message="This filter already has an option with this label.",
+            ),
+            models.UniqueConstraint(
+                "filter", "value", name="option_value_once",
+                violation_error_message="This filter already has an option with this value.",
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.label
+
+    def clean(self) -> None:
+        if not self.value and self.filter_id:
+            others = FilterOption.objects.filter(filter=self.filter_id).exclude(pk=self.pk)
+            self.value = free_value(self.label, set(others.values_list("value", flat=True)))
+
+
+def free_value(label: str, taken: set[str]) -> str:
+    """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
+    base = slugify(label)[:180] or "option"
+    return next(
+        value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
+    )
+
+
+class Audience(models.TextChoices):
+    PUBLIC = "public", "Public sites"
+    INTERNAL = "internal", "Internal only"
+    BOTH = "both", "Public sites and internal"
+
+
+class Status(models.TextChoices):
+    """What a recruiter decided; whether it is public now depends on the clock too."""
+
+    DRAFT = "draft", "Draft"
+    PUBLISHED = "published", "Published"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class State(models.TextChoices):
+    """Where a vacancy stands at a moment: its status seen against the clock."""
+
+    DRAFT = "draft", "Draft"
+    SCHEDULED = "scheduled", "Scheduled"
+    PUBLISHED = "published", "Published"
+    EXPIRED = "expired", "Expired"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class Vacancy(models.Model):
+    """A job on offer, its texts and classification, and when and to whom it shows."""
+
+    title = models.CharField(max_length=300)
+    title_internal = models.CharField(
+        "internal title",
+        max_length=300,
+        blank=True,
+        default="",
+        help_text="Public: sites receive it as title_internal. The title is sent when left empty.",
+    )
+    brand = models.ForeignKey(Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies")
+    is_hot = models.BooleanField("hot", default=False, help_text="Deserves more attention: also in the hot lists.")
+    is_permanent = models.BooleanField("continuously open", default=False, help_text="Has no end of recruitment.")
+    options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
+    location = models.CharField(max_length=200, blank=True, default="")
+
+    description = HtmlField()
+    short_description = HtmlField()
+    profile = HtmlField()
+    offer = HtmlField()
+    contact = HtmlField()
+    company = HtmlField()
+    postcustom1 = HtmlField("extra information")
+
+    image = models.ImageField(upload_to="vacancies", blank=True)
+    image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
+    video = models.CharField(max_length=1000, blank=True, default="", help_text="Address of a video.")
+    head_recruiter = models.ForeignKey(
+        Recruiter, on_delete=models.PROTECT, null=True, blank=True, related_name="headed_vacancies"
+    )
+    recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
+
+    audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
+    publish_from = models.DateTimeField(null=True, blank=True, help_text="Shown from this moment on.")
+    publish_until = models.DateTimeField(
+        null=True, blank=True, help_text="Not shown from this moment on; never ends when left empty."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    title_folded = FoldedField(sources=("title",))
+    search_text = FoldedField(
+        sources=(
+            "title", "title_internal", "location", "description", "short_description",
+            "profile", "offer", "contact", "company", "postcustom1",
+        )
+    )  # fmt: skip
+
+    objects = VacancyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "vacancies"
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="published") | Q(publish_from__isnull=False, head_recruiter__isnull=False),
+                name="published_has_start_and_head",
+                violation_error_message="A published vacancy needs a head recruiter and a moment to appear.",
+            ),
+            models.CheckConstraint(
+                condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
+                name="until_after_from",
+                violation_error_message="The vacancy would vanish before it appears.",
+            ),
+            models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
+        ]
+        indexes = [
+            models.Index(
+                F("publish_from").desc(), F("id").desc(), condition=Q(status="published"), name="published_newest"
+            ),
+            models.Index("publish_until", condition=Q(status="published"), name="published_until"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("v1:single-vacancy-detail", args=[self.pk])
+
+    @property
+    def slug(self) -> str:
+        """ASCII slug of the title with the id in brackets; the id alone when no ASCII is left."""
+        return "-".join(filter(None, (slugify(self.title), f"({self.pk})")))
+
+    @property
+    def state(self) -> State:
+        return self.state_at(timezone.now())
+
+    def state_at(self, at: datetime) -> State:
+        """The state at the moment `at`, by the rule of `VacancyQuerySet.published`."""
+        if self.status != Status.PUBLISHED or self.publish_from is None:
+            return State(self.status)
+        if at < self.publish_from:
+            return State.SCHEDULED
+        if self.publish_until and self.publish_until <= at:
+            return State.EXPIRED
+        return State.PUBLISHED
+
+    @property
+    def shown_title_internal(self) -> str:
+        return self.title_internal or self.title
+
+    @property
+    def shown_brand(self) -> Brand | None:
+        return self.brand if settings.MULTI_BRANDING else None
+
+    def labels(self, keyword: Keyword) -> list[str]:
+        """Labels of one vocabulary in the recruiter's order; needs `with_related()`."""
+        return [c.option.label for c in self.ordered_choices if c.option.filter.keyword == keyword]
+
+    def missing_to_publish(self) -> dict[str, str]:
+        """What keeps it from going out, by field (docs/decisions.md #6, #9)."""
+        missing = {}
+        if not self.head_recruiter_id:
+            missing["head_recruiter"] = "A vacancy needs a head recruiter to be published."
+        if settings.MULTI_BRANDING and not self.brand_id:
+            missing["brand"] = "A vacancy needs a brand to be published."
+        return missing
+
+
+class VacancyOption(models.Model):
+    """An option chosen for a vacancy, in the recruiter's order."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
+    option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("vacancy", "option", name="option_once_per_vacancy")]
+
+    def __str__(self) -> str:
+        return str(self.option)
+
+
+class VacancyRecruiter(models.Model):
+    """A recruiter linked to a vacancy beside its head, in the recruiter's order."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="recruiter_links")
+    recruiter = models.ForeignKey(Recruiter, on_delete=models.PROTECT, related_name="links")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [models.UniqueConstraint("vacancy", "recruiter", name="recruiter_once_per_vacancy")]
+
+    def __str__(self) -> str:
+        return str(self.recruiter)
+
+
+class Attachment(models.Model):
+    """A file that comes with a vacancy, uploaded here or kept elsewhere."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
+    name = models.CharField("file name", max_length=200)
+    file = models.FileField(upload_to="attachments", blank=True)
+    url = WebURLField("address elsewhere")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(file="", url__gt="") | Q(file__gt="", url=""),
+                name="attachment_file_or_url",
+                violation_error_message="Upload a file or give an address, not both.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

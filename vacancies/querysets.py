@@ -1,0 +1,137 @@
+"""What the public may see, said once: every list, count, feed, command and badge uses these verbs."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from functools import reduce
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
+from django.utils import timezone
+
+from vacancies.fields import HtmlField, fold
+from vacancies.vocabulary import Keyword
+
+
+class CodePointOrder(Func):
+    """Text in the order of its code points, the same on every database whatever its locale."""
+
+    template = "%(expressions)s"
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
+        return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"')
+
+
+class VacancyQuerySet(models.QuerySet):
+    # --- who may see it (docs/decisions.md #1, #2) ---
+
+    def published(self, *, at: datetime | None = None) -> Self:
+        """Vacancies that are published at the moment `at` (now): from <= at < until."""
+        at = at or timezone.now()
+        return self.filter(
+            Q(publish_until=None) | Q(publish_until__gt=at), status="published", publish_from__lte=at
+        )
+
+    def external(self) -> Self:
+        """Those that the public may see: every audience but internal alone."""
+        return self.filter(audience__in=("public", "both"))
+
+    def internal(self) -> Self:
+        """Those meant for internal use, the ones that are public too included."""
+        return self.filter(audience__in=("internal", "both"))
+
+    def hot(self) -> Self:
+        return self.filter(is_hot=True)
+
+    def that_are(self, *verbs: str) -> Self:
+        """Those under each of the verbs `external`, `internal`, `hot`."""
+        return reduce(lambda queryset, verb: getattr(queryset, verb)(), verbs, self)
+
+    def next_change(self, *, after: datetime) -> datetime | None:
+        """Return the next moment at which time alone makes one of these appear or vanish."""
+        appear, vanish = Q(publish_from__gt=after), Q(publish_until__gt=after)
+        moments = self.filter(appear | vanish, status="published").aggregate(
+            appear=Min("publish_from", filter=appear), vanish=Min("publish_until", filter=vanish)
+        )
+        return min(filter(None, moments.values()), default=None)
+
+    # --- which of them (docs/decisions.md #28) ---
+
+    def with_option(self, keyword: str, values: Collection[str]) -> Self:
+        """Vacancies that carry at least one of the option `values` of the filter `keyword`."""
+        through = self.model.options.through
+        return self.filter(
+            Exists(
+                through._default_manager.filter(
+                    vacancy=OuterRef("pk"), option__filter__keyword=keyword, option__value__in=values
+                )
+            )
+        )
+
+    def search(self, text: str) -> Self:
+        """Vacancies with every word of `text` in a title or text, whatever its case and accents."""
+        words = dict.fromkeys(fold(text).split())
+        return self.filter(*(Q(search_text__contains=word) for word in words))
+
+    # --- in which order, with what (docs/decisions.md, order) ---
+
+    def newest_first(self) -> Self:
+        return self.order_by("-publish_from", "-pk")
+
+    def sorted_by(self, key: str) -> Self:
+        """Order by `published_at` or `title`, descending with a leading "-"; ids break ties."""
+        descending = key.startswith("-")
+        name = {"published_at": F("publish_from"), "title": CodePointOrder("title_folded")}[key.removeprefix("-")]
+        tie = "pk" if key == "published_at" else "-pk"
+        return self.order_by(name.desc() if descending else name.asc(), tie)
+
+    def with_related(self, fields: Collection[str] | None = None) -> Self:
+        """Everything an item of the interface shows, or its `fields` only, in a fixed number of queries:
+        the vacancies with brand and head, their options, their recruiters, their attachments."""
+        shown = set(fields) if fields is not None else None
+        texts = {field.name for field in self.model._meta.fields if isinstance(field, HtmlField)}
+        unseen = texts - shown if shown is not None else set()
+        queryset = self.defer("search_text", "title_folded", *unseen).select_related("brand", "head_recruiter")
+        if shown is None or shown & set(Keyword.values):
+            choices = self.model.options.through._default_manager.select_related("option__filter")
+            queryset = queryset.prefetch_related(
+                Prefetch("choices", choices.order_by("position", "pk"), to_attr="ordered_choices")
+            )
+        if shown is None or "recruiters" in shown:
+            links = self.model.recruiters.through._default_manager.select_related("recruiter")
+            queryset = queryset.prefetch_related(
+                Prefetch("recruiter_links", links.order_by("position", "pk"), to_attr="ordered_recruiter_links")
+            )
+        if shown is None or "attachments" in shown:
+            queryset = queryset.prefetch_related("attachments")
+        return queryset
+
+    # --- verbs ---
+
+    def withdraw(self, *, at: datetime | None = None) -> int:
+        """Take those that are published or planned offline; return how many were."""
+        return self.filter(status="published").update(status="withdrawn", updated_at=at or timezone.now())
+
+
+class FilterQuerySet(models.QuerySet):
+    def active(self) -> Self:
+        return self.filter(is_active=True).order_by("position", "pk")
+
+    def with_counted_options(
+        self, vacancies: VacancyQuerySet, narrowed: Mapping[str, VacancyQuerySet]
+    ) -> list[Any]:
+        """Return these filters, each with `counted_options`: the options in use on `vacancies` with
+        their `count`. `narrowed` gives other vacancies for some keywords. Filters and options that
+        nothing uses are left out."""
+        options = self.model._meta.get_field("options").related_model._default_manager
+        filters = list(self)
+        by_filter: dict[Any, list[Any]] = {}
+        shared = [f.pk for f in filters if f.keyword not in narrowed]
+        groups = [(shared, vacancies), *(([f.pk], narrowed[f.keyword]) for f in filters if f.keyword in narrowed)]
+        for pks, counted in groups:
+            used = options.filter(filter__in=pks, choices__vacancy__in=counted.order_by().values("pk"))
+            for option in used.annotate(count=Count("choices")).order_by("position", "label", "pk"):
+                by_filter.setdefault(option.filter_id, []).append(option)
+        for f in filters:
+            f.counted_options = by_filter.get(f.pk, [])
+        return [f for f in filters if f.counted_options]
