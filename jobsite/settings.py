@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
+    "jobsite.api.problems.ProblemMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

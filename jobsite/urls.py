@@ -3,11 +3,10 @@
 from django.conf import settings
 from django.conf.urls.static import static
 from django.contrib import admin
-from django.urls import include, path, re_path
+from django.urls import include, path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from jobsite.api import problems
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
 
@@ -22,14 +21,8 @@ v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 urlpatterns = [
     path("v1/", include((v1.urls, "v1"))),
     path("v0.1/", include((v0_1.urls, "v0_1"))),
-    re_path(r"^v(1|0\.1)(/|$)", problems.not_found),
     path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
     path("admin/", admin.site.urls),
     *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise
 ]
-
-handler400 = problems.bad_request
-handler403 = problems.permission_denied
-handler404 = problems.page_not_found
-handler500 = problems.server_error

@@ -1,9 +1,10 @@
 """Errors of the interface: RFC 9457 problem documents for every path below an API prefix."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
 from django.core.signals import got_request_exception
@@ -82,31 +83,29 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     return problem(request, exc.status_code, str(exc.detail), headers, **members)
 
 
-def not_found(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-    """Any path below an API prefix that no route takes."""
-    return problem(request, 404, "There is nothing at this path. Paths have no trailing slash.")
+class ProblemMiddleware:
+    """Turns whatever Django itself refuses below an API prefix (a path without a route, a foreign
+    host, a crash, with DEBUG or without) into a problem document: HTML there is a bug."""
+
+    DETAILS: ClassVar = {
+        400: "The request could not be understood.",
+        404: "There is nothing at this path. Paths have no trailing slash.",
+        500: "The server failed to answer; the failure has been logged.",
+    }
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code < 400 or not is_api(request):
+            return response
+        if response.get("Content-Type") == "application/problem+json":
+            return response
+        status = response.status_code
+        return problem(request, status, self.DETAILS.get(status, HTTPStatus(status).description))
 
 
-def _handler(status: int, detail: str) -> Any:
-    """A Django error handler that answers in JSON below an API prefix and in HTML elsewhere."""
-    from django.views import defaults
-
-    in_html = {
-        400: defaults.bad_request,
-        403: defaults.permission_denied,
-        404: defaults.page_not_found,
-        500: defaults.server_error,
-    }[status]
-
-    def handler(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.path.startswith(("/v1", "/v0.1")):
-            return problem(request, status, detail)
-        return in_html(request, *args, **kwargs)
-
-    return handler
-
-
-bad_request = _handler(400, "The request could not be understood.")
-permission_denied = _handler(403, "This is not yours to see.")
-page_not_found = _handler(404, "There is nothing at this path.")
-server_error = _handler(500, "The server failed to answer; the failure has been logged.")
+def is_api(request: HttpRequest) -> bool:
+    """Whether the path of `request` is below an API prefix."""
+    return request.path.startswith(("/v1/", "/v0.1/")) or request.path in ("/v1", "/v0.1")
