@@ -1,0 +1,143 @@
+"""Where vacancies come from: files and running services that speak the interface."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+
+PAGE_SIZE = 100
+MAX_WALKS = 3  # of a list that changes while it is read
+
+
+class SourceError(Exception):
+    """A source that cannot be read, with the reason in words."""
+
+
+@dataclass
+class Row:
+    """One item as the source has it: `name` says where it stands, for reports."""
+
+    name: str
+    item: Any
+    is_internal: bool = False
+    is_external: bool = True
+
+
+def read_file(path: Path, *, internal: bool) -> list[Row]:
+    """Return the rows of a JSON file: `{"data": [...]}`, `{"data": {...}}` or a bare array.
+
+    Raises SourceError when there is no such file or it holds something else.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}.") from error
+    except ValueError as error:
+        raise SourceError(f"{path}: not JSON ({error}).") from error
+    data = content.get("data") if isinstance(content, dict) else content
+    if isinstance(data, dict):
+        data = [data]
+    if not isinstance(data, list):
+        raise SourceError(f'{path}: holds no list of vacancies; wanted {{"data": [...]}}.')
+    return [
+        Row(f"{path.name} row {number}", item, is_internal=internal, is_external=not internal)
+        for number, item in enumerate(data, 1)
+    ]
+
+
+@dataclass
+class Service:
+    """A running service at `base_url`, read over HTTP; `token` is sent as a bearer token.
+
+    `rows()` gives every vacancy it shows: the v1 list, then, one by one, those that only the
+    internal list of v0.1 names. `orders` then holds the ids of each list in the service's order.
+    """
+
+    base_url: str
+    token: str = ""
+    on_total: Callable[[int], None] = lambda total: None
+    orders: list[list[int]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.base_url = self.base_url.rstrip("/")
+        headers = {"Accept": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        retry = urllib3.Retry(total=5, backoff_factor=0.2, status_forcelist=(429, 502, 503, 504), redirect=3)
+        self._http = urllib3.PoolManager(
+            headers=headers, retries=retry, timeout=urllib3.Timeout(connect=5, read=60)
+        )
+
+    def rows(self) -> Iterator[Row]:
+        internal_ids = dict.fromkeys(item["id"] for _, item in self._internal_items())
+        external_ids: dict[int, None] = {}
+        for number, item in self._walk("/v1/vacancies"):
+            pk = item.get("id") if isinstance(item, dict) else None
+            if pk in external_ids:
+                continue
+            if pk is not None:
+                external_ids[pk] = None
+            yield Row(f"/v1/vacancies item {number}", item, is_internal=pk in internal_ids)
+        for pk in internal_ids.keys() - external_ids.keys():
+            path = f"/v1/vacancies/{pk}"
+            status, content = self._get(path)
+            if status == 404:
+                self.problems.append(f"{path}: gone between the internal list and now.")
+            elif status != 200:
+                self.problems.append(f"{path}: answered {status}.")
+            else:
+                yield Row(path, content.get("data"), is_internal=True, is_external=False)
+        self.orders = [list(external_ids), list(internal_ids)]
+
+    def _internal_items(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        status, _ = self._get("/v0.1/vacancies/internal", {"page[size]": 1})
+        if status in (401, 403):
+            self.problems.append(
+                f"/v0.1/vacancies/internal: answered {status}; internal vacancies were left out. "
+                "Pass --token to read them."
+            )
+        elif status != 404:  # a service may lack the list altogether
+            seen = set()
+            for number, item in self._walk("/v0.1/vacancies/internal"):
+                if isinstance(item, dict) and isinstance(item.get("id"), int) and item["id"] not in seen:
+                    seen.add(item["id"])
+                    yield number, item
+
+    def _walk(self, path: str) -> Iterator[tuple[int, Any]]:
+        """Every item of a list with its position, from the first page to the last. A list that changed
+        on the way is walked again, so an item may come more than once."""
+        for _ in range(MAX_WALKS):
+            page, position, seen, totals = 1, 0, set(), set()
+            while True:
+                status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
+                if status != 200 or not isinstance(content.get("data"), list):
+                    raise SourceError(f"{self.base_url}{path}: answered {status} on page {page}.")
+                meta = content.get("meta") or {}
+                totals.add(int(meta.get("total") or 0))
+                self.on_total(max(totals))
+                for item in content["data"]:
+                    position += 1
+                    seen.add(item.get("id") if isinstance(item, dict) else f"item {position}")
+                    yield position, item
+                if page >= int(meta.get("last_page") or 1) or not content["data"]:
+                    break
+                page += 1
+            if totals == {len(seen)}:
+                return
+        self.problems.append(f"{path}: kept changing while it was read; import it again later.")
+
+    def _get(self, path: str, query: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        url = f"{self.base_url}{path}" + (f"?{urlencode(query)}" if query else "")
+        try:
+            response = self._http.request("GET", url)
+            content = response.json() if response.status == 200 else {}
+        except (urllib3.exceptions.HTTPError, ValueError) as error:
+            raise SourceError(f"{url}: {error}.") from error
+        if not isinstance(content, dict):
+            raise SourceError(f"{url}: answered with something else than an object.")
+        return response.status, content
