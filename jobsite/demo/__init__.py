@@ -1,0 +1,1 @@
+"""Believable content to try the job site on: one fictitious company, in four languages."""

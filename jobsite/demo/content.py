@@ -1,0 +1,233 @@
+"""Turns content.json into rows and files, once; what a recruiter made of them since stays as it is."""
+
+import json
+import random
+from collections import Counter
+from datetime import datetime, time, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+from PIL import Image, ImageColor, ImageDraw, ImageFont
+
+from vacancies.models import (
+    Attachment,
+    Brand,
+    Filter,
+    FilterOption,
+    Recruiter,
+    Status,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
+
+CONTENT = Path(__file__).with_name("content.json")
+KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments")
+WHITE, INK = "#ffffff", "#1f2937"
+A4 = (827, 1169)  # pixels at 100 per inch
+# What content.json says of a vacancy beside the fields that are copied as they stand.
+APART = ("brand", "appears", "last_day", "head_recruiter", "recruiters", "options", "image", "attachments")
+
+Row = dict[str, Any]
+Colour = tuple[int, ...]
+
+
+def load(*, at: datetime) -> dict[str, int]:
+    """Create the vacancies that are missing, with all they need, their moments relative to `at`.
+
+    A vacancy is known by its title and brand, a brand or recruiter by its name, an option by its
+    value or label; what is found is left alone. Returns the number of rows made by kind.
+    """
+    content = json.loads(CONTENT.read_text(encoding="utf-8"))
+    made = Counter(dict.fromkeys(KINDS, 0))
+    with transaction.atomic():
+        namesakes = Vacancy.objects.filter(title__in=[row["title"] for row in content["vacancies"]])
+        known = set(namesakes.values_list("title", "brand__name"))
+        missing = [row for row in content["vacancies"] if (row["title"], row.get("brand")) not in known]
+        if missing:
+            brands = _brands(content["brands"], made)
+            recruiters = _recruiters(content["recruiters"], made)
+            options = _options(content["filters"], made)
+            colours = {row["name"]: row["colour"] for row in content["brands"]}
+        for row in missing:
+            vacancy = _vacancy(row, at.replace(second=0, microsecond=0))
+            if "brand" in row:
+                vacancy.brand = brands[row["brand"]]
+            if "head_recruiter" in row:
+                vacancy.head_recruiter = recruiters[row["head_recruiter"]]
+            if "image" in row:
+                drawn = header(row["image"], colours[row["brand"]])
+                vacancy.image.save(f"{row['image']}.jpg", drawn, save=False)
+            vacancy.save()
+            VacancyOption.objects.bulk_create(
+                VacancyOption(vacancy=vacancy, option=options[keyword, label], position=position)
+                for keyword, labels in row.get("options", {}).items()
+                for position, label in enumerate(labels)
+            )
+            VacancyRecruiter.objects.bulk_create(
+                VacancyRecruiter(vacancy=vacancy, recruiter=recruiters[name], position=position)
+                for position, name in enumerate(row.get("recruiters", ()))
+            )
+            for position, file in enumerate(row.get("attachments", ())):
+                _attachment(vacancy, file, position).save()
+                made["attachments"] += 1
+            made["vacancies"] += 1
+    return dict(made)
+
+
+# --- Rows --------------------------------------------------------------------------------------
+
+
+def _brands(rows: list[Row], made: Counter[str]) -> dict[str, Brand]:
+    brands = {brand.name: brand for brand in Brand.objects.all()}
+    for row in rows:
+        if row["name"] in brands:
+            continue
+        brand = brands[row["name"]] = Brand(name=row["name"], description=row["description"], url=row["url"])
+        for field, size in ((brand.icon_small, 64), (brand.icon_large, 256)):
+            drawn = icon(row["initials"], row["colour"], size)
+            field.save(f"{slugify(brand.name)}-{size}.png", drawn, save=False)
+        brand.save()
+        made["brands"] += 1
+    return brands
+
+
+def _recruiters(rows: list[Row], made: Counter[str]) -> dict[str, Recruiter]:
+    # Names are not unique: of several people of one name the oldest row counts.
+    recruiters = {recruiter.name: recruiter for recruiter in Recruiter.objects.order_by("-pk")}
+    for row in rows:
+        if row["name"] in recruiters:
+            continue
+        recruiter = Recruiter(**{field: value for field, value in row.items() if field != "avatar"})
+        if "avatar" in row:
+            recruiter.image.save(f"{slugify(recruiter.name)}.png", avatar(row["avatar"]), save=False)
+        recruiter.save()
+        recruiters[recruiter.name] = recruiter
+        made["recruiters"] += 1
+    return recruiters
+
+
+def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], FilterOption]:
+    """Return the options by keyword and label. A filter is labelled and switched on while it has no
+    options yet: from then on it is the recruiter's."""
+    options = {}
+    for position, row in enumerate(rows):
+        shown = {"label": row["label"], "is_active": row["is_active"], "position": position}
+        filter_, _ = Filter.objects.get_or_create(keyword=row["keyword"], defaults=shown)
+        found = list(filter_.options.all())
+        if not found:
+            Filter.objects.filter(pk=filter_.pk).update(**shown)
+            made["filters"] += 1
+        by_name = {option.value: option for option in found} | {option.label: option for option in found}
+        for place, label in enumerate(row["options"]):
+            value = slugify(label)
+            option = by_name.get(label) or by_name.get(value)
+            if not option:
+                option = filter_.options.create(label=label, value=value, position=place)
+                made["options"] += 1
+            options[row["keyword"], label] = option
+    return options
+
+
+def _vacancy(row: Row, now: datetime) -> Vacancy:
+    """Return the unsaved vacancy of `row` with its own fields and moments."""
+    own = {field: value for field, value in row.items() if field not in APART}
+    vacancy = Vacancy(**{"status": Status.PUBLISHED} | own)
+    written = now
+    if "appears" in row:
+        vacancy.publish_from = now + timedelta(**row["appears"])
+        written = min(vacancy.publish_from, now)
+    if "last_day" in row:
+        vacancy.publish_until = _end_of_day(now, row["last_day"])
+    vacancy.created_at, vacancy.updated_at = written - timedelta(hours=30), written - timedelta(minutes=10)
+    return vacancy
+
+
+def _end_of_day(now: datetime, days: int) -> datetime:
+    """Return the end of the day that is `days` from now, in the site's time zone (decisions.md #1)."""
+    day_after = timezone.localtime(now).date() + timedelta(days=days + 1)
+    return timezone.make_aware(datetime.combine(day_after, time.min))
+
+
+def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:
+    name = row["name"]
+    attachment = Attachment(vacancy=vacancy, name=name, url=row.get("url", ""), position=position)
+    if "text" in row:
+        draw = page if name.endswith(".pdf") else plain
+        attachment.file.save(name, draw(row["text"], vacancy.created_at), save=False)
+    return attachment
+
+
+# --- Files -------------------------------------------------------------------------------------
+
+
+def icon(initials: str, colour: str, size: int) -> ContentFile:
+    """A PNG of `size` pixels square: white initials on a rounded tile in the brand's colour."""
+    big = size * 4  # drawn large and shrunk: Pillow's shapes have hard edges
+    image = Image.new("RGBA", (big, big))
+    draw = ImageDraw.Draw(image)
+    draw.rounded_rectangle((0, 0, big - 1, big - 1), big // 5, fill=colour)
+    bar = (big * 0.3, big * 0.76, big * 0.7, big * 0.8)
+    draw.rounded_rectangle(bar, big // 50, fill=_mixed(colour, WHITE, 0.6))
+    font = ImageFont.load_default(big * 0.42)
+    draw.text((big / 2, big * 0.47), initials, fill=WHITE, font=font, anchor="mm")
+    return _encoded(image.resize((size, size), Image.Resampling.LANCZOS), "PNG")
+
+
+def avatar(colour: str) -> ContentFile:
+    """A PNG of 256 pixels square: a head and shoulders in tints of `colour`."""
+    image = Image.new("RGB", (1024, 1024), _mixed(colour, WHITE, 0.8))
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((172, 620, 852, 1300), fill=colour)
+    draw.ellipse((332, 210, 692, 570), fill=_mixed(colour, WHITE, 0.35))
+    return _encoded(image.resize((256, 256), Image.Resampling.LANCZOS), "PNG")
+
+
+def header(name: str, colour: str) -> ContentFile:
+    """A JPEG of 1200x630 pixels: soft hills below a sun, as `name` seeds them, in tints of `colour`."""
+    seeded = random.Random(name)
+    size = (2400, 1260)
+    top, bottom = (Image.new("RGB", size, _mixed(colour, WHITE, share)) for share in (0.45, 0.92))
+    image = Image.composite(bottom, top, Image.linear_gradient("L").resize(size))
+    draw = ImageDraw.Draw(image)
+    x, y, radius = seeded.randint(400, 2000), seeded.randint(300, 460), seeded.randint(130, 190)
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_mixed(colour, "#fde68a", 0.85))
+    for layer, share in enumerate((0.6, 0.4, 0.2, 0.0)):
+        crest = 700 + 130 * layer
+        for _ in range(3):
+            middle, width, height = (seeded.randint(*ends) for ends in ((0, 2400), (900, 1500), (100, 220)))
+            hill = (middle - width, crest - height, middle + width, crest + 1600)
+            draw.ellipse(hill, fill=_mixed(colour, WHITE, share))
+    return _encoded(image.resize((1200, 630), Image.Resampling.LANCZOS), "JPEG", quality=85)
+
+
+def page(lines: list[str], written: datetime) -> ContentFile:
+    """A PDF of one page: the first line as its heading, the others below."""
+    image = Image.new("RGB", A4, WHITE)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, A4[0], 14), fill=INK)
+    for place, line in enumerate(lines):
+        draw.text((80, 90 + 32 * place), line, fill=INK, font=ImageFont.load_default(18 if place else 26))
+    day = written.utctimetuple()
+    return _encoded(image, "PDF", resolution=100, title=lines[0], creationDate=day, modDate=day)
+
+
+def plain(lines: list[str], written: datetime) -> ContentFile:
+    return ContentFile("\n".join([*lines, ""]).encode())
+
+
+def _mixed(colour: str, other: str, share: float) -> Colour:
+    """Return `colour` with a `share` (0 to 1) of `other` in it."""
+    pairs = zip(ImageColor.getrgb(colour), ImageColor.getrgb(other), strict=True)
+    return tuple(round(one + (two - one) * share) for one, two in pairs)
+
+
+def _encoded(image: Image.Image, kind: str, **how: Any) -> ContentFile:
+    file = BytesIO()
+    image.save(file, kind, **how)
+    return ContentFile(file.getvalue())

@@ -1,0 +1,37 @@
+"""What every test stands on: one moment, quiet surroundings, the nine filters."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.cache import cache
+
+from tests.factories import make_filter
+from vacancies.vocabulary import Keyword
+
+NOW = datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def quiet_surroundings(settings, tmp_path):
+    """No leftovers between tests: files go away, nobody is throttled unless a test says so."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.RATE_LIMIT = "off"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.INTERNAL_ACCESS = "public"
+    settings.MULTI_BRANDING = True
+    settings.PUBLIC_BASE_URL = ""
+    cache.clear()
+
+
+@pytest.fixture
+def at(time_machine):
+    """The clock, stopped at NOW."""
+    time_machine.move_to(NOW, tick=False)
+    return NOW
+
+
+@pytest.fixture
+def filters(db):
+    """The nine filters by keyword, switched on. A flush after a live-server test takes those of the
+    migration away, so they are made again where they are missing."""
+    return {keyword: make_filter(keyword) for keyword in Keyword}

@@ -1,0 +1,77 @@
+"""Plain makers of rows: what a test does not name is as unremarkable as it can be."""
+
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from django.utils import timezone
+
+from vacancies.models import (
+    Brand,
+    Filter,
+    FilterOption,
+    Recruiter,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+    free_value,
+)
+from vacancies.vocabulary import Keyword
+
+_numbers = count(1)
+
+
+def make_brand(name: str = "Acme", **values: Any) -> Brand:
+    return Brand.objects.get_or_create(name=name, defaults=values)[0]
+
+
+def make_recruiter(name: str = "An Peeters", **values: Any) -> Recruiter:
+    return Recruiter.objects.get_or_create(name=name, defaults=values)[0]
+
+
+def make_filter(keyword: str, **values: Any) -> Filter:
+    position = list(Keyword).index(Keyword(keyword))
+    defaults = {"id": position + 1, "label": Keyword(keyword).label, "position": position}
+    made, _ = Filter.objects.get_or_create(keyword=keyword, defaults=defaults)
+    for name, value in ({"is_active": True} | values).items():
+        setattr(made, name, value)
+    made.save()
+    return made
+
+
+def make_option(keyword: str, label: str, **values: Any) -> FilterOption:
+    return FilterOption.objects.get_or_create(
+        filter=make_filter(keyword), label=label, defaults={"value": free_value(label, set())} | values
+    )[0]
+
+
+def make_vacancy(
+    *, options: dict[str, list[str]] | None = None, recruiters: tuple[str, ...] = (), **values: Any
+) -> Vacancy:
+    """A vacancy that has been public for an hour, unless `values` says otherwise.
+
+    `options` holds labels by keyword, `recruiters` names, both in order.
+    """
+    now = timezone.now()
+    number = next(_numbers)
+    defaults = {
+        "title": f"Vacancy {number}",
+        "brand": values.get("brand") or make_brand(),
+        "head_recruiter": values.get("head_recruiter") or make_recruiter(),
+        "status": "published",
+        "publish_from": now - timedelta(hours=1),
+        "created_at": now - timedelta(hours=2),
+        "updated_at": now - timedelta(hours=1),
+        "description": f"<p>Text of vacancy {number}.</p>",
+    }
+    vacancy = Vacancy.objects.create(**defaults | values)
+    labels = [(keyword, label) for keyword, labels in (options or {}).items() for label in labels]
+    VacancyOption.objects.bulk_create(
+        VacancyOption(vacancy=vacancy, option=make_option(keyword, label), position=position)
+        for position, (keyword, label) in enumerate(labels)
+    )
+    VacancyRecruiter.objects.bulk_create(
+        VacancyRecruiter(vacancy=vacancy, recruiter=make_recruiter(name), position=position)
+        for position, name in enumerate(recruiters)
+    )
+    return vacancy

@@ -1,0 +1,305 @@
+"""Methods, headers, caches, errors: what holds for every path of the interface."""
+
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+from django.contrib.auth.models import User
+from knox.models import AuthToken
+
+from tests.factories import make_vacancy
+from vacancies.api.v1 import VacancyViewSet
+
+PATHS = [
+    "/v1/vacancies",
+    "/v1/vacancies/hot",
+    "/v1/vacancies/hot/internal",
+    "/v0.1/vacancies",
+    "/v0.1/vacancies/internal",
+    "/v1/filters",
+]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1",
+        "/v1/",
+        "/v1/nothing",
+        "/v1/vacancies/",
+        "/v1/vacancies.json",
+        "/v1/vacancies/hot/",
+        "/v1/vacancies/1/",
+        "/v1/vacancies/1/x",
+        "/v1/vacancies/hot/internal/x",
+        "/v0.1",
+        "/v0.1/vacancies/",
+        "/v0.1/vacancies/1",
+        "/v0.1/vacancies/hot",
+        "/v1/%00",
+        "/v1/vacancies%00",
+    ],
+)
+@pytest.mark.parametrize("debug", [False, True])
+def test_path_without_a_route_is_a_problem(client, settings, path, debug):
+    settings.DEBUG = debug
+
+    answer = client.get(path)
+
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
+    assert answer.json()["title"] == "Not Found"
+
+
+@pytest.mark.parametrize("pk", ["0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"])
+def test_id_that_is_none_is_the_same_404_as_an_unknown_one(client, pk):
+    unknown, odd = client.get("/v1/vacancies/999999"), client.get(f"/v1/vacancies/{pk}")
+
+    assert odd.status_code == unknown.status_code == 404
+    assert odd.json() | {"instance": ""} == unknown.json() | {"instance": ""}
+    assert odd.json()["detail"] == "No published vacancy has this id."
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/v1/vacancies/1"])
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_only_reading_is_allowed(client, path, method):
+    answer = getattr(client, method)(path)
+
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert answer.json()["instance"] == path
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_head_is_get_without_its_body(client, at, path):
+    make_vacancy()
+
+    get, head = client.get(path), client.head(path)
+
+    assert head.content == b""
+    assert {name: head[name] for name in ("ETag", "Content-Length", "Content-Type", "Cache-Control")} == {
+        name: get[name] for name in ("ETag", "Content-Length", "Content-Type", "Cache-Control")
+    }
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_options_tells_the_methods(client, path):
+    answer = client.options(path)
+
+    assert (answer.status_code, answer["Allow"], answer.content) == (204, "GET, HEAD, OPTIONS", b"")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_any_site_may_read_by_default(client, path):
+    answer = client.get(path, headers={"origin": "https://careers.example.com"})
+    preflight = client.options(
+        path, headers={"origin": "https://careers.example.com", "access-control-request-method": "GET"}
+    )
+
+    assert answer["Access-Control-Allow-Origin"] == preflight["Access-Control-Allow-Origin"] == "*"
+    assert "etag" in answer["Access-Control-Expose-Headers"].lower()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_unchanged_answer_is_a_304(client, at, path, method):
+    tag = client.get(path)["ETag"]
+
+    answer = getattr(client, method)(path, headers={"if-none-match": f'"other", {tag}'})
+
+    assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", tag)
+    assert answer["Cache-Control"] == "public, max-age=60"
+    assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+
+
+def test_public_answers_set_no_cookie_and_vary_by_no_credential(client, at):
+    for path in PATHS:
+        answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": "sessionid=x"})
+        assert answer.status_code == 200
+        assert "Set-Cookie" not in answer
+        assert "Cookie" not in answer["Vary"]
+        assert "Authorization" not in answer["Vary"]
+
+
+def test_answer_is_kept_until_the_next_change_of_the_clock_at_most(client, at):
+    make_vacancy(publish_until=at + timedelta(seconds=40))
+    make_vacancy(publish_from=at + timedelta(seconds=25.9))
+    internal = make_vacancy(audience="internal", publish_until=at + timedelta(seconds=10))
+
+    kept = {path: client.get(path)["Cache-Control"] for path in (*PATHS, f"/v1/vacancies/{internal.pk}")}
+
+    assert kept == {
+        "/v1/vacancies": "public, max-age=25",
+        "/v1/vacancies/hot": "public, max-age=60",
+        "/v1/vacancies/hot/internal": "public, max-age=60",
+        "/v0.1/vacancies": "public, max-age=25",
+        "/v0.1/vacancies/internal": "public, max-age=10",
+        "/v1/filters": "public, max-age=25",
+        f"/v1/vacancies/{internal.pk}": "public, max-age=10",
+    }
+
+
+def test_errors_are_kept_by_no_cache(client):
+    for path in ("/v1/vacancies?page[size]=0", "/v1/vacancies/9", "/v1/x"):
+        assert client.get(path)["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "x" * 7000])
+def test_whoever_takes_json_gets_it(client, accept):
+    answer = client.get("/v1/vacancies", headers={"accept": accept})
+
+    assert answer.status_code == (406 if accept.startswith("x") else 200)
+
+
+def test_whoever_takes_no_json_is_told_so_in_json(client):
+    answer = client.get("/v1/vacancies", headers={"accept": "text/html"})
+
+    assert (answer.status_code, answer["Content-Type"]) == (406, "application/problem+json")
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_crash_is_a_problem_without_its_cause(client, settings, monkeypatch, caplog, debug):
+    settings.DEBUG = debug
+    client.raise_request_exception = False
+
+    def crash(self):
+        raise RuntimeError("secret of the house")
+
+    monkeypatch.setattr(VacancyViewSet, "get_queryset", crash)
+    answer = client.get("/v1/vacancies")
+
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
+    assert "secret" not in answer.text
+    assert "secret of the house" in caplog.text
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_foreign_host_is_a_problem(client, settings, debug):
+    settings.DEBUG = debug
+    settings.ALLOWED_HOSTS = ["jobs.example.com"]
+
+    answer = client.get("/v1/vacancies", headers={"host": "evil.example.net"})
+
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+
+
+def test_problem_names_every_wrong_parameter(client):
+    answer = client.get("/v1/vacancies?page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2")
+
+    assert [error["parameter"] for error in answer.json()["errors"]] == ["page[sise]", "filter[region]", "sort"]
+    assert answer.json()["errors"][2] == {
+        "parameter": "sort",
+        "detail": "sort is given more than once.",
+        "received": ["title", "title"],
+        "allowed": "one value",
+    }
+    assert "filter[regions]" in answer.json()["errors"][1]["allowed"]
+
+
+@pytest.mark.parametrize(
+    "query", ["page=2", "page[]=2", "page[size][]=2", "Page[size]=2", "filter=x", "filter[]=x", "fields[]=id", "sort[]=title"]
+)
+def test_near_misses_are_refused(client, query):
+    assert client.get(f"/v1/vacancies?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/v0.1/vacancies", "/v0.1/vacancies/internal"])
+@pytest.mark.parametrize("query", ["filter[regions]=x", "sort=title", "fields=id", "filter[search]=x"])
+def test_v0_1_takes_paging_only(client, path, query):
+    answer = client.get(f"{path}?{query}")
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["allowed"] == ["page[size]", "page[number]"]
+
+
+def test_rate_limit_counts_per_client_and_says_when_to_come_back(client, settings, at):
+    settings.RATE_LIMIT = "3/min"
+
+    answers = [client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.1") for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1]["Retry-After"] == "45"
+    assert answers[-1].json()["title"] == "Too Many Requests"
+    assert client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.2").status_code == 200
+
+
+def test_rate_limit_believes_a_trusted_proxy_only(client, settings, at):
+    settings.RATE_LIMIT = "1/min"
+
+    def ask(forwarded, address):
+        return client.get(
+            "/v1/vacancies", headers={"x-forwarded-for": forwarded}, REMOTE_ADDR=address
+        ).status_code
+
+    made_up = [ask(f"1.2.3.{n}", "10.0.0.1") for n in range(2)]
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
+    proxied = [ask(f"6.6.6.6, 1.2.3.{n}", "10.0.0.9") for n in (1, 2, 1)]
+
+    assert made_up == [200, 429]
+    assert proxied == [200, 200, 429]
+
+
+def test_v0_1_says_when_it_goes(client, settings):
+    assert "Deprecation" not in client.get("/v0.1/vacancies")
+    settings.V0_1_DEPRECATED_AT, settings.V0_1_SUNSET_AT = "2026-06-01", "2027-06-01"
+
+    for path in ("/v0.1/vacancies", "/v0.1/vacancies/internal"):
+        answer = client.get(path)
+        assert answer["Deprecation"] == "@1780272000"
+        assert answer["Sunset"] == "Tue, 01 Jun 2027 00:00:00 GMT"
+        assert answer["Link"] == '<http://testserver/v1/vacancies>; rel="successor-version"'
+    assert "Deprecation" not in client.get("/v1/vacancies")
+
+
+def test_charset_of_a_request_without_body_changes_nothing(at):
+    """Through the WSGI callable: Django decodes the query in that charset before any middleware."""
+    from jobsite.wsgi import application
+
+    def status(content_type):
+        seen = []
+        environ = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": "/v1/vacancies",
+            "QUERY_STRING": "page[size]=5",
+            "CONTENT_TYPE": content_type,
+            "SERVER_NAME": "testserver",
+            "SERVER_PORT": "80",
+            "wsgi.url_scheme": "http",
+            "wsgi.input": BytesIO(),
+        }
+        body = b"".join(application(environ, lambda line, headers: seen.append(line)))
+        return seen[0], b'"per_page":5' in body
+
+    for content_type in ("", "text/plain; charset=rot13", "text/plain; charset=cp037", "text/plain; x*=no''abc"):
+        assert status(content_type) == ("200 OK", True)
+
+
+@pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
+def test_internal_list_asks_for_credentials(client, settings, path):
+    settings.INTERNAL_ACCESS = "authenticated"
+    user = User.objects.create_user("eve", password="x")
+    token = AuthToken.objects.create(user)[1]
+
+    refused = client.get(path)
+    wrong = client.get(path, headers={"authorization": "Bearer nonsense"})
+    by_token = client.get(path, headers={"authorization": f"Bearer {token}"})
+    client.force_login(user)
+    by_session = client.get(path)
+
+    assert [a.status_code for a in (refused, wrong, by_token, by_session)] == [401, 401, 200, 200]
+    assert refused["WWW-Authenticate"] == wrong["WWW-Authenticate"] == "Bearer"
+    assert by_token["Cache-Control"] == by_session["Cache-Control"] == "private, no-store"
+    assert "ETag" not in by_token
+
+
+@pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
+def test_internal_list_is_open_to_a_network(client, settings, path):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["10.1.0.0/16", "fd00::/8"]
+
+    statuses = [
+        client.get(path, REMOTE_ADDR=address).status_code
+        for address in ("10.1.2.3", "fd00::1", "::ffff:10.1.2.3", "10.2.0.1", "")
+    ]
+
+    assert statuses == [200, 200, 200, 403, 403]
+    assert "WWW-Authenticate" not in client.get(path)

@@ -1,0 +1,176 @@
+"""Page arithmetic, for any total and size."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.test import RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.request import Request
+
+from jobsite.api.pagination import PageNumberPagination
+from tests.factories import make_vacancy
+
+
+class Rows:
+    """A collection of the numbers below `total`, sliced and counted as a queryset is."""
+
+    def __init__(self, total):
+        self.total = total
+
+    def count(self):
+        return self.total
+
+    def __getitem__(self, part):
+        return range(self.total)[part]
+
+
+class View:
+    def __init__(self, **query):
+        self.query = query
+
+
+def page(total, size=None, number=None, **others):
+    """Return the envelope of one page of `total` rows."""
+    query = {**others, "page[size]": size, "page[number]": number}
+    view = View(**{name: str(value) for name, value in query.items() if value is not None})
+    paginator = PageNumberPagination()
+    rows = paginator.paginate_queryset(Rows(total), Request(RequestFactory().get("/v1/things")), view)
+    return paginator.get_paginated_response(rows).data
+
+
+def asked(link):
+    """Return (size, number) of a link, None for no link."""
+    if link is None:
+        return None
+    names = dict(parse_qsl(urlsplit(link).query))
+    return int(names["page[size]"]), int(names["page[number]"])
+
+
+@given(total=st.integers(0, 5000), size=st.integers(1, 300), number=st.integers(1, 10**9 - 1))
+def test_envelope_agrees_with_itself(total, size, number):
+    body = page(total, size, number)
+    meta, links = body["meta"], body["links"]
+    in_effect = min(size, 100)
+    last = max(1, (total + in_effect - 1) // in_effect)
+    rows = list(range(total))[(number - 1) * in_effect : number * in_effect] if number <= last else []
+
+    assert list(body["data"]) == rows
+    assert meta == {
+        "current_page": number,
+        "from": rows[0] + 1 if rows else None,
+        "last_page": last,
+        "path": "http://testserver/v1/things",
+        "per_page": in_effect,
+        "to": rows[-1] + 1 if rows else None,
+        "total": total,
+    }
+    assert {name: asked(link) for name, link in links.items()} == {
+        "first": (in_effect, 1),
+        "last": (in_effect, last),
+        "prev": (in_effect, min(number - 1, last)) if number > 1 else None,
+        "next": (in_effect, number + 1) if number < last else None,
+    }
+
+
+@given(total=st.integers(0, 400), size=st.integers(1, 100))
+def test_pages_followed_by_links_hold_every_row_once(total, size):
+    seen, number = [], 1
+    while True:
+        body = page(total, size, number)
+        seen += body["data"]
+        if body["links"]["next"] is None:
+            break
+        number = asked(body["links"]["next"])[1]
+
+    assert seen == list(range(total))
+    assert number == body["meta"]["last_page"]
+
+
+def test_empty_collection():
+    body = page(0)
+
+    assert body == {
+        "data": [],
+        "links": {
+            "first": "http://testserver/v1/things?page%5Bsize%5D=20&page%5Bnumber%5D=1",
+            "last": "http://testserver/v1/things?page%5Bsize%5D=20&page%5Bnumber%5D=1",
+            "prev": None,
+            "next": None,
+        },
+        "meta": {
+            "current_page": 1,
+            "from": None,
+            "last_page": 1,
+            "path": "http://testserver/v1/things",
+            "per_page": 20,
+            "to": None,
+            "total": 0,
+        },
+    }
+    assert list(body) == ["data", "links", "meta"]
+    assert list(body["meta"]) == ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
+
+
+def test_page_beyond_the_last_leads_back_to_the_last():
+    body = page(45, size=20, number=9)
+
+    assert body["data"] == []
+    assert (body["meta"]["current_page"], body["meta"]["from"], body["meta"]["to"]) == (9, None, None)
+    assert (asked(body["links"]["prev"]), body["links"]["next"]) == ((20, 3), None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/v1/vacancies", "/v0.1/vacancies", "/v0.1/vacancies/internal"])
+@pytest.mark.parametrize("name", ["page[size]", "page[number]"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "0", "-1", "+1", "1.5", "1e3", "01", "1_0", "²", "١", "abc", " 1", "1 ", "1\n", "1234567890", "0x1", "\0"],
+)
+def test_anything_but_a_plain_number_is_refused(client, path, name, value):
+    answer = client.get(path, {name: value})
+
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert answer.json()["errors"] == [
+        {
+            "parameter": name,
+            "detail": f"{name} must be a whole number from 1 to 999999999 in plain digits; received {value!r}.",
+            "received": value,
+            "allowed": "a whole number from 1 to 999999999 in plain digits",
+        }
+    ]
+
+
+@pytest.mark.django_db
+def test_size_above_the_maximum_is_clamped_and_shown(client, settings):
+    settings.PAGE_SIZE_MAX = 2
+    for _ in range(3):
+        make_vacancy()
+
+    body = client.get("/v1/vacancies", {"page[size]": "999999999"}).json()
+
+    assert (body["meta"]["per_page"], len(body["data"])) == (2, 2)
+    assert body["links"]["next"] == "http://testserver/v1/vacancies?page%5Bsize%5D=2&page%5Bnumber%5D=2"
+
+
+@pytest.mark.django_db
+def test_links_repeat_what_is_in_effect_in_one_order_and_nothing_else(client):
+    scrambled = (
+        "/v1/vacancies?utm_source=x&fields=id,title&page[number]=1&sort=-title&filter[search]=a b"
+        "&_=1&page[size]=7&filter[regions]=gent,luik&filter[functiongroup]=it"
+    )
+
+    assert client.get(scrambled).json()["links"]["first"] == (
+        "http://testserver/v1/vacancies?filter%5Bfunctiongroup%5D=it&filter%5Bregions%5D=gent%2Cluik"
+        "&filter%5Bsearch%5D=a%20b&sort=-title&fields=id%2Ctitle&page%5Bsize%5D=7&page%5Bnumber%5D=1"
+    )
+
+
+@pytest.mark.django_db
+def test_links_stand_under_the_configured_base_url(client, settings):
+    settings.PUBLIC_BASE_URL = "https://jobs.example.com/api"
+
+    body = client.get("/v1/vacancies").json()
+
+    assert body["meta"]["path"] == "https://jobs.example.com/api/v1/vacancies"
+    assert body["links"]["first"].startswith("https://jobs.example.com/api/v1/vacancies?page")

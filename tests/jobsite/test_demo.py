@@ -1,0 +1,378 @@
+"""`manage.py demo`: what it puts on the job site, and what it leaves alone."""
+
+import json
+import re
+import socket
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db.models import Count
+from PIL import Image
+
+from jobsite.demo import content
+from vacancies.fields import HtmlField, sanitise
+from vacancies.models import (
+    Attachment,
+    Brand,
+    Filter,
+    FilterOption,
+    Recruiter,
+    State,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
+from vacancies.vocabulary import Keyword
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2031, 3, 5, 14, 7, 33, tzinfo=UTC)
+MODELS = (Brand, Recruiter, Filter, FilterOption, Vacancy, VacancyOption, VacancyRecruiter, Attachment)
+NOTHING = dict.fromkeys(content.KINDS, 0)
+
+
+@pytest.fixture(autouse=True)
+def media(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
+    return tmp_path
+
+
+@pytest.fixture
+def loaded():
+    return content.load(at=AT)
+
+
+@pytest.fixture
+def printed(settings):
+    """What a first run of the command prints."""
+    settings.DEBUG = True
+    return run()
+
+
+def run():
+    out = StringIO()
+    call_command("demo", no_serve=True, stdout=out)
+    return out.getvalue()
+
+
+def rows():
+    return {model.__name__: list(model.objects.order_by("pk").values()) for model in MODELS}
+
+
+# --- What is there -----------------------------------------------------------------------------
+
+
+def test_load_says_what_it_made(loaded):
+    assert loaded == {
+        "brands": 5,
+        "recruiters": 8,
+        "filters": 9,
+        "options": 84,
+        "vacancies": 51,
+        "attachments": 6,
+    }
+
+
+def test_every_state_occurs(loaded):
+    assert Counter(vacancy.state_at(AT) for vacancy in Vacancy.objects.all()) == {
+        State.PUBLISHED: 41,
+        State.SCHEDULED: 3,
+        State.EXPIRED: 2,
+        State.DRAFT: 3,
+        State.WITHDRAWN: 2,
+    }
+
+
+def test_every_list_has_vacancies(loaded):
+    published = Vacancy.objects.published(at=AT)
+    assert {
+        "public": published.external().count(),
+        "hot": published.external().hot().count(),
+        "internal": published.internal().count(),
+        "hot internal": published.internal().hot().count(),
+        "internal only": published.filter(audience="internal").count(),
+        "hot and internal only": published.filter(audience="internal", is_hot=True).count(),
+        "both": published.filter(audience="both").count(),
+        "continuously open": published.filter(is_permanent=True).count(),
+        "ending within a week": published.filter(publish_until__lte=AT + timedelta(days=7)).count(),
+    } == {
+        "public": 35,
+        "hot": 8,
+        "internal": 12,
+        "hot internal": 4,
+        "internal only": 6,
+        "hot and internal only": 2,
+        "both": 6,
+        "continuously open": 4,
+        "ending within a week": 3,
+    }
+
+
+def test_moments_agree_with_the_clock(loaded):
+    for vacancy in Vacancy.objects.all():
+        assert vacancy.created_at < vacancy.updated_at < AT
+        assert not (vacancy.is_permanent and vacancy.publish_until)
+
+
+def test_a_last_day_ends_at_midnight_of_the_site(settings):
+    settings.TIME_ZONE = "Europe/Brussels"
+    content.load(at=AT)
+    vacancy = Vacancy.objects.get(title="Boulangère ou boulanger de nuit")
+    assert vacancy.publish_until == datetime(2031, 3, 7, 23, 0, tzinfo=UTC)
+
+
+def test_every_optional_field_is_filled_and_empty_on_published_vacancies(loaded):
+    fields = (
+        *("title_internal", "location", "image", "image_url", "video", "publish_until"),
+        *("description", "short_description", "profile", "offer", "contact", "company", "postcustom1"),
+    )
+    published = list(Vacancy.objects.published(at=AT).values(*fields))
+    assert [field for field in fields if {bool(row[field]) for row in published} != {True, False}] == []
+
+
+def test_brand_and_head_recruiter_are_missing_on_a_draft_only(loaded):
+    incomplete = [vacancy for vacancy in Vacancy.objects.all() if vacancy.missing_to_publish()]
+    assert [(vacancy.title, vacancy.state_at(AT)) for vacancy in incomplete] == [
+        ("Developer advocate", "draft")
+    ]
+
+
+def test_every_vocabulary_is_used_in_full_and_missing_somewhere(loaded):
+    published = Vacancy.objects.published(at=AT).with_related()
+    for keyword in Keyword:
+        counts = [len(vacancy.labels(keyword)) for vacancy in published]
+        assert min(counts) == 0
+        assert (max(counts) == 1) == keyword.is_single
+    assert not FilterOption.objects.filter(choices=None).exists()
+
+
+def test_all_filters_but_one_are_offered(loaded):
+    assert list(Filter.objects.values_list("label", "is_active")) == [
+        ("Function group", True),
+        ("Type", True),
+        ("Contract", True),
+        ("Working time", True),
+        ("Region", True),
+        ("Sector", True),
+        ("Experience", True),
+        ("Languages", True),
+        ("Benefits", False),
+    ]
+
+
+def test_orders_are_the_content_s_own(loaded):
+    vacancy = Vacancy.objects.with_related().get(title="Verpleegkundige spoedgevallen (m/v/x)")
+    assert [link.recruiter.name for link in vacancy.ordered_recruiter_links] == [
+        "Fatima El Amrani",
+        "Tomasz Wiśniewski",
+    ]
+    assert vacancy.labels(Keyword.TYPES) == ["Experienced professional", "Graduate"]
+    assert [attachment.name for attachment in vacancy.attachments.all()] == [
+        "Functieprofiel spoedgevallen.pdf",
+        "uurregeling.txt",
+    ]
+
+
+def test_extremes_are_there(loaded):
+    published = Vacancy.objects.published(at=AT)
+    titles = list(published.values_list("title", flat=True))
+    sizes = [len(text.encode()) for text in published.values_list("description", flat=True)]
+    regions = published.filter(options__filter__keyword="regions").annotate(count=Count("options"))
+    assert (min(map(len, titles)), max(map(len, titles))) == (3, 200)
+    assert max(sizes) > 8192
+    assert max(regions.values_list("count", flat=True)) >= 12
+    assert all(any(mark in title for title in titles) for mark in 'éøßœ🚀日μ&"')
+
+
+def test_texts_are_stored_as_written(loaded):
+    fields = [field.name for field in Vacancy._meta.fields if isinstance(field, HtmlField)]
+    for row in json.loads(content.CONTENT.read_text(encoding="utf-8"))["vacancies"]:
+        for field in fields:
+            assert sanitise(row.get(field, "")) == row.get(field, "")
+
+
+def test_texts_lead_to_example_sites_only(loaded):
+    text = content.CONTENT.read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://([^/\"\\ ]+)", text)) == {"www.example.org", "www.example.com"}
+    assert set(re.findall(r"@([\w.-]+\w)", text)) == {"example.org"}
+
+
+def test_contact_data_is_partly_private(loaded):
+    assert {(bool(r.shown_email), bool(r.shown_phone)) for r in Recruiter.objects.all()} == {
+        (True, True),
+        (True, False),
+        (False, True),
+        (False, False),
+    }
+    assert Recruiter.objects.get(function="").name == "Selectiecel Waterlanden"
+    assert Recruiter.objects.exclude(image="").count() == 2
+
+
+# --- Files -------------------------------------------------------------------------------------
+
+
+def image_sizes(fields):
+    sizes = []
+    for field in fields:
+        with Image.open(field.path) as image:
+            sizes.append(image.size)
+    return sizes
+
+
+def test_images_open_at_their_size(loaded):
+    brands = Brand.objects.all()
+    assert {
+        "small icons": image_sizes(brand.icon_small for brand in brands),
+        "large icons": image_sizes(brand.icon_large for brand in brands),
+        "headers": image_sizes(vacancy.image for vacancy in Vacancy.objects.exclude(image="")),
+    } == {
+        "small icons": [(64, 64)] * 5,
+        "large icons": [(256, 256)] * 5,
+        "headers": [(1200, 630)] * 6,
+    }
+
+
+def test_uploads_are_real_files(loaded):
+    uploads = Attachment.objects.exclude(file="")
+    assert {upload.name: Path(upload.file.path).read_bytes()[:5] for upload in uploads} == {
+        "Functieprofiel spoedgevallen.pdf": b"%PDF-",
+        "uurregeling.txt": b"Uurre",
+        "Selectiereglement.pdf": b"%PDF-",
+    }
+
+
+def test_files_are_the_same_every_time():
+    for draw in (
+        lambda: content.icon("AB", "#0f766e", 64),
+        lambda: content.avatar("#0f766e"),
+        lambda: content.header("river", "#0f766e"),
+        lambda: content.page(["Title", "line"], AT),
+    ):
+        assert draw().read() == draw().read()
+
+
+# --- A second time -----------------------------------------------------------------------------
+
+
+def test_second_load_changes_nothing(loaded, media):
+    before, files = rows(), sorted(media.rglob("*"))
+    assert content.load(at=AT + timedelta(days=3)) == NOTHING
+    assert rows() == before
+    assert sorted(media.rglob("*")) == files
+
+
+def test_second_load_keeps_what_a_recruiter_changed(loaded):
+    Vacancy.objects.filter(title="CFO").update(status="withdrawn", description="<p>Found.</p>", is_hot=False)
+    Recruiter.objects.filter(name="Bram de Koster").update(is_email_public=False)
+    Brand.objects.filter(name="Lumen & Kade").update(url="")
+    Filter.objects.filter(keyword="regions").update(label="Province", is_active=False)
+    FilterOption.objects.filter(value="liege").update(label="Luik")
+    FilterOption.objects.filter(value="antwerp").update(value="antwerpen")
+    before = rows()
+    assert content.load(at=AT) == NOTHING
+    assert rows() == before
+
+
+def test_a_missing_vacancy_comes_back_with_the_vocabulary_as_it_is_now(loaded):
+    Filter.objects.filter(keyword="regions").update(label="Province", is_active=False)
+    FilterOption.objects.filter(value="liege").update(label="Luik")
+    FilterOption.objects.filter(value="brussels").update(value="brussel")
+    Vacancy.objects.filter(title="Pflegefachkraft Neonatologie (m/w/d)").delete()
+    Vacancy.objects.filter(title="Boulangère ou boulanger de nuit").delete()
+    assert content.load(at=AT) == NOTHING | {"vacancies": 2}
+    vacancy = Vacancy.objects.with_related().get(title="Pflegefachkraft Neonatologie (m/w/d)")
+    assert vacancy.labels(Keyword.REGIONS) == ["Flemish Brabant", "Luik"]
+    assert Filter.objects.get(keyword="regions").label == "Province"
+
+
+def test_a_failing_load_leaves_no_rows(monkeypatch):
+    monkeypatch.setattr(content, "plain", None)
+    with pytest.raises(TypeError):
+        content.load(at=AT)
+    assert not Brand.objects.exists()
+    assert not FilterOption.objects.exists()
+
+
+# --- The command -------------------------------------------------------------------------------
+
+
+def test_command_prints_links_and_curl_lines_that_work(printed, client):
+    links = re.findall(r"^  \S.*: +http://127\.0\.0\.1:8000(/\S+)$", printed, re.MULTILINE)
+    curls = re.findall(r"^  curl -gs 'http://127\.0\.0\.1:8000(/\S+)'$", printed, re.MULTILINE)
+    assert (len(links), len(curls)) == (9, 3)
+    assert {path: client.get(path, follow=True).status_code for path in links + curls} == dict.fromkeys(
+        links + curls, 200
+    )
+    assert all(client.get(path).json()["data"] for path in curls)
+
+
+def test_command_prints_accounts_that_can_sign_in(printed):
+    names = re.findall(r"^  (\w+) / \1 ", printed, re.MULTILINE)
+    assert names == ["admin", "recruiter", "employee"]
+    assert [str(authenticate(username=name, password=name)) for name in names] == names
+
+
+def test_recruiter_works_on_vacancies_and_nothing_else(printed):
+    users = User.objects
+    recruiter, employee = users.get(username="recruiter"), users.get(username="employee")
+    assert (recruiter.is_staff, recruiter.is_superuser) == (True, False)
+    assert {
+        permission: recruiter.has_perm(permission)
+        for permission in (
+            "vacancies.change_vacancy",
+            "vacancies.delete_vacancy",
+            "vacancies.delete_attachment",
+            "vacancies.add_filteroption",
+            "vacancies.delete_brand",
+            "auth.view_user",
+        )
+    } == {
+        "vacancies.change_vacancy": True,
+        "vacancies.delete_vacancy": True,
+        "vacancies.delete_attachment": True,
+        "vacancies.add_filteroption": True,
+        "vacancies.delete_brand": False,
+        "auth.view_user": False,
+    }
+    assert (employee.is_staff, employee.get_all_permissions()) == (False, set())
+
+
+def test_second_run_says_what_is_there_and_keeps_passwords(printed):
+    recruiter = User.objects.get(username="recruiter")
+    recruiter.set_password("something else")
+    recruiter.save()
+    again = run()
+    assert again.startswith("The demo content is there already; nothing was changed.")
+    assert again.count("(there already, password as you left it)") == 3
+    assert authenticate(username="recruiter", password="something else") == recruiter
+
+
+def test_command_refuses_without_debug(settings):
+    settings.DEBUG = False
+    with pytest.raises(CommandError, match=r"^The demo needs DEBUG on: its passwords are public\.$"):
+        run()
+    assert not User.objects.exists()
+    assert not Vacancy.objects.exists()
+
+
+def test_command_names_a_port_in_use_and_does_nothing(settings):
+    settings.DEBUG = True
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=rf"^Cannot serve at port {number} \("):
+            call_command("demo", port=number)
+    assert not Vacancy.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["0", "65536", "-1", "80x", "²", ""])
+def test_command_takes_ports_only(settings, text):
+    settings.DEBUG = True
+    with pytest.raises(CommandError, match="argument --port"):
+        call_command("demo", f"--port={text}")

@@ -1,0 +1,299 @@
+"""The OpenAPI document: valid, complete, and no word more or less than the endpoints do."""
+
+import json
+
+import jsonschema
+import pytest
+from django.core.management import call_command
+from django.urls import get_resolver
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from jobsite.api import openapi
+from jobsite.api.openapi import ItemExtension
+from tests.contract.sample import make_site
+
+INTERNAL = ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
+DOCUMENT = json.loads(openapi._document(""))
+OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items()}
+CACHED = {"ETag", "Cache-Control", "Vary", "Allow"}
+
+
+def schema_of(name: str) -> dict:
+    return DOCUMENT["components"]["schemas"][name]
+
+
+def validator(schema: dict) -> jsonschema.protocols.Validator:
+    """Validates against a schema of the document, references included."""
+    resource = Resource.from_contents(DOCUMENT, default_specification=DRAFT202012)
+    registry = Registry().with_resource("urn:openapi", resource)
+
+    def absolute(node):
+        if isinstance(node, dict):
+            return {
+                key: f"urn:openapi{value}" if key == "$ref" else absolute(value)
+                for key, value in node.items()
+            }
+        return [absolute(member) for member in node] if isinstance(node, list) else node
+
+    return jsonschema.Draft202012Validator(absolute(schema), registry=registry)
+
+
+def walk(node, path=()):
+    """Every dict of the document with the keys that lead to it."""
+    if isinstance(node, dict):
+        yield path, node
+        for key, value in node.items():
+            yield from walk(value, (*path, key))
+    elif isinstance(node, list):
+        for position, value in enumerate(node):
+            yield from walk(value, (*path, position))
+
+
+# --- The document as such ----------------------------------------------------------------------
+
+
+def test_document_is_openapi_31(capsys):
+    assert DOCUMENT["openapi"] == "3.1.0"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json")
+    assert json.loads(capsys.readouterr().out) == DOCUMENT
+
+
+def test_document_is_served_to_anybody_without_the_database(client):
+    response = client.get("/openapi.json", headers={"Authorization": "Bearer stale"})
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == DOCUMENT
+    assert client.get("/openapi.json", headers={"If-None-Match": response["ETag"]}).status_code == 304
+    assert client.head("/openapi.json").content == b""
+    assert client.post("/openapi.json").status_code == 405
+
+
+def test_document_is_not_rate_limited(client, settings):
+    settings.RATE_LIMIT = "1/h"
+    assert {
+        client.get(path).status_code for path in ("/openapi.json", "/docs", "/openapi.json", "/docs")
+    } == {200}
+
+
+def test_servers_follow_the_public_address(client, settings):
+    assert DOCUMENT["servers"] == [{"url": "/"}]
+    settings.PUBLIC_BASE_URL = "https://jobs.example.org/site"
+    assert client.get("/openapi.json").json()["servers"] == [{"url": "https://jobs.example.org/site"}]
+
+
+def test_info_says_what_consumers_ask():
+    info = DOCUMENT["info"]
+    assert info["version"] == openapi.version()
+    assert "license" not in info
+    for word in (
+        "page[size]",
+        "filter[regions]",
+        "RFC 9457",
+        "If-None-Match",
+        "Authorization: Bearer",
+        "HEAD",
+        "OPTIONS",
+    ):
+        assert word in info["description"]
+
+
+def test_every_reference_leads_somewhere():
+    for path, node in walk(DOCUMENT):
+        if "$ref" in node:
+            target = DOCUMENT
+            for key in node["$ref"].removeprefix("#/").split("/"):
+                assert key in target, (path, node["$ref"])
+                target = target[key]
+
+
+def test_every_schema_is_used():
+    text = json.dumps(DOCUMENT)
+    for kind in ("schemas", "responses", "headers"):
+        for name in DOCUMENT["components"][kind]:
+            assert f'"#/components/{kind}/{name}"' in text, name
+
+
+# --- Operations --------------------------------------------------------------------------------
+
+
+def test_every_path_is_documented():
+    routes = set()
+    for prefix, patterns in (("v1/", "v1"), ("v0.1/", "v0_1")):
+        resolver = next(r for r in get_resolver().url_patterns if getattr(r, "namespace", None) == patterns)
+        routes |= {
+            f"/{prefix}{p.pattern._regex.strip('^').removesuffix('$').removesuffix(chr(92) + 'Z')}"
+            for p in resolver.url_patterns
+        }
+    assert {path.replace("{id}", "(?P<pk>[^/]+)") for path in OPERATIONS} == {
+        route for route in routes if route.rstrip("/") not in ("/v1", "/v0.1")
+    }
+
+
+def test_operation_ids_are_unique_and_stable():
+    assert {path: operation["operationId"] for path, operation in OPERATIONS.items()} == {
+        "/v1/vacancies": "listVacancies",
+        "/v1/vacancies/hot": "listHotVacancies",
+        "/v1/vacancies/hot/internal": "listHotInternalVacancies",
+        "/v1/vacancies/{id}": "getVacancy",
+        "/v1/filters": "listFilters",
+        "/v0.1/vacancies": "listVacanciesV0_1",
+        "/v0.1/vacancies/internal": "listInternalVacanciesV0_1",
+    }
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_operation_is_complete(path):
+    operation = OPERATIONS[path]
+    assert operation["summary"]
+    assert operation["description"]
+    assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
+    expected = {"200", "304", "400", "405", "406", "429", "500"}
+    expected |= {"401", "403"} if path in INTERNAL else set()
+    expected |= {"404"} if "{id}" in path else set()
+    assert set(operation["responses"]) == expected
+    assert set(operation["responses"]["200"]["headers"]) >= CACHED
+    assert ("security" in operation) == (path in INTERNAL or "{id}" in path)
+    assert {} in operation.get("security", [{}])  # credentials are optional
+    for parameter in operation["parameters"]:
+        assert parameter["description"]
+        if parameter["schema"]["type"] == "array":
+            assert (parameter["style"], parameter["explode"]) == ("form", False)
+
+
+def test_v0_1_says_when_it_goes():
+    for path, operation in OPERATIONS.items():
+        has = {"Deprecation", "Sunset", "Link"} <= set(operation["responses"]["200"]["headers"])
+        assert has == path.startswith("/v0.1/")
+
+
+@pytest.mark.parametrize("name", DOCUMENT["components"]["responses"])
+def test_error_is_a_problem_document(name):
+    response = DOCUMENT["components"]["responses"][name]
+    if name == "NotModified":
+        assert "content" not in response
+        return
+    content = response["content"]["application/problem+json"]
+    assert content["schema"] == {"$ref": "#/components/schemas/Problem"}
+    assert content["examples"]
+
+
+# --- Items -------------------------------------------------------------------------------------
+
+
+def test_every_field_is_described_and_has_an_example():
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        if name.endswith(("Page", "List")):
+            continue
+        for key, field in schema["properties"].items():
+            assert field["description"], (name, key)
+            assert field["examples"], (name, key)
+
+
+def test_every_serializer_is_documented_key_by_key():
+    from vacancies.api import serializers, v0_1, v1
+
+    for serializer in (
+        serializers.BrandSerializer, serializers.AttachmentSerializer, v1.RecruiterSerializer,
+        v1.VacancySerializer, v1.FilterSerializer, v1.OptionSerializer, v0_1.VacancySerializer,
+    ):  # fmt: skip
+        name, _, fields = serializer.documentation
+        keys = list(serializer.Meta.fields)
+        assert list(schema_of(name)["properties"]) == keys
+        optional = (
+            {"brand", "attachments"}
+            if serializer in (v1.VacancySerializer, v0_1.VacancySerializer)
+            else set()
+        )
+        assert schema_of(name)["required"] == [key for key in keys if key not in optional]
+        assert set(keys) <= set(fields)
+    assert ItemExtension.match_subclasses
+
+
+def test_sparse_vacancy_differs_in_what_is_required_only():
+    whole, sparse = schema_of("Vacancy"), schema_of("SparseVacancy")
+    assert whole["properties"] == sparse["properties"]
+    assert "required" not in sparse
+    items = schema_of("VacancyPage")["properties"]["data"]["items"]["anyOf"]
+    assert items == [{"$ref": "#/components/schemas/Vacancy"}, {"$ref": "#/components/schemas/SparseVacancy"}]
+
+
+def test_examples_fit_their_schemas():
+    checked = 0
+    for path, node in walk(DOCUMENT):
+        if (
+            "examples" in node
+            and ("type" in node or "$ref" in node or "anyOf" in node)
+            and path[-1] != "properties"
+        ):
+            for example in node["examples"]:
+                validator(node).validate(example)
+                checked += 1
+        elif "examples" in node and "schema" in node:
+            for example in node["examples"].values():
+                validator(node["schema"]).validate(example["value"])
+                checked += 1
+    assert checked > 100
+
+
+def test_example_of_a_list_has_whole_items():
+    for path, operation in OPERATIONS.items():
+        content = operation["responses"]["200"]["content"]["application/json"]
+        if path.endswith(("vacancies", "hot", "internal")):
+            item = content["examples"]["A page"]["value"]["data"][0]
+            name = "VacancyV0_1" if "v0.1" in path else "Vacancy"
+            assert list(item) == list(schema_of(name)["properties"])
+
+
+# --- No drift between document and service -----------------------------------------------------
+
+VALUES = {
+    "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
+    **{f"filter[{keyword}]": "a,b" for keyword in schema_of("Filter")["properties"]["keyword"]["enum"]},
+}  # fmt: skip
+
+
+@pytest.fixture
+def _site(db):
+    make_site()
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_documented_parameters_are_those_accepted(client, path):
+    from vacancies.models import Vacancy
+
+    address = path.replace("{id}", str(Vacancy.objects.published().external().first().pk))
+    documented = {p["name"] for p in OPERATIONS[path]["parameters"] if p["in"] == "query"}
+    accepted = {
+        name for name, value in VALUES.items() if client.get(address, {name: value}).status_code == 200
+    }
+    assert documented == accepted
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_answers_fit_the_document(client, path):
+    from vacancies.models import Vacancy
+
+    address = path.replace("{id}", str(Vacancy.objects.published().external().first().pk))
+    response = client.get(address)
+    documented = OPERATIONS[path]["responses"]["200"]
+    validator(documented["content"]["application/json"]["schema"]).validate(response.json())
+    required = {"Deprecation", "Sunset", "Link"} ^ set(documented["headers"])
+    assert all(response.has_header(name) for name in required & CACHED)
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+
+def test_docs_page_needs_no_other_host(client):
+    page = client.get("/docs")
+    assert page.status_code == 200
+    html = page.content.decode()
+    assert "<title>Vacancies of the job site</title>" in html
+    assert "http://" not in html
+    assert "https://" not in html
+    assert page["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    script = client.get("/docs?script=").content.decode()
+    assert '"validatorUrl": null' in script
+    assert "openapi.json" in script
