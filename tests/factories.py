@@ -40,9 +40,9 @@ def make_filter(keyword: str, **values: Any) -> Filter:
 
 
 def make_option(keyword: str, label: str, **values: Any) -> FilterOption:
-    return FilterOption.objects.get_or_create(
-        filter=make_filter(keyword), label=label, defaults={"value": free_value(label, set())} | values
-    )[0]
+    owner = Filter.objects.filter(keyword=keyword).first() or make_filter(keyword)
+    defaults = {"value": free_value(label, set())} | values
+    return FilterOption.objects.get_or_create(filter=owner, label=label, defaults=defaults)[0]
 
 
 def make_vacancy(

@@ -1,6 +1,7 @@
 """Fields that clean or derive their own value on every way in: admin, import, bulk insert, update."""
 
 import unicodedata
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -88,6 +89,11 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).replace("\0", "").split())
 
 
+@lru_cache(maxsize=1024)  # texts of one employer or one bulk load repeat
+def _folded_html(html: CleanHtml) -> str:
+    return fold(visible_text(html))
+
+
 class HtmlField(ProseEditorField):
     """HTML text, sanitised before it reaches the database whichever way it comes."""
 
@@ -122,9 +128,9 @@ class FoldedField(models.TextField):
         meta = model_instance._meta
         texts = []
         for source in self.sources:
-            field = meta.get_field(source)
-            value = getattr(model_instance, source)
-            texts.append(visible_text(sanitise(value)) if isinstance(field, HtmlField) else value)
-        value = fold(" \n ".join(filter(None, texts)))
+            is_html = isinstance(meta.get_field(source), HtmlField)
+            text = getattr(model_instance, source)
+            texts.append(_folded_html(sanitise(text)) if is_html else fold(text))
+        value = " ".join(filter(None, texts))
         setattr(model_instance, self.attname, value)
         return value

@@ -2,6 +2,7 @@
 
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import URLValidator
@@ -21,8 +22,11 @@ class WebURLField(models.URLField):
 
     default_validators = [URLValidator(schemes=["http", "https"])]
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"blank": True, "default": "", "max_length": 1000} | kwargs)
+
+    def formfield(self, **kwargs: Any) -> Any:
+        return super().formfield(**{"assume_scheme": "https"} | kwargs)
 
 
 class Brand(models.Model):

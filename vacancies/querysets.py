@@ -91,7 +91,10 @@ class VacancyQuerySet(models.QuerySet):
         shown = set(fields) if fields is not None else None
         texts = {field.name for field in self.model._meta.fields if isinstance(field, HtmlField)}
         unseen = texts - shown if shown is not None else set()
-        queryset = self.defer("search_text", "title_folded", *unseen).select_related("brand", "head_recruiter")
+        queryset = self.defer("search_text", "title_folded", *unseen)
+        for relation in ("brand", "head_recruiter"):
+            if shown is None or relation in shown:
+                queryset = queryset.select_related(relation)
         if shown is None or shown & set(Keyword.values):
             choices = self.model.options.through._default_manager.select_related("option__filter")
             queryset = queryset.prefetch_related(

@@ -27,7 +27,7 @@ class ParameterError:
 
 
 class InvalidParameters(exceptions.APIException):
-    """Query parameters that the endpoint refuses; all of them are named in one answer."""
+    """Query parameters that the endpoint refuses, each with its own error."""
 
     status_code = HTTPStatus.BAD_REQUEST
 

@@ -162,7 +162,7 @@ def test_single_takes_four_queries(client, at, django_assert_num_queries):
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_filters_take_three_queries_and_one_for_each_that_narrows(client, at, django_assert_num_queries, count):
+def test_filters_take_three_queries_and_one_for_each_that_narrows(client, at, filters, django_assert_num_queries, count):
     for number in range(count):
         make_full(number)
 

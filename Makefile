@@ -1,0 +1,51 @@
+# The whole set-up: `make demo` runs the site, `make test` tests it, `make check` is what CI runs.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV ?= .venv
+PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check fix requirements
+
+demo: $(VENV)/.run
+	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
+
+test: $(VENV)/.dev
+	$(VENV)/bin/python -m pytest
+
+check: $(VENV)/.dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/djade --check --target-version 5.2 $$(git ls-files '*.html')
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy .
+	$(VENV)/bin/python manage.py check
+	$(VENV)/bin/python manage.py makemigrations --check --dry-run
+	$(VENV)/bin/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	$(MAKE) test
+
+fix: $(VENV)/.dev  ## put everything into the house's format
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/djade --target-version 5.2 $$(git ls-files '*.html') || true
+
+# Pinned and hashed, without the address of any index. Django stays on its long-term release; the
+# next file is for the newest Django and Python, which have to be green too.
+COMPILE := $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header pyproject.toml
+requirements: $(VENV)/.dev
+	$(PIP) uv
+	echo 'Django<5.3' | $(COMPILE) --universal -c - -o requirements.txt
+	echo 'Django<5.3' | $(COMPILE) --universal -c - --group dev -o requirements-dev.txt
+	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3)."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment: on Debian and Ubuntu, install python3-venv."; exit 1; }
+
+$(VENV)/.run: requirements.txt | $(VENV)/bin/python
+	$(PIP) -r $<
+	@touch $@
+
+$(VENV)/.dev: $(or $(REQUIREMENTS),requirements-dev.txt) | $(VENV)/bin/python
+	$(PIP) -r $<
+	@touch $@

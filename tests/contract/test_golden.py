@@ -1,0 +1,122 @@
+"""The contract as golden JSON: one body per endpoint and version, to the byte.
+
+After a change that is meant, `UPDATE_GOLDEN=1 python -m pytest tests/contract/test_golden.py` writes
+them anew; read the difference before you commit it.
+"""
+
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from vacancies.models import Attachment
+from vacancies.vocabulary import Keyword
+
+HERE = Path(__file__).parent
+
+BODIES = {
+    "v1/vacancies.json": "/v1/vacancies",
+    "v1/vacancies-page-2-of-1.json": "/v1/vacancies?page[size]=1&page[number]=2",
+    "v1/vacancies-beyond.json": "/v1/vacancies?page[number]=9",
+    "v1/vacancies-narrowed.json": (
+        "/v1/vacancies?filter[regions]=antwerp,liege&filter[search]=INFIRMIER&sort=-title&fields=id,title,regions"
+    ),
+    "v1/vacancies-none.json": "/v1/vacancies?filter[types]=nobody",
+    "v1/hot.json": "/v1/vacancies/hot",
+    "v1/hot-internal.json": "/v1/vacancies/hot/internal",
+    "v1/vacancy-full.json": "/v1/vacancies/101",
+    "v1/vacancy-bare.json": "/v1/vacancies/102",
+    "v1/vacancy-internal.json": "/v1/vacancies/103",
+    "v1/filters.json": "/v1/filters",
+    "v1/filters-narrowed.json": "/v1/filters?filter[regions]=antwerp",
+    "v1/problem-404.json": "/v1/vacancies/104",
+    "v1/problem-400.json": "/v1/vacancies?page[size]=0&filter[region]=x&sort=title&sort=title",
+    "v0_1/vacancies.json": "/v0.1/vacancies",
+    "v0_1/internal.json": "/v0.1/vacancies/internal",
+}
+
+
+@pytest.fixture
+def site(at, filters, settings):
+    """A full vacancy, a bare one, an internal one and a hidden one, ids 101 to 104."""
+    settings.TIME_ZONE = "Europe/Brussels"
+    settings.PUBLIC_BASE_URL = "https://jobs.example.com"
+    make_filter(Keyword.JOBCUSTOM4, is_active=False)
+    brand = make_brand(
+        "Ziekenhuis Sint-Elisabeth",
+        id=11,
+        description="<p>Zorg met een hart.</p>",
+        url="https://www.example.com/elisabeth",
+        icon_small="brands/elisabeth-64.png",
+        icon_large_url="https://static.example.com/elisabeth-256.png",
+    )
+    head = make_recruiter(
+        "Noor Peeters", id=21, function="HR", email="noor@example.com", is_email_public=True, phone="+32 3 555"
+    )
+    bare_head = make_recruiter("HR desk", id=22)
+    make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
+    times = {"created_at": at - timedelta(days=9), "updated_at": at - timedelta(seconds=1)}
+    make_vacancy(
+        pk=101,
+        title="Infirmier·ère « nuit » & week-end",
+        title_internal="Nacht 12B",
+        brand=brand,
+        head_recruiter=head,
+        recruiters=("Sam Öz", "HR desk"),
+        is_hot=True,
+        is_permanent=True,
+        audience="both",
+        options={
+            "functiongroup": ["Care"],
+            "types": ["Nurse", "Carer"],
+            "contract_types": ["Permanent"],
+            "work_regimes": ["Nights", "Part-time"],
+            "regions": ["Liège", "Antwerp"],
+            "jobcustom1_values": ["Dutch"],
+            "jobcustom2_values": ["3-5 years"],
+            "jobcustom3_values": ["Bachelor"],
+            "jobcustom4_values": ["Bike lease", "Meal vouchers"],
+        },
+        location="Liège",
+        description='<p>Soins &amp; "accueil"</p><script>alert(1)</script>',
+        short_description="<p>Court.</p>",
+        profile="<ul><li>Diplôme</li></ul>",
+        offer="<p>€ 3.500 &lt; brut</p>",
+        contact='<p><a href="mailto:noor@example.com" onclick="x()">Noor</a></p>',
+        company="<p>Hôpital</p>",
+        postcustom1="<h3>Plus</h3><p>日本語 🚑</p>",
+        image="vacancies/nuit.jpg",
+        video="https://video.example.com/1",
+        publish_from=at - timedelta(days=1),
+        **times,
+    )
+    Attachment.objects.create(vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf")
+    Attachment.objects.create(vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1)
+    make_vacancy(
+        pk=102, title="看護師", brand=brand, head_recruiter=bare_head, description="<p>&nbsp;</p>",
+        publish_from=at - timedelta(days=2), **times,
+    )  # fmt: skip
+    make_vacancy(
+        pk=103, title="Internal planner", brand=brand, head_recruiter=head, audience="internal", is_hot=True,
+        options={"types": ["Planner"]}, publish_from=at - timedelta(days=3), **times,
+    )  # fmt: skip
+    make_vacancy(pk=104, title="Draft", brand=brand, head_recruiter=head, status="draft", is_hot=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", BODIES)
+def test_body_is_the_contract(client, site, name):
+    body = client.get(BODIES[name]).json()
+    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    golden = HERE / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(text)
+
+    assert text == golden.read_text()
+
+
+def test_every_golden_body_is_served():
+    assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES)

@@ -1,0 +1,77 @@
+"""A second, real instance of this service: its own process, its own database."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def free_port() -> int:
+    """A port of loopback below the range that the system hands to clients."""
+    for port in range(21000, 32000):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no free port")
+
+
+class Instance:
+    """An instance with a SQLite file in `folder`; `manage` runs its commands, `serve` serves it."""
+
+    def __init__(self, folder: Path, **env: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.env = {
+            **os.environ,
+            "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
+            "SECRET_KEY": "only-for-this-test-" * 4,
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "DJANGO_SETTINGS_MODULE": "jobsite.settings",
+            "RATE_LIMIT": "off",
+            **env,
+        }
+        self.manage("migrate", "-v0")
+
+    def manage(self, *words: str, check: bool = True, **kwargs: object) -> subprocess.CompletedProcess:
+        """Run manage.py with `words`; its output is text."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120, **kwargs,
+        )  # fmt: skip
+        if check:
+            assert done.returncode == 0, done.stderr
+        return done
+
+    @contextmanager
+    def serve(self) -> Iterator[str]:
+        """Serve it with gunicorn; give its base URL."""
+        port = free_port()
+        command = [sys.executable, "-m", "gunicorn", "jobsite.wsgi", "-b", f"127.0.0.1:{port}", "--threads", "4"]
+        server = subprocess.Popen(
+            [*command, "--no-control-socket", "--log-level", "warning"], cwd=ROOT, env=self.env
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    urllib.request.urlopen(f"{url}/v1/filters", timeout=5).close()
+                    break
+                except (urllib.error.URLError, ConnectionError):
+                    assert time.monotonic() < deadline, "the service did not come up"
+                    time.sleep(0.1)
+            yield url
+        finally:
+            server.terminate()
+            server.wait(timeout=20)

@@ -1,0 +1,175 @@
+"""generate_vacancies, lint_vacancies and audit_visibility."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories import make_vacancy
+from vacancies.models import Attachment, Vacancy, VacancyOption
+from vacancies.querysets import VacancyQuerySet
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words):
+    """Return (exit code, what went to stdout, lines of stderr)."""
+    out, err = StringIO(), StringIO()
+    code = 0
+    try:
+        call_command(*map(str, words), stdout=out, stderr=err)
+    except SystemExit as stop:
+        code = stop.code
+    return code, out.getvalue().strip(), err.getvalue().splitlines()
+
+
+# --- generate_vacancies ---
+
+
+def test_generated_vacancies_are_published_and_varied(client, filters, at):
+    code, summary, _ = run("generate_vacancies", 300, "--seed", 7)
+
+    assert code == 0
+    assert summary.startswith("Created 300 vacancies in ")
+    assert Vacancy.objects.published().count() == Vacancy.objects.count() == 300
+    assert {v.audience for v in Vacancy.objects.all()} == {"public", "internal", "both"}
+    assert len(set(Vacancy.objects.values_list("title", flat=True))) > 100
+    assert client.get("/v1/filters").json()["data"][0]["options"]
+    assert Vacancy.objects.search("mentor").exists()
+    assert run("lint_vacancies")[0] == 0
+
+
+def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
+    columns = ("title", "description", "publish_from", "audience", "location")
+    run("generate_vacancies", 20, "--seed", 3)
+    first = list(Vacancy.objects.order_by("pk").values_list(*columns))
+    options = list(VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True))
+    Vacancy.objects.all().delete()
+
+    run("generate_vacancies", 20, "--seed", 3)
+
+    assert list(Vacancy.objects.order_by("pk").values_list(*columns)) == first
+    assert list(VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)) == options
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "10000001"])
+def test_generating_no_or_too_many_vacancies_is_a_usage_error(count):
+    with pytest.raises(CommandError) as refused:
+        call_command("generate_vacancies", "--", count)
+
+    assert refused.value.returncode == 2
+
+
+# --- lint_vacancies ---
+
+
+def test_lint_finds_nothing_about_a_good_vacancy():
+    make_vacancy(options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg")
+
+    assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
+
+
+def test_lint_tells_errors_and_warnings(at, settings):
+    good = {"options": {"regions": ["Ghent"]}, "image_url": "https://example.org/a.jpg"}
+    make_vacancy(pk=1, title="NO IMAGE", options=good["options"])
+    make_vacancy(pk=2, title="Hot", is_hot=True, publish_until=at + timedelta(days=1), **good)
+    make_vacancy(pk=3, title="Hot once", is_hot=True, publish_until=at, **good)
+    make_vacancy(pk=4, title="Empty", description="", **good)
+    make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **good)
+    make_vacancy(pk=6, title="Ever", is_permanent=True, publish_until=at + timedelta(days=99), image_url=good["image_url"])
+    make_vacancy(pk=7, title="Draft", status="draft", description="")
+    Vacancy.objects.filter(pk=1).update(brand=None)
+
+    code, summary, lines = run("lint_vacancies")
+
+    assert (code, summary) == (1, "2 errors and 8 warnings.")
+    assert lines == [
+        "error: 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
+        "warning: 1 'NO IMAGE': has no image [no-image]",
+        "warning: 1 'NO IMAGE': the title is in capitals [capitals]",
+        "warning: 2 'Hot': hot, but gone within a week [hot-ending]",
+        "warning: 3 'Hot once': still flagged hot, but expired [hot-expired]",
+        "error: 4 'Empty': goes out without a description [no-description]",
+        "warning: 5 '東京': no letter of the title can stand in its address [no-slug]",
+        "warning: 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
+        "warning: 6 'Ever': continuously open, but has a last day [permanent-ends]",
+        "warning: 6 'Ever': no filter finds it: it carries no option [no-options]",
+    ]
+
+
+def test_lint_cleans_rows_that_were_written_around_the_models(django_assert_num_queries):
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg")
+    Vacancy.objects.update(title="Renamed")  # its search text did not follow
+
+    found = run("lint_vacancies", "--format", "json")
+    tried = run("lint_vacancies", "--fix", "--dry-run")
+    assert not Vacancy.objects.search("renamed").exists()
+    fixed = run("lint_vacancies", "--fix")
+
+    assert json.loads(found[1])["findings"][0]["code"] == "unclean"
+    assert tried[:2] == (1, "Would clean 1 vacancies. 1 errors and 0 warnings.")
+    assert fixed == (0, "Cleaned 1 vacancies. 0 errors and 0 warnings.", [])
+    assert Vacancy.objects.search("renamed").get() == vacancy
+
+
+# --- audit_visibility ---
+
+
+@pytest.fixture
+def every_kind(at, filters):
+    for audience in ("public", "internal", "both"):
+        for values in (
+            {},
+            {"is_hot": True},
+            {"status": "draft"},
+            {"status": "withdrawn"},
+            {"publish_from": at + timedelta(days=1)},
+            {"publish_until": at},
+        ):
+            make_vacancy(audience=audience, options={"regions": ["Ghent"]}, **values)
+
+
+@pytest.mark.parametrize("mode", ["public", "authenticated", "network"])
+def test_audit_agrees(every_kind, settings, mode):
+    settings.INTERNAL_ACCESS = mode
+
+    assert run("audit_visibility") == (
+        0, "18 vacancies at 2026-03-02 09:30:15, 6 of them published: no disagreements.", [],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)])
+def test_audit_of_another_moment(every_kind, moment, published):
+    code, summary, _ = run("audit_visibility", "--at", moment)
+
+    assert (code, f"{published} of them published: no disagreements." in summary) == (0, True)
+
+
+def test_audit_catches_a_list_that_forgets_the_rule(every_kind, monkeypatch):
+    monkeypatch.setattr(VacancyQuerySet, "external", lambda self: self)
+
+    code, _, lines = run("audit_visibility")
+
+    internal = sorted(Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True))
+    assert code == 1
+    assert f"insider: /v1/vacancies: shows {internal}" in lines
+    assert f"outsider: /v1/vacancies/{{id}}: shows {internal}" in lines
+
+
+def test_audit_at_no_time_is_a_usage_error():
+    with pytest.raises(CommandError) as refused:
+        call_command("audit_visibility", "--at", "soon")
+
+    assert refused.value.returncode == 2
+
+
+def test_attachment_order_is_the_recruiters(client, at):
+    vacancy = make_vacancy()
+    for position, name in ((2, "c"), (0, "a"), (1, "b")):
+        Attachment.objects.create(vacancy=vacancy, name=name, url="https://example.org/x", position=position)
+
+    body = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
+
+    assert [attachment["name"] for attachment in body["attachments"]] == ["a", "b", "c"]

@@ -1,0 +1,86 @@
+"""What may stand in a text, on every way in."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import make_vacancy
+from vacancies.fields import sanitise, visible_text
+from vacancies.models import Vacancy
+
+ALLOWED = (
+    "<p>a<br>b</p><ul><li>c</li></ul><ol><li>d</li></ol><strong>e</strong><b>f</b><em>g</em><i>h</i><u>i</u>"
+    "<h2>j</h2><h3>k</h3><h4>l</h4><h5>m</h5><blockquote>n</blockquote>"
+    '<a href="https://example.org/?a=1&amp;b=2">o</a><a href="mailto:x@example.org">p</a><a href="tel:+32">q</a>'
+)
+
+
+def test_allowed_markup_stays_as_it_is():
+    assert sanitise(ALLOWED) == ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("html", "clean"),
+    [
+        ("<script>alert(1)</script><p>x</p>", "<p>x</p>"),
+        ("<style>p{}</style>x", "x"),
+        ("<iframe src=//e.example>frame</iframe>x", "x"),
+        ("<svg><script>1</script></svg>x", "x"),
+        ('<p onclick="x()" style="color:red" class="y" id="z">x</p>', "<p>x</p>"),
+        ('<a href="javascript:alert(1)">x</a>', "<a>x</a>"),
+        ('<a href="JaVaScRiPt&#58;alert(1)">x</a>', "<a>x</a>"),
+        ('<a href="data:text/html,x">x</a>', "<a>x</a>"),
+        ('<a href="https://e.example" target="_blank" onmouseover="x">x</a>', '<a href="https://e.example">x</a>'),
+        ("<div><span>x</span></div>", "x"),
+        ("<h1>x</h1>", "x"),
+        ('<img src=x onerror="alert(1)">x', "x"),
+        ("x<!-- secret -->", "x"),
+        ("<p>x", "<p>x</p>"),
+        ("a < b & c", "a &lt; b &amp; c"),
+        ("&lt;b&gt;", "&lt;b&gt;"),
+        ("x\0y", "xy"),
+        ("<p></p>", ""),
+        ("<p>&nbsp; <br></p>", ""),
+        ("", ""),
+    ],
+)
+def test_everything_else_goes(html, clean):
+    assert sanitise(html) == clean
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("way", ["save", "create", "bulk_create", "update", "bulk_update"])
+def test_text_is_sanitised_on_every_way_in(way):
+    dirty, clean = "<p onclick=x>a</p><script>b</script>", "<p>a</p>"
+    vacancy = make_vacancy()
+    pk = vacancy.pk
+    if way == "save":
+        vacancy.description = dirty
+        vacancy.save()
+        assert vacancy.description == clean
+    elif way == "create":
+        pk = make_vacancy(description=dirty).pk
+    elif way == "bulk_create":
+        pk = Vacancy.objects.bulk_create([Vacancy(title="x", description=dirty)])[0].pk
+    elif way == "update":
+        Vacancy.objects.update(description=dirty)
+    else:
+        vacancy.description = dirty
+        Vacancy.objects.bulk_update([vacancy], ["description"])
+
+    assert Vacancy.objects.get(pk=pk).description == clean
+
+
+@given(st.text())
+def test_sanitising_twice_changes_nothing(html):
+    once = sanitise(html)
+
+    assert str.__eq__(sanitise(str(once)), once)
+
+
+@given(st.lists(st.sampled_from(["<p>", "</p>", "<b>", "</b>", "<li>", "<ul>", "<a href='>'>", "</a>", "&lt;", "x", " ", "é"])))
+def test_visible_text_holds_no_markup(parts):
+    text = visible_text(sanitise("".join(parts)))
+
+    assert set(text) <= set("x <é")
+    assert text == " ".join(text.split())

@@ -1,0 +1,170 @@
+"""filter[...], filter[search] and the facets of /v1/filters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import make_filter, make_vacancy
+from vacancies.fields import fold
+
+pytestmark = pytest.mark.django_db
+
+
+def titles(client, **query):
+    return {item["title"] for item in client.get("/v1/vacancies", query).json()["data"]}
+
+
+def facets(client, **query):
+    """Return {keyword: {value: count}} as served."""
+    data = client.get("/v1/filters", query).json()["data"]
+    return {f["keyword"]: {option["value"]: option["count"] for option in f["options"]} for f in data}
+
+
+@pytest.fixture
+def three(at, filters):
+    make_vacancy(title="A", options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"]})
+    make_vacancy(title="B", options={"regions": ["Ghent"], "types": ["Driver"]})
+    make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"], "functiongroup": ["Care"]})
+
+
+def test_filters_are_or_inside_and_across(client, three):
+    assert titles(client, **{"filter[regions]": "antwerp,mons"}) == {"A", "C"}
+    assert titles(client, **{"filter[regions]": "ghent", "filter[types]": "nurse"}) == {"A"}
+    assert titles(client, **{"filter[functiongroup]": "care"}) == {"C"}
+    assert titles(client, **{"filter[regions]": "nowhere"}) == set()
+    assert titles(client, **{"filter[regions]": "nowhere,mons"}) == {"C"}
+
+
+def test_value_counts_in_its_own_filter_only(client, three):
+    assert titles(client, **{"filter[types]": "ghent"}) == set()
+
+
+@pytest.mark.parametrize("value", ["", " ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101)])
+def test_value_that_is_no_list_of_options_is_refused(client, value):
+    for path in ("/v1/vacancies", "/v1/filters"):
+        answer = client.get(path, {"filter[regions]": value})
+        assert answer.status_code == 400
+        assert answer.json()["errors"][0]["parameter"] == "filter[regions]"
+        assert answer.json()["errors"][0]["received"] == value[:200]
+
+
+def test_facets_count_under_the_other_filters(client, three):
+    assert facets(client) == {
+        "functiongroup": {"care": 1},
+        "types": {"driver": 1, "nurse": 2},
+        "regions": {"antwerp": 1, "ghent": 2, "mons": 1},
+    }
+    assert facets(client, **{"filter[regions]": "ghent"}) == {
+        "types": {"driver": 1, "nurse": 1},
+        "regions": {"antwerp": 1, "ghent": 2, "mons": 1},
+    }
+    assert facets(client, **{"filter[regions]": "ghent", "filter[types]": "nurse"}) == {
+        "types": {"driver": 1, "nurse": 1},
+        "regions": {"antwerp": 1, "ghent": 1, "mons": 1},
+    }
+    assert facets(client, **{"filter[search]": "vacancy", "filter[types]": "driver"})["regions"] == {"ghent": 1}
+
+
+def test_no_offered_option_leads_to_an_empty_page(client, three):
+    for query in ({}, {"filter[regions]": "ghent"}, {"filter[types]": "nurse", "filter[regions]": "mons"}):
+        for keyword, options in facets(client, **query).items():
+            for value, count in options.items():
+                name = f"filter[{keyword}]"
+                assert len(titles(client, **query | {name: value})) == count
+
+
+def test_filter_shape_and_order(client, three):
+    make_filter("regions", position=0, label="Where")
+    make_filter("types", position=1)
+
+    data = client.get("/v1/filters").json()
+
+    assert list(data) == ["data"]
+    assert [list(f) for f in data["data"]] == [["id", "label", "keyword", "options"]] * 3
+    assert [f["keyword"] for f in data["data"]] == ["functiongroup", "regions", "types"]
+    assert data["data"][1] == {
+        "id": 5,
+        "label": "Where",
+        "keyword": "regions",
+        "options": [
+            {"value": "antwerp", "label": "Antwerp", "count": 1},
+            {"value": "ghent", "label": "Ghent", "count": 2},
+            {"value": "mons", "label": "Mons", "count": 1},
+        ],
+    }
+
+
+def test_filter_that_is_switched_off_is_not_offered_but_its_links_work(client, three):
+    make_filter("types", is_active=False)
+
+    assert "types" not in facets(client)
+    assert titles(client, **{"filter[types]": "driver"}) == {"B"}
+
+
+@pytest.mark.parametrize("query", ["page[size]=5", "sort=title", "fields=id", "filter[nothing]=x"])
+def test_filters_take_filters_only(client, query):
+    assert client.get(f"/v1/filters?{query}").status_code == 400
+
+
+# --- search ---
+
+
+@pytest.fixture
+def texts(at):
+    make_vacancy(title="Ingénieur système", description="<p>Réseaux &amp; sécurité</p>")
+    make_vacancy(title="Straßenbauer", profile="<p>Koch<b>kunst</b></p><p>Gärtner</p>", location="Köln")
+    make_vacancy(title="Smørrebrød chef", title_internal="Kitchen-9000")
+    make_vacancy(title="C++ developer", offer='<ul><li>50% remote</li><li><a href="https://hidden.example">pay_scale</a></li></ul>')
+    make_vacancy(title="Ελληνικά ΣΊΣΥΦΟΣ", contact="<p>東京 office</p>")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("ingenieur", {"Ingénieur système"}),
+        ("SYSTÈME Ingé", {"Ingénieur système"}),
+        ("securite reseaux", {"Ingénieur système"}),
+        ("&", {"Ingénieur système"}),
+        ("amp;", set()),
+        ("strassenbauer", {"Straßenbauer"}),
+        ("STRASSENBAUER koln", {"Straßenbauer"}),
+        ("kochkunst", {"Straßenbauer"}),
+        ("kunstgärtner", set()),
+        ("smorrebrod", {"Smørrebrød chef"}),
+        ("SMØRREBRØD kitchen", {"Smørrebrød chef"}),
+        ("c++", {"C++ developer"}),
+        ("50% remote", {"C++ developer"}),
+        ("%", {"C++ developer"}),
+        ("_", {"C++ developer"}),
+        ("pay_scale", {"C++ developer"}),
+        ("hidden.example", set()),
+        ("href", set()),
+        ("ελληνικα σισυφος", {"Ελληνικά ΣΊΣΥΦΟΣ"}),
+        ("東京", {"Ελληνικά ΣΊΣΥΦΟΣ"}),
+        ("'", set()),
+        ("\\", set()),
+    ],
+)
+def test_search_finds_words_whatever_their_case_and_accents(client, texts, words, found):
+    assert titles(client, **{"filter[search]": words}) == found
+
+
+@pytest.mark.parametrize("words", ["", " ", "\u0301", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")])
+def test_search_without_words_or_with_too_many_is_refused(client, words):
+    answer = client.get("/v1/vacancies", {"filter[search]": words})
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["allowed"] == "1 to 20 words of 200 characters in all"
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text):
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(alphabet=st.characters(categories=["Lu", "Ll", "Lt", "Mn", "Nd", "Zs"]), max_size=30))
+def test_search_text_and_search_words_fold_alike(text):
+    words = fold(text).split()
+
+    assert all(word in fold(f"before {text} after") for word in words)
+    assert fold(text.upper()).split() == fold(text.lower()).split() or "ı" in text.lower()

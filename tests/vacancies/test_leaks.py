@@ -1,0 +1,194 @@
+"""Nothing hidden shows: every endpoint x (draft, scheduled, expired, withdrawn, internal) x access mode.
+
+Each hidden vacancy carries a title, an option and a brand that nothing else has. An answer given to an
+outsider with the hidden vacancy in the database must be, to the byte and the header, the answer without it.
+"""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import get_resolver
+
+from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+MODES = ("public", "authenticated", "network")
+UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn")
+HIDDEN = [(kind, mode) for kind in UNPUBLISHED for mode in MODES] + [
+    ("internal", "authenticated"),
+    ("internal", "network"),
+]
+MARKER = "zyxmarker"
+HIDDEN_ID = 4_815_162_342
+
+LISTS = [
+    "/v1/vacancies",
+    "/v1/vacancies/hot",
+    "/v1/vacancies/hot/internal",
+    "/v0.1/vacancies",
+    "/v0.1/vacancies/internal",
+    "/v1/filters",
+]
+QUESTIONS = [
+    *LISTS,
+    *(f"{path}?page[size]=1&page[number]=2" for path in LISTS if path != "/v1/filters"),
+    f"/v1/vacancies?filter[search]={MARKER}",
+    f"/v1/vacancies?filter[regions]={MARKER}",
+    f"/v1/vacancies/hot?filter[search]={MARKER}&sort=title&fields=id,title",
+    f"/v1/filters?filter[search]={MARKER}",
+    f"/v1/filters?filter[regions]={MARKER}",
+    f"/v1/vacancies/{HIDDEN_ID}",
+    f"/v1/vacancies/{HIDDEN_ID}/form",
+]
+PUBLIC_ONLY = [  # what never holds internal vacancies, whoever asks in whatever mode
+    "/v1/vacancies",
+    "/v1/vacancies/hot",
+    "/v0.1/vacancies",
+    "/v1/filters",
+    f"/v1/vacancies?filter[search]={MARKER}",
+    f"/v1/vacancies?filter[regions]={MARKER}",
+    f"/v1/filters?filter[search]={MARKER}",
+]
+
+
+def hide(kind, at):
+    """Make the vacancy that must not show."""
+    values = {
+        "draft": {"status": "draft"},
+        "withdrawn": {"status": "withdrawn"},
+        "scheduled": {"publish_from": at + timedelta(days=30)},
+        "expired": {"publish_from": at - timedelta(days=30), "publish_until": at},
+        "internal": {"audience": "internal"},
+    }[kind]
+    return make_vacancy(
+        pk=HIDDEN_ID,
+        title=f"{MARKER} title",
+        is_hot=True,
+        description=f"<p>{MARKER} text</p>",
+        brand=make_brand(f"{MARKER} brand"),
+        head_recruiter=make_recruiter(f"{MARKER} head", email=f"{MARKER}@example.org", is_email_public=True),
+        options={"regions": [MARKER], "types": [MARKER]},
+        **{"audience": "both"} | values,
+    )
+
+
+@pytest.fixture
+def site(at, filters):
+    """Vacancies that show, so that an empty answer proves nothing by accident."""
+    for _ in range(3):
+        make_vacancy(audience="both", is_hot=True, options={"regions": ["Antwerp"], "types": ["Nurse"]})
+
+
+def ask(client, question, **extra):
+    """Return what an outsider can tell from the answer."""
+    answer = client.get(question, REMOTE_ADDR="203.0.113.9", **extra)
+    return answer.status_code, answer.content, dict(answer.headers), sorted(answer.cookies)
+
+
+@pytest.mark.parametrize(("kind", "mode"), HIDDEN)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_hidden_is_as_if_it_were_not_there(client, settings, site, at, kind, mode, question):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
+    before = ask(client, question)
+
+    hide(kind, at)
+
+    assert ask(client, question) == before
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("question", PUBLIC_ONLY)
+def test_internal_never_shows_in_what_is_public(client, settings, site, at, mode, question):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(User.objects.create_user("insider"))
+    before = ask(client, question)
+
+    hide("internal", at)
+
+    assert ask(client, question) == before
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", UNPUBLISHED)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_unpublished_shows_to_no_insider(client, settings, site, at, mode, kind, question):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(User.objects.create_user("insider", is_staff=True, is_superuser=True))
+    before = ask(client, question)
+
+    hide(kind, at)
+
+    assert ask(client, question) == before
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_insider_sees_internal_ones(client, settings, site, at, mode):
+    """The twin of the tests above: they would pass on a service that shows nothing at all."""
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(User.objects.create_user("insider"))
+
+    hide("internal", at)
+
+    for question in ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal", f"/v1/vacancies/{HIDDEN_ID}"):
+        status, body, headers, _ = ask(client, question)
+        assert status == 200
+        assert MARKER.encode() in body
+        assert headers["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
+
+
+@pytest.mark.parametrize(("kind", "mode"), HIDDEN)
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"HTTP_AUTHORIZATION": "Bearer nonsense"},
+        {"HTTP_AUTHORIZATION": "Bearer"},
+        {"HTTP_COOKIE": f"sessionid={'a' * 32}"},
+        {"HTTP_X_FORWARDED_FOR": "10.0.0.1"},
+        {"HTTP_IF_NONE_MATCH": "*"},
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", "/form"])
+def test_hidden_id_answers_as_one_that_never_was(client, settings, site, at, kind, mode, extra, suffix):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
+    hide(kind, at)
+
+    status, body, headers, cookies = ask(client, f"/v1/vacancies/{HIDDEN_ID}{suffix}", **extra)
+    twin_status, twin_body, twin_headers, twin_cookies = ask(client, f"/v1/vacancies/4815162343{suffix}", **extra)
+
+    assert (status, headers, cookies) == (twin_status, twin_headers, twin_cookies)
+    assert body == twin_body.replace(b"4815162343", str(HIDDEN_ID).encode())
+    assert status == 404
+
+
+def test_filter_counts_leave_hidden_ones_out(client, site, at):
+    hide("internal", at)
+    make_filter("regions")
+
+    counts = {f["keyword"]: f["options"] for f in client.get("/v1/filters").json()["data"]}
+
+    assert counts["regions"] == [{"value": "antwerp", "label": "Antwerp", "count": 3}]
+
+
+def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
+    hidden = {"email": f"{MARKER}@example.org", "phone": f"{MARKER} 0"}
+    make_recruiter("Private", **hidden)
+    make_vacancy(head_recruiter=make_recruiter("Private"), recruiters=("Private",))
+
+    for path in LISTS:
+        assert MARKER not in client.get(path).text
+
+
+def test_every_route_of_the_interface_is_asked():
+    """A new route fails here until it has its row above."""
+    asked = {"vacancies", "vacancies/hot", "vacancies/hot/internal", "vacancies/internal", "filters", "vacancies/{id}"}
+    routes = {
+        pattern.pattern.regex.pattern.strip("^$\\Z").replace("(?P<pk>[^/]+)", "{id}")
+        for prefix in get_resolver().url_patterns
+        if str(prefix.pattern) in ("v1/", "v0.1/")
+        for pattern in prefix.url_patterns
+    }
+
+    assert routes == asked

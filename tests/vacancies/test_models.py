@@ -1,0 +1,96 @@
+"""Integrity in the database, slugs, and the state that the clock gives a vacancy."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
+
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from vacancies.models import Attachment, Vacancy, VacancyOption, free_value
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"head_recruiter": None},
+        {"publish_from": None},
+        {"audience": "nobody"},
+        {"status": "gone"},
+    ],
+)
+def test_database_refuses_what_could_not_be_served(values):
+    vacancy = make_vacancy()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Vacancy.objects.filter(pk=vacancy.pk).update(**values)
+
+
+def test_database_refuses_an_end_before_the_start(at):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make_vacancy(publish_from=at, publish_until=at)
+
+
+def test_database_refuses_an_attachment_that_is_nowhere_or_twice():
+    vacancy = make_vacancy()
+
+    for places in ({}, {"file": "a.pdf", "url": "https://example.org/a.pdf"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Attachment.objects.create(vacancy=vacancy, name="a", **places)
+
+
+def test_database_refuses_the_same_option_twice():
+    vacancy = make_vacancy(options={"regions": ["Ghent"]})
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        VacancyOption.objects.create(vacancy=vacancy, option=make_option("regions", "Ghent"))
+
+
+def test_what_is_in_use_cannot_be_deleted():
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bo",))
+
+    for used in (make_brand(), vacancy.head_recruiter, make_recruiter("Bo"), make_option("regions", "Ghent")):
+        with pytest.raises(ProtectedError):
+            used.delete()
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Nurse (nights), GS-5", "nurse-nights-gs-5-(7)"),
+        ("  Ingénieur  système ", "ingenieur-systeme-(7)"),
+        ("C++ / C#", "c-c-(7)"),
+        ("看護師", "(7)"),
+        ("🚑 !!", "(7)"),
+    ],
+)
+def test_slug_is_ascii_and_ends_with_the_id(title, slug):
+    assert Vacancy(pk=7, title=title).slug == slug
+
+
+@pytest.mark.parametrize(
+    ("values", "state"),
+    [
+        ({"status": "draft"}, "draft"),
+        ({"status": "withdrawn"}, "withdrawn"),
+        ({"publish_from": timedelta(seconds=1)}, "scheduled"),
+        ({"publish_from": timedelta(0)}, "published"),
+        ({"publish_until": timedelta(seconds=1)}, "published"),
+        ({"publish_until": timedelta(0)}, "expired"),
+    ],
+)
+def test_state_agrees_with_the_published_queryset(at, values, state):
+    moments = {name: at + value for name, value in values.items() if isinstance(value, timedelta)}
+    vacancy = make_vacancy(**{"status": "published"} | values | moments)
+
+    assert vacancy.state == state
+    assert Vacancy.objects.published().exists() == (state == "published")
+
+
+def test_option_values_are_numbered_when_taken():
+    assert free_value("Full-time", set()) == "full-time"
+    assert free_value("FULL TIME", {"full-time"}) == "full-time-2"
+    assert free_value("full time", {"full-time", "full-time-2"}) == "full-time-3"
+    assert free_value("日本", set()) == "option"

@@ -1,0 +1,32 @@
+import time
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+from vacancies.generator import generate
+
+
+class Command(BaseCommand):
+    help = "Create N varied, published vacancies in bulk, to see and measure a full site."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("count", type=int, metavar="N")
+        parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same content")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        count = options["count"]
+        if not 1 <= count <= 10_000_000:
+            raise UsageError(f"N must be from 1 to 10000000; received {count}.")
+        start = time.monotonic()
+        with self.progress(total=count, unit="vacancy") as bar:
+            for size in generate(count, seed=options["seed"], at=timezone.now()):
+                bar.update(size)
+        seconds = time.monotonic() - start
+        self.finish(
+            f"Created {count} vacancies in {seconds:.1f} s ({count / seconds:.0f} a second).",
+            created=count,
+            seconds=round(seconds, 1),
+        )
