@@ -101,7 +101,7 @@ def site(at, filters, settings):
     )  # fmt: skip
     make_vacancy(
         pk=103, title="Internal planner", brand=brand, head_recruiter=head, audience="internal", is_hot=True,
-        options={"types": ["Planner"]}, publish_from=at - timedelta(days=3), **times,
+        options={"types": ["Planner"]}, description="<p>Plans.</p>", publish_from=at - timedelta(days=3), **times,
     )  # fmt: skip
     make_vacancy(pk=104, title="Draft", brand=brand, head_recruiter=head, status="draft", is_hot=True)
 

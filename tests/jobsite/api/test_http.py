@@ -5,8 +5,11 @@ from io import BytesIO
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from knox.models import AuthToken
 
+from jobsite.wsgi import application
 from tests.factories import make_vacancy
 from vacancies.api.v1 import VacancyViewSet
 
@@ -253,9 +256,19 @@ def test_v0_1_says_when_it_goes(client, settings):
     assert "Deprecation" not in client.get("/v1/vacancies")
 
 
-def test_charset_of_a_request_without_body_changes_nothing(at):
-    """Through the WSGI callable: Django decodes the query in that charset before any middleware."""
-    from jobsite.wsgi import application
+@pytest.fixture
+def wsgi():
+    """The callable that gunicorn serves, sparing the connection that the test's transaction is on."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield application
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+def test_charset_of_a_request_without_body_changes_nothing(at, wsgi):
+    """Django decodes the query in that charset before any middleware."""
 
     def status(content_type):
         seen = []
@@ -269,7 +282,7 @@ def test_charset_of_a_request_without_body_changes_nothing(at):
             "wsgi.url_scheme": "http",
             "wsgi.input": BytesIO(),
         }
-        body = b"".join(application(environ, lambda line, headers: seen.append(line)))
+        body = b"".join(wsgi(environ, lambda line, headers: seen.append(line)))
         return seen[0], b'"per_page":5' in body
 
     for content_type in ("", "text/plain; charset=rot13", "text/plain; charset=cp037", "text/plain; x*=no''abc"):
