@@ -19,7 +19,7 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
     if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
         messages.append(
             Error(
-                f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}; it must be one of {', '.join(INTERNAL_ACCESS)}.",
+                f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of {', '.join(INTERNAL_ACCESS)}.",
                 id="jobsite.E001",
             )
         )
@@ -55,7 +55,9 @@ def production_is_deliberate(**kwargs: Any) -> list[CheckMessage]:
             )
         )
     if settings.INTERNAL_ACCESS == "network" and not settings.INTERNAL_NETWORKS:
-        messages.append(Warning("Nobody can see internal vacancies: INTERNAL_NETWORKS is empty.", id="jobsite.W002"))
+        messages.append(
+            Warning("Nobody can see internal vacancies: INTERNAL_NETWORKS is empty.", id="jobsite.W002")
+        )
     if not settings.PUBLIC_BASE_URL:
         messages.append(
             Warning(

@@ -3,4 +3,4 @@ from django.apps import AppConfig
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    verbose_name = "vacancies"
+    verbose_name = "Vacancies"

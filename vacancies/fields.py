@@ -23,14 +23,24 @@ EDITOR_EXTENSIONS: dict[str, Any] = {
     "HardBreak": True,
     "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
 }
+_BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
 _CLEANER = nh3.Cleaner(
-    tags=set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote a".split()),
-    clean_content_tags={"script", "style", "iframe", "object", "embed", "template", "noscript", "svg", "math"},
+    tags=_BLOCKS | {"strong", "b", "em", "i", "u", "a"},
+    clean_content_tags={
+        "script",
+        "style",
+        "iframe",
+        "object",
+        "embed",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+    },
     attributes={"a": {"href"}},
     url_schemes={"http", "https", "mailto", "tel"},
     link_rel=None,
 )
-_BLOCKS = frozenset("p br ul ol li h2 h3 h4 h5 blockquote".split())
 
 # Latin letters that Unicode does not decompose into a base letter and an accent, and typographic
 # marks that people type as their ASCII cousins.
@@ -63,7 +73,8 @@ class _TextCollector(HTMLParser):
         if tag in _BLOCKS:
             self.parts.append(" ")
 
-    handle_endtag = lambda self, tag: self.handle_starttag(tag, None)  # noqa: E731 - one rule for both ends
+    def handle_endtag(self, tag: str) -> None:
+        self.handle_starttag(tag, None)
 
     def handle_data(self, data: str) -> None:
         self.parts.append(data)
@@ -85,7 +96,9 @@ def fold(text: str) -> str:
     Stored text and search words are folded alike, so that a plain substring test finds the same
     rows on every database.
     """
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(_FOLDED)
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
+        _FOLDED
+    )
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).replace("\0", "").split())
 
 

@@ -1,5 +1,6 @@
 """Query parameters of the vacancy lists of v1 (docs/decisions.md #22, #28)."""
 
+import re
 from typing import Any
 
 import django_filters
@@ -33,7 +34,7 @@ class OptionFilter(django_filters.CharFilter):
     def __init__(self, keyword: Keyword) -> None:
         self.keyword = keyword
         super().__init__(
-            validators=[RegexValidator(r"^[-\w]{1,200}(,[-\w]{1,200}){0,99}\Z", flags=256)],
+            validators=[RegexValidator(r"^[-\w]{1,200}(,[-\w]{1,200}){0,99}\Z", flags=re.ASCII)],
             help_text="1 to 100 option values, as /v1/filters lists them, separated by commas",
         )
 
@@ -69,7 +70,9 @@ class FacetFilterSet(FilterSet):
     """`filter[...]`: OR inside one filter, AND across them."""
 
     # The names have brackets, so they cannot be written as attributes.
-    vars().update({filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()})
+    vars().update(
+        {filter_name(keyword): OptionFilter(keyword) for keyword in Keyword} | {SEARCH: SearchFilter()}
+    )
 
     def without(self, name: str) -> VacancyQuerySet:
         """The vacancies under every filter of the query but the one called `name`."""

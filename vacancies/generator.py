@@ -58,7 +58,21 @@ VOCABULARY = {
     Keyword.JOBCUSTOM3: ["Bachelor", "Master", "Secondary school", "No diploma needed"],
     Keyword.JOBCUSTOM4: ["Company car", "Bike lease", "Meal vouchers", "Hospital insurance", "Remote work"],
 }
-BRANDS = ["Northwind Group", "Lumen Care", "Maas & Zonen", "Atelier Révolution", "Stadswerk", "Contoso Talent"]
+LENGTHS = {  # of texts in sentences, at least and at most
+    "description": (4, 12),
+    "profile": (4, 12),
+    "offer": (2, 5),
+    "company": (2, 4),
+    "short_description": (1, 1),
+}
+BRANDS = [
+    "Northwind Group",
+    "Lumen Care",
+    "Maas & Zonen",
+    "Atelier Révolution",
+    "Stadswerk",
+    "Contoso Talent",
+]
 NAMES = ["An Peeters", "Bruno Lefèvre", "Chloé Martin", "Dirk Jacobs", "Elif Yılmaz", "Femke de Groot"]
 SENTENCES = [
     "You plan the week together with four colleagues and see it through.",
@@ -77,12 +91,10 @@ SENTENCES = [
 
 
 def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
-    """Create `count` vacancies that are published at the moment `at`, in batches of one transaction each,
-    and yield the size of each batch. The same seed gives the same content."""
+    """Create `count` vacancies that are published at the moment `at`, one transaction for each batch, and
+    yield the size of each. The same seed gives the same content."""
     random = Random(seed)
-    pools = {name: _texts(random, low, high) for name, low, high in (
-        ("description", 4, 12), ("profile", 4, 12), ("offer", 2, 5), ("company", 2, 4), ("short_description", 1, 1),
-    )}  # fmt: skip
+    pools = {name: _texts(random, *sentences) for name, sentences in LENGTHS.items()}
     with transaction.atomic():
         options = _options()
         brands = [Brand.objects.get_or_create(name=name)[0] for name in BRANDS]

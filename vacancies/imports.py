@@ -5,7 +5,7 @@ What the source says about content wins. What a recruiter decided here about pub
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice, pairwise
 from typing import Any
 
@@ -34,7 +34,11 @@ from vacancies.vocabulary import Keyword
 BATCH = 100
 TEXTS = ("description", "short_description", "profile", "offer", "contact", "company", "postcustom1")
 # How v0.1 and mixed hot lists call the vocabularies that hold one value there.
-SINGULAR = {"type": Keyword.TYPES, "contract_type": Keyword.CONTRACT_TYPES, "work_regime": Keyword.WORK_REGIMES}
+SINGULAR = {
+    "type": Keyword.TYPES,
+    "contract_type": Keyword.CONTRACT_TYPES,
+    "work_regime": Keyword.WORK_REGIMES,
+}
 
 
 class _Text(serializers.CharField):
@@ -173,7 +177,9 @@ class Importer:
         changed here stays."""
         lists = [ids for ids in orders if ids]
         known = {
-            v.pk: v for ids in lists for v in Vacancy.objects.filter(pk__in=ids).only("created_at", "publish_from")
+            v.pk: v
+            for ids in lists
+            for v in Vacancy.objects.filter(pk__in=ids).only("created_at", "publish_from")
         }
         moment = {pk: min(v.created_at, self.now) for pk, v in known.items()}
         for _ in range(10):  # a vacancy may be in both lists: settle them together
@@ -198,7 +204,9 @@ class Importer:
         existing = Vacancy.objects.with_related().in_bulk([item["id"] for _, item in checked])
         for row, item in checked:
             if item["id"] in seen:
-                self.report.failed.append(f"{row.name} (id {item['id']}): this id came before in the same source.")
+                self.report.failed.append(
+                    f"{row.name} (id {item['id']}): this id came before in the same source."
+                )
                 continue
             seen.add(item["id"])
             try:
@@ -222,11 +230,15 @@ class Importer:
             item[keyword] = item.get(keyword) or labels
         if unknown := row.item.keys() - shape.fields.keys() - self._unknown_keys:
             self._unknown_keys |= unknown
-            self.report.notes.append(f"{row.name}: keys that we have no place for: {', '.join(sorted(unknown))}")
+            self.report.notes.append(
+                f"{row.name}: keys that we have no place for: {', '.join(sorted(unknown))}"
+            )
         for name in TEXTS:
             clean = sanitise(item.get(name, ""))
             if clean != item.get(name, ""):
-                self.report.notes.append(f"{row.name} (id {item['id']}): {name}: markup that is not allowed was removed")
+                self.report.notes.append(
+                    f"{row.name} (id {item['id']}): {name}: markup that is not allowed was removed"
+                )
             item[name] = clean
         return item
 
@@ -336,7 +348,9 @@ class Importer:
         options = self._options[keyword]
         if label not in options:
             value = free_value(label, {option.value for option in options.values()})
-            options[label] = FilterOption.objects.create(filter=self._filters[keyword], label=label, value=value)
+            options[label] = FilterOption.objects.create(
+                filter=self._filters[keyword], label=label, value=value
+            )
         return options[label]
 
     def _forget(self) -> None:
@@ -373,6 +387,8 @@ def _flatten(errors: Any, path: str = "") -> Iterable[str]:
             yield from _flatten(inner, at or path)
     elif isinstance(errors, list):
         for number, inner in enumerate(errors):
-            yield from _flatten(inner, f"{path}.{number}" if isinstance(inner, (dict, list)) and inner else path)
+            yield from _flatten(
+                inner, f"{path}.{number}" if isinstance(inner, (dict, list)) and inner else path
+            )
     else:
         yield f"{path}: {errors}" if path else str(errors)

@@ -1,6 +1,5 @@
 """A vacancy, what it shows, and the one vocabulary it is classified and filtered by."""
 
-
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from django.utils.text import slugify
 
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
+from vacancies.validators import validate_document, validate_image
 from vacancies.vocabulary import Keyword
 
 
@@ -23,7 +23,8 @@ class WebURLField(models.URLField):
     default_validators = [URLValidator(schemes=["http", "https"])]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"blank": True, "default": "", "max_length": 1000} | kwargs)
+        defaults: dict[str, Any] = {"blank": True, "default": "", "max_length": 1000}
+        super().__init__(*args, **defaults | kwargs)
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"assume_scheme": "https"} | kwargs)
@@ -35,9 +36,9 @@ class Brand(models.Model):
     name = models.CharField(max_length=200, unique=True)
     description = HtmlField()
     url = WebURLField("website")
-    icon_small = models.ImageField(upload_to="brands", blank=True)
+    icon_small = models.ImageField("small icon", upload_to="brands", blank=True, validators=[validate_image])
     icon_small_url = WebURLField("small icon elsewhere", help_text="Used when no file is uploaded.")
-    icon_large = models.ImageField(upload_to="brands", blank=True)
+    icon_large = models.ImageField("large icon", upload_to="brands", blank=True, validators=[validate_image])
     icon_large_url = WebURLField("large icon elsewhere", help_text="Used when no file is uploaded.")
 
     class Meta:
@@ -60,7 +61,7 @@ class Recruiter(models.Model):
     is_phone_public = models.BooleanField(
         "show phone", default=False, help_text="Shown to everybody on the public sites."
     )
-    image = models.ImageField(upload_to="recruiters", blank=True)
+    image = models.ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
     image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
 
     class Meta:
@@ -174,9 +175,15 @@ class Vacancy(models.Model):
         default="",
         help_text="Public: sites receive it as title_internal. The title is sent when left empty.",
     )
-    brand = models.ForeignKey(Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies")
-    is_hot = models.BooleanField("hot", default=False, help_text="Deserves more attention: also in the hot lists.")
-    is_permanent = models.BooleanField("continuously open", default=False, help_text="Has no end of recruitment.")
+    brand = models.ForeignKey(
+        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies"
+    )
+    is_hot = models.BooleanField(
+        "hot", default=False, help_text="Deserves more attention: also in the hot lists."
+    )
+    is_permanent = models.BooleanField(
+        "continuously open", default=False, help_text="Has no end of recruitment."
+    )
     options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
     location = models.CharField(max_length=200, blank=True, default="")
 
@@ -188,7 +195,7 @@ class Vacancy(models.Model):
     company = HtmlField()
     postcustom1 = HtmlField("extra information")
 
-    image = models.ImageField(upload_to="vacancies", blank=True)
+    image = models.ImageField(upload_to="vacancies", blank=True, validators=[validate_image])
     image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
     video = models.CharField(max_length=1000, blank=True, default="", help_text="Address of a video.")
     head_recruiter = models.ForeignKey(
@@ -215,11 +222,16 @@ class Vacancy(models.Model):
 
     objects = VacancyQuerySet.as_manager()
 
+    # Set by `with_related()`.
+    ordered_choices: "list[VacancyOption]"
+    ordered_recruiter_links: "list[VacancyRecruiter]"
+
     class Meta:
         verbose_name_plural = "vacancies"
         constraints = [
             models.CheckConstraint(
-                condition=~Q(status="published") | Q(publish_from__isnull=False, head_recruiter__isnull=False),
+                condition=~Q(status="published")
+                | Q(publish_from__isnull=False, head_recruiter__isnull=False),
                 name="published_has_start_and_head",
                 violation_error_message="A published vacancy needs a head recruiter and a moment to appear.",
             ),
@@ -233,7 +245,10 @@ class Vacancy(models.Model):
         ]
         indexes = [
             models.Index(
-                F("publish_from").desc(), F("id").desc(), condition=Q(status="published"), name="published_newest"
+                F("publish_from").desc(),
+                F("id").desc(),
+                condition=Q(status="published"),
+                name="published_newest",
             ),
             models.Index("publish_until", condition=Q(status="published"), name="published_until"),
         ]
@@ -293,7 +308,9 @@ class VacancyOption(models.Model):
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint("vacancy", "option", name="option_once_per_vacancy")]
+        verbose_name = "option of a vacancy"
+        verbose_name_plural = "options of a vacancy"
+        constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
 
     def __str__(self) -> str:
         return str(self.option)
@@ -308,7 +325,9 @@ class VacancyRecruiter(models.Model):
 
     class Meta:
         ordering = ["position", "pk"]
-        constraints = [models.UniqueConstraint("vacancy", "recruiter", name="recruiter_once_per_vacancy")]
+        constraints = [
+            models.UniqueConstraint(fields=["vacancy", "recruiter"], name="recruiter_once_per_vacancy")
+        ]
 
     def __str__(self) -> str:
         return str(self.recruiter)
@@ -319,7 +338,7 @@ class Attachment(models.Model):
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField("file name", max_length=200)
-    file = models.FileField(upload_to="attachments", blank=True)
+    file = models.FileField(upload_to="attachments", blank=True, validators=[validate_document])
     url = WebURLField("address elsewhere")
     position = models.PositiveIntegerField(default=0)
 

@@ -23,6 +23,8 @@ class CodePointOrder(Func):
 
 
 class VacancyQuerySet(models.QuerySet):
+    model: Any
+
     # --- who may see it (docs/decisions.md #1, #2) ---
 
     def published(self, *, at: datetime | None = None) -> Self:
@@ -81,9 +83,9 @@ class VacancyQuerySet(models.QuerySet):
     def sorted_by(self, key: str) -> Self:
         """Order by `published_at` or `title`, descending with a leading "-"; ids break ties."""
         descending = key.startswith("-")
-        name = {"published_at": F("publish_from"), "title": CodePointOrder("title_folded")}[key.removeprefix("-")]
+        by: Any = F("publish_from") if key.endswith("published_at") else CodePointOrder("title_folded")
         tie = "pk" if key == "published_at" else "-pk"
-        return self.order_by(name.desc() if descending else name.asc(), tie)
+        return self.order_by(by.desc() if descending else by.asc(), tie)
 
     def with_related(self, fields: Collection[str] | None = None) -> Self:
         """Everything an item of the interface shows, or its `fields` only, in a fixed number of queries:
@@ -103,7 +105,9 @@ class VacancyQuerySet(models.QuerySet):
         if shown is None or "recruiters" in shown:
             links = self.model.recruiters.through._default_manager.select_related("recruiter")
             queryset = queryset.prefetch_related(
-                Prefetch("recruiter_links", links.order_by("position", "pk"), to_attr="ordered_recruiter_links")
+                Prefetch(
+                    "recruiter_links", links.order_by("position", "pk"), to_attr="ordered_recruiter_links"
+                )
             )
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
@@ -117,6 +121,8 @@ class VacancyQuerySet(models.QuerySet):
 
 
 class FilterQuerySet(models.QuerySet):
+    model: Any
+
     def active(self) -> Self:
         return self.filter(is_active=True).order_by("position", "pk")
 
@@ -127,10 +133,13 @@ class FilterQuerySet(models.QuerySet):
         their `count`. `narrowed` gives other vacancies for some keywords. Filters and options that
         nothing uses are left out."""
         options = self.model._meta.get_field("options").related_model._default_manager
-        filters = list(self)
+        filters: list[Any] = list(self)
         by_filter: dict[Any, list[Any]] = {}
         shared = [f.pk for f in filters if f.keyword not in narrowed]
-        groups = [(shared, vacancies), *(([f.pk], narrowed[f.keyword]) for f in filters if f.keyword in narrowed)]
+        groups = [
+            (shared, vacancies),
+            *(([f.pk], narrowed[f.keyword]) for f in filters if f.keyword in narrowed),
+        ]
         for pks, counted in groups:
             used = options.filter(filter__in=pks, choices__vacancy__in=counted.order_by().values("pk"))
             for option in used.annotate(count=Count("choices")).order_by("position", "label", "pk"):

@@ -38,7 +38,7 @@ class ConditionalMiddleware:
         if response.status_code == 200 and "no-store" not in response.get("Cache-Control", ""):
             if not response.has_header("ETag"):
                 set_response_etag(response)
-            response = get_conditional_response(request, etag=response["ETag"], response=response)
+            response = get_conditional_response(request, etag=response["ETag"], response=response) or response
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""

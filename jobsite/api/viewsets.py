@@ -17,7 +17,7 @@ from jobsite.api.pagination import PageNumberPagination
 
 
 class ReadOnlyViewSet(GenericViewSet):
-    """GET, HEAD and OPTIONS on a collection. One moment, `self.now`, holds for a whole request.
+    """GET, HEAD and OPTIONS. One moment, `self.now`, holds for a whole request.
 
     `query_names` are the parameters the endpoint takes beside those of its paginator, in the order
     in which links repeat them; what came of them is `self.query`.
@@ -31,13 +31,13 @@ class ReadOnlyViewSet(GenericViewSet):
     query: dict[str, str]
 
     def perform_authentication(self, request: Request) -> None:
-        """Credentials are looked at only where a permission asks: a stale one never breaks a public answer."""
+        """Credentials are looked at where a permission asks: a stale one breaks no public answer."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        # No header can have this name: only a process of ours asks about another moment (audit_visibility).
+        # No header can have this name: only audit_visibility asks about another moment.
         self.now = request.META.get("jobsite.at") or timezone.now()
-        paging = self.paginator.names if self.paginator else ()
+        paging = self.pagination_class.names if self.pagination_class else ()
         names = (*self.query_names, *paging)
         received = parameters.read(request.query_params, names)
         self.query = {name: received[name] for name in names if name in received}
@@ -58,7 +58,7 @@ class ReadOnlyViewSet(GenericViewSet):
         return False
 
     def finalize_response(
-        self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
         if response.status_code == 200:

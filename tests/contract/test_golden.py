@@ -54,7 +54,12 @@ def site(at, filters, settings):
         icon_large_url="https://static.example.com/elisabeth-256.png",
     )
     head = make_recruiter(
-        "Noor Peeters", id=21, function="HR", email="noor@example.com", is_email_public=True, phone="+32 3 555"
+        "Noor Peeters",
+        id=21,
+        function="HR",
+        email="noor@example.com",
+        is_email_public=True,
+        phone="+32 3 555",
     )
     bare_head = make_recruiter("HR desk", id=22)
     make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
@@ -101,7 +106,8 @@ def site(at, filters, settings):
     )  # fmt: skip
     make_vacancy(
         pk=103, title="Internal planner", brand=brand, head_recruiter=head, audience="internal", is_hot=True,
-        options={"types": ["Planner"]}, description="<p>Plans.</p>", publish_from=at - timedelta(days=3), **times,
+        options={"types": ["Planner"]}, description="<p>Plans.</p>",
+        publish_from=at - timedelta(days=3), **times,
     )  # fmt: skip
     make_vacancy(pk=104, title="Draft", brand=brand, head_recruiter=head, status="draft", is_hot=True)
 

@@ -26,7 +26,7 @@ from vacancies.models import (
     VacancyRecruiter,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 LIST = "/admin/vacancies/vacancy/"
 ADD = f"{LIST}add/"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -89,7 +89,11 @@ def opened(client: Client, url: str) -> dict[str, Any]:
     for tag in re.findall(r"<input[^>]*>", html):
         fields = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
         kind = fields.get("type", "text")
-        if "name" in fields and kind not in {"submit", "file"} and (kind != "checkbox" or re.search(r"\schecked[\s>]", tag)):
+        if (
+            "name" in fields
+            and kind not in {"submit", "file"}
+            and (kind != "checkbox" or re.search(r"\schecked[\s>]", tag))
+        ):
             data[fields["name"]] = fields.get("value", "on" if kind == "checkbox" else "")
     for name, text in re.findall(r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S):
         data[name] = unescape(text).replace("\r\n", "\n").replace("\n", "\r\n")
@@ -111,7 +115,9 @@ def saved(response: Any) -> bool:
 # --- create and publish ---
 
 
-def test_vacancy_is_created_and_published_in_one_post(anna: Client, brand: Brand, recruiter: Recruiter) -> None:
+def test_vacancy_is_created_and_published_in_one_post(
+    anna: Client, brand: Brand, recruiter: Recruiter
+) -> None:
     form = {
         **NO_ROWS,
         "title": "Nurse",
@@ -159,7 +165,9 @@ def test_updated_at_follows_every_real_change(
 
     vacancy.refresh_from_db()
     assert vacancy.updated_at > LONG_AGO
-    assert list(vacancy.attachments.values_list("name", flat=True)) == (["a.pdf"] if "attachments" in change else [])
+    assert list(vacancy.attachments.values_list("name", flat=True)) == (
+        ["a.pdf"] if "attachments" in change else []
+    )
 
 
 def test_text_is_sanitised_on_its_way_in(anna: Client, vacancy: Vacancy) -> None:
@@ -185,7 +193,9 @@ def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regio
 
 def test_function_group_is_one(anna: Client, vacancy: Vacancy, regions: list) -> None:
     filter = Filter.objects.get(keyword="functiongroup")
-    care, ict = (FilterOption.objects.create(filter=filter, label=label, value=label) for label in ("Care", "ICT"))
+    care, ict = (
+        FilterOption.objects.create(filter=filter, label=label, value=label) for label in ("Care", "ICT")
+    )
     for option in (care, ict):
         assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"functiongroup": option.pk}))
         assert [choice.option for choice in vacancy.choices.all()] == [option]
@@ -235,6 +245,10 @@ def test_last_day_taken_away_means_no_end(anna: Client, vacancy: Vacancy) -> Non
         (
             {"last_day": "2021-01-01"},
             {"last_day": ["Its last day has passed: choose a later one, or leave it empty."]},
+        ),
+        (
+            {"last_day": "9999-12-31"},
+            {"last_day": ["Leave it empty for a vacancy without an end."]},
         ),
         (
             {"last_day": "2998-01-01", "publish_from_0": "2998-01-02"},
@@ -308,7 +322,9 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
     assert ready.search_text == "cook"
 
 
-def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(anna: Client, vacancy: Vacancy) -> None:
+def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
+    anna: Client, vacancy: Vacancy
+) -> None:
     start = vacancy.publish_from
     Vacancy.objects.update(status="withdrawn")
     planned = Vacancy.objects.create(
@@ -414,7 +430,12 @@ def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> N
 
 
 def option_form(filter: Filter, rows: list[dict[str, Any]], initial: int) -> dict[str, Any]:
-    data = {"label": filter.label, "position": "0", "options-TOTAL_FORMS": len(rows), "options-INITIAL_FORMS": initial}
+    data = {
+        "label": filter.label,
+        "position": "0",
+        "options-TOTAL_FORMS": len(rows),
+        "options-INITIAL_FORMS": initial,
+    }
     for index, row in enumerate(rows):
         data |= {f"options-{index}-{name}": value for name, value in row.items()}
     return data
@@ -428,7 +449,9 @@ def test_option_in_use_is_not_deleted_and_says_why(anna: Client, vacancy: Vacanc
 
     response = anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 3))
 
-    assertContains(response, "“Antwerp” cannot be deleted: a vacancy uses it. Take it off first, or rename it.")
+    assertContains(
+        response, "“Antwerp” cannot be deleted: a vacancy uses it. Take it off first, or rename it."
+    )
     assert list(filter.options.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
 
 
@@ -439,7 +462,10 @@ def test_new_options_go_last_and_get_values_of_their_own(anna: Client, regions: 
 
     assert saved(anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 3)))
 
-    assert list(filter.options.values_list("label", "value", "position"))[3:] == [("C++", "c", 3), ("C#", "c-2", 4)]
+    assert list(filter.options.values_list("label", "value", "position"))[3:] == [
+        ("C++", "c", 3),
+        ("C#", "c-2", 4),
+    ]
 
 
 def test_same_option_twice_is_refused_at_the_row(anna: Client, regions: list) -> None:
@@ -465,14 +491,18 @@ def test_deleting_what_a_vacancy_needs_is_explained(anna: Client, vacancy: Vacan
 
     response = anna.post(f"/admin/vacancies/{noun}/{needed.pk}/delete/", {"post": "yes"})
 
-    assertContains(response, "would require deleting the following protected related objects", status_code=200)
+    assertContains(
+        response, "would require deleting the following protected related objects", status_code=200
+    )
     assertContains(response, "Nurse")
     assert type(needed).objects.filter(pk=needed.pk).exists()
 
 
 def test_hidden_email_shows_on_the_recruiters_own_page_only(anna: Client, vacancy: Vacancy) -> None:
     head = vacancy.head_recruiter
-    suggestions = "/admin/autocomplete/?app_label=vacancies&model_name=vacancy&field_name=head_recruiter&term={}"
+    suggestions = (
+        "/admin/autocomplete/?app_label=vacancies&model_name=vacancy&field_name=head_recruiter&term={}"
+    )
 
     assert anna.get(suggestions.format("jan@acme")).json()["results"] == []
     assert anna.get(suggestions.format("Ja")).json()["results"] == [{"id": str(head.pk), "text": "Jan"}]
@@ -498,7 +528,10 @@ def picture(name: str, kind: str, size: tuple[int, int] = (10, 10)) -> SimpleUpl
         (lambda: picture("a.webp", "WEBP"), None),
         (lambda: picture("a.gif", "GIF"), "Use a JPEG, PNG or WebP image."),
         (lambda: picture("a.pdf", "PNG"), "The file name must end in .jpg, .png or .webp."),
-        (lambda: picture("a.png", "PNG", (5001, 5000)), "This image has more than 25 megapixels: make it smaller."),
+        (
+            lambda: picture("a.png", "PNG", (5001, 5000)),
+            "This image has more than 25 megapixels: make it smaller.",
+        ),
         (
             lambda: SimpleUploadedFile("a.png", picture("a.png", "PNG").read() + b"0" * 5 * 1024 * 1024),
             "This file is 5.0 MB: an image may have at most 5 MB.",

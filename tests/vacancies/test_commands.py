@@ -45,13 +45,18 @@ def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
     columns = ("title", "description", "publish_from", "audience", "location")
     run("generate_vacancies", 20, "--seed", 3)
     first = list(Vacancy.objects.order_by("pk").values_list(*columns))
-    options = list(VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True))
+    options = list(
+        VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)
+    )
     Vacancy.objects.all().delete()
 
     run("generate_vacancies", 20, "--seed", 3)
 
     assert list(Vacancy.objects.order_by("pk").values_list(*columns)) == first
-    assert list(VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)) == options
+    assert (
+        list(VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True))
+        == options
+    )
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "10000001"])
@@ -78,7 +83,13 @@ def test_lint_tells_errors_and_warnings(at, settings):
     make_vacancy(pk=3, title="Hot once", is_hot=True, publish_until=at, **good)
     make_vacancy(pk=4, title="Empty", description="", **good)
     make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **good)
-    make_vacancy(pk=6, title="Ever", is_permanent=True, publish_until=at + timedelta(days=99), image_url=good["image_url"])
+    make_vacancy(
+        pk=6,
+        title="Ever",
+        is_permanent=True,
+        publish_until=at + timedelta(days=99),
+        image_url=good["image_url"],
+    )
     make_vacancy(pk=7, title="Draft", status="draft", description="")
     Vacancy.objects.filter(pk=1).update(brand=None)
 
@@ -140,7 +151,9 @@ def test_audit_agrees(every_kind, settings, mode):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)])
+@pytest.mark.parametrize(
+    ("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)]
+)
 def test_audit_of_another_moment(every_kind, moment, published):
     code, summary, _ = run("audit_visibility", "--at", moment)
 

@@ -39,7 +39,9 @@ def test_value_counts_in_its_own_filter_only(client, three):
     assert titles(client, **{"filter[types]": "ghent"}) == set()
 
 
-@pytest.mark.parametrize("value", ["", " ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101)])
+@pytest.mark.parametrize(
+    "value", ["", " ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101)]
+)
 def test_value_that_is_no_list_of_options_is_refused(client, value):
     for path in ("/v1/vacancies", "/v1/filters"):
         answer = client.get(path, {"filter[regions]": value})
@@ -62,7 +64,9 @@ def test_facets_count_under_the_other_filters(client, three):
         "types": {"driver": 1, "nurse": 1},
         "regions": {"antwerp": 1, "ghent": 1, "mons": 1},
     }
-    assert facets(client, **{"filter[search]": "vacancy", "filter[types]": "driver"})["regions"] == {"ghent": 1}
+    assert facets(client, **{"filter[search]": "vacancy", "filter[types]": "driver"})["regions"] == {
+        "ghent": 1
+    }
 
 
 def test_no_offered_option_leads_to_an_empty_page(client, three):
@@ -114,7 +118,10 @@ def texts(at):
     make_vacancy(title="Ingénieur système", description="<p>Réseaux &amp; sécurité</p>")
     make_vacancy(title="Straßenbauer", profile="<p>Koch<b>kunst</b></p><p>Gärtner</p>", location="Köln")
     make_vacancy(title="Smørrebrød chef", title_internal="Kitchen-9000")
-    make_vacancy(title="C++ developer", offer='<ul><li>50% remote</li><li><a href="https://hidden.example">pay_scale</a></li></ul>')
+    make_vacancy(
+        title="C++ developer",
+        offer='<ul><li>50% remote</li><li><a href="https://hidden.example">pay_scale</a></li></ul>',
+    )
     make_vacancy(title="Ελληνικά ΣΊΣΥΦΟΣ", contact="<p>東京 office</p>")
 
 
@@ -149,7 +156,9 @@ def test_search_finds_words_whatever_their_case_and_accents(client, texts, words
     assert titles(client, **{"filter[search]": words}) == found
 
 
-@pytest.mark.parametrize("words", ["", " ", "\u0301", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")])
+@pytest.mark.parametrize(
+    "words", ["", " ", "\u0301", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")]
+)
 def test_search_without_words_or_with_too_many_is_refused(client, words):
     answer = client.get("/v1/vacancies", {"filter[search]": words})
 

@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -43,7 +42,11 @@ def items(count, **values):
     """Different items, all of them like FULL."""
     made = []
     for number in range(1, count + 1):
-        item = copy.deepcopy(FULL) | {"id": 1000 + number, "title": f"Job {number}", "slug": f"job-{number}-({1000 + number})"}
+        item = copy.deepcopy(FULL) | {
+            "id": 1000 + number,
+            "title": f"Job {number}",
+            "slug": f"job-{number}-({1000 + number})",
+        }
         made.append(item | values)
     return made
 
@@ -85,7 +88,11 @@ def test_same_again_changes_nothing_and_says_so(tmp_path):
 
     code, summary, lines = run(path)
 
-    assert (code, summary, lines) == (0, "Nothing changed: 3 vacancies are here as their source has them.", [])
+    assert (code, summary, lines) == (
+        0,
+        "Nothing changed: 3 vacancies are here as their source has them.",
+        [],
+    )
     assert snapshot() == before
 
 
@@ -99,7 +106,10 @@ def test_broken_rows_are_named_and_lose_no_good_ones(client, tmp_path):
 
     code, summary, lines = run(write(tmp_path, rows))
 
-    assert (code, summary) == (1, "100 vacancies: 95 created, 0 updated, 0 unchanged, 5 failed, 0 left as drafts.")
+    assert (code, summary) == (
+        1,
+        "100 vacancies: 95 created, 0 updated, 0 unchanged, 5 failed, 0 left as drafts.",
+    )
     assert lines == [
         "failed: items.json row 5 (id 1005): title: This field may not be blank.",
         "failed: items.json row 18 (id None): id: This field is required.",
@@ -114,7 +124,7 @@ def test_row_that_the_database_refuses_is_reported(tmp_path, monkeypatch):
     rows = items(3)
     rows[1]["id"] = rows[0]["id"]
 
-    code, summary, lines = run(write(tmp_path, rows))
+    code, _, lines = run(write(tmp_path, rows))
 
     assert (code, Vacancy.objects.count()) == (1, 2)
     assert lines == ["failed: items.json row 2 (id 1001): this id came before in the same source."]
@@ -122,13 +132,20 @@ def test_row_that_the_database_refuses_is_reported(tmp_path, monkeypatch):
 
 def test_internal_file_and_public_file_meet_in_both(tmp_path):
     both, internal, public = items(3)
-    public_file, internal_file = write(tmp_path, [both, public], "p.json"), write(tmp_path, [both, internal], "i.json")
+    public_file, internal_file = (
+        write(tmp_path, [both, public], "p.json"),
+        write(tmp_path, [both, internal], "i.json"),
+    )
 
     for _ in range(2):  # the second round changes nothing
         run(public_file)
         run(internal_file, "--internal")
 
-    assert dict(Vacancy.objects.values_list("pk", "audience")) == {1001: "both", 1002: "internal", 1003: "public"}
+    assert dict(Vacancy.objects.values_list("pk", "audience")) == {
+        1001: "both",
+        1002: "internal",
+        1003: "public",
+    }
     assert run(public_file)[1].startswith("Nothing changed")
 
 
@@ -136,8 +153,13 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
     path = write(tmp_path, items(1, head_recruiter=None))
 
     code, summary, lines = run(path)
-    assert (code, summary) == (0, "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 failed, 1 left as drafts.")
-    assert lines == ["draft: items.json row 1 (id 1001): a draft: A vacancy needs a head recruiter to be published."]
+    assert (code, summary) == (
+        0,
+        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 failed, 1 left as drafts.",
+    )
+    assert lines == [
+        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a head recruiter to be published."
+    ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 
     make_recruiter("Stand-in")
@@ -163,7 +185,12 @@ def test_hidden_contact_data_here_is_not_erased(tmp_path):
     run(write(tmp_path, [FULL]))
 
     sam = Recruiter.objects.get(pk=23)
-    assert (sam.email, sam.is_email_public, sam.phone, sam.is_phone_public) == ("sam@example.org", False, "+32 3 556", True)
+    assert (sam.email, sam.is_email_public, sam.phone, sam.is_phone_public) == (
+        "sam@example.org",
+        False,
+        "+32 3 556",
+        True,
+    )
 
 
 def test_v0_1_items_and_unknown_keys_are_understood(client, tmp_path):
@@ -176,7 +203,11 @@ def test_v0_1_items_and_unknown_keys_are_understood(client, tmp_path):
 
     assert (code, lines) == (0, ["note: items.json row 1: keys that we have no place for: salary"])
     body = client.get("/v1/vacancies/7").json()["data"]
-    assert (body["types"], body["contract_types"], body["created_at"]) == (["Nurse"], None, "2020-02-02 10:00:00")
+    assert (body["types"], body["contract_types"], body["created_at"]) == (
+        ["Nurse"],
+        None,
+        "2020-02-02 10:00:00",
+    )
 
 
 def test_markup_is_sanitised_and_told(client, tmp_path):
@@ -264,7 +295,10 @@ def source(tmp_path_factory):
 
 def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")):
     """All items of the lists, in order."""
-    return {path: [item for page in range(1, 4) for item in get(f"{path}?page[size]=100&page[number]={page}")] for path in paths}
+    return {
+        path: [item for page in range(1, 4) for item in get(f"{path}?page[size]=100&page[number]={page}")]
+        for path in paths
+    }
 
 
 def test_service_is_taken_over_with_order_and_audience(client, source):
@@ -311,9 +345,13 @@ def test_closed_internal_list_is_told(source, monkeypatch):
     with source.serve() as url:
         code, summary, lines = run(url)
 
-    assert (code, summary) == (1, "111 vacancies: 110 created, 0 updated, 0 unchanged, 1 failed, 0 left as drafts.")
+    assert (code, summary) == (
+        1,
+        "111 vacancies: 110 created, 0 updated, 0 unchanged, 1 failed, 0 left as drafts.",
+    )
     assert lines == [
-        "failed: /v0.1/vacancies/internal: answered 401; internal vacancies were left out. Pass --token to read them."
+        "failed: /v0.1/vacancies/internal: answered 401; internal vacancies were left out. "
+        "Pass --token to read them."
     ]
 
 
@@ -335,7 +373,10 @@ def test_real_vacancies_come_out_as_they_came_in(client, settings):
 
     assert run(files["vacancies"])[0] == run(files["internal"], "--internal")[0] == 0
     before = snapshot()
-    assert run(files["vacancies"])[1] == f"Nothing changed: {len(rows['vacancies'])} vacancies are here as their source has them."
+    assert (
+        run(files["vacancies"])[1]
+        == f"Nothing changed: {len(rows['vacancies'])} vacancies are here as their source has them."
+    )
     assert run(files["internal"], "--internal")[1].startswith("Nothing changed")
     assert snapshot() == before
 
@@ -343,7 +384,9 @@ def test_real_vacancies_come_out_as_they_came_in(client, settings):
     for page in range(1, 8):
         body = client.get("/v1/vacancies", {"page[size]": 100, "page[number]": page}).content.decode()
         listed |= {item["id"]: item for item in json.loads(body)["data"]}
-    assert {pk: json.dumps(item) for pk, item in listed.items()} == {v["id"]: json.dumps(v) for v in rows["vacancies"]}
+    assert {pk: json.dumps(item) for pk, item in listed.items()} == {
+        v["id"]: json.dumps(v) for v in rows["vacancies"]
+    }
     for item in [*rows["vacancies"], *rows["internal"]]:
         assert served(client, item["id"]) == as_body(item)
     internal = client.get("/v0.1/vacancies/internal", {"page[size]": 100}).json()

@@ -156,7 +156,9 @@ def test_hidden_id_answers_as_one_that_never_was(client, settings, site, at, kin
     hide(kind, at)
 
     status, body, headers, cookies = ask(client, f"/v1/vacancies/{HIDDEN_ID}{suffix}", **extra)
-    twin_status, twin_body, twin_headers, twin_cookies = ask(client, f"/v1/vacancies/4815162343{suffix}", **extra)
+    twin_status, twin_body, twin_headers, twin_cookies = ask(
+        client, f"/v1/vacancies/4815162343{suffix}", **extra
+    )
 
     assert (status, headers, cookies) == (twin_status, twin_headers, twin_cookies)
     assert body == twin_body.replace(b"4815162343", str(HIDDEN_ID).encode())
@@ -183,7 +185,14 @@ def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
 
 def test_every_route_of_the_interface_is_asked():
     """A new route fails here until it has its row above."""
-    asked = {"vacancies", "vacancies/hot", "vacancies/hot/internal", "vacancies/internal", "filters", "vacancies/{id}"}
+    asked = {
+        "vacancies",
+        "vacancies/hot",
+        "vacancies/hot/internal",
+        "vacancies/internal",
+        "filters",
+        "vacancies/{id}",
+    }
     routes = {
         pattern.pattern.regex.pattern.strip("^$\\Z").replace("(?P<pk>[^/]+)", "{id}")
         for prefix in get_resolver().url_patterns

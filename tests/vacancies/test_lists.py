@@ -49,7 +49,9 @@ def test_list_holds_its_audience(client, one_of_each, path, names):
 
 
 def test_single_serves_every_audience(client, one_of_each):
-    answers = {name: client.get(f"/v1/vacancies/{pk}").json()["data"]["id"] for name, pk in one_of_each.items()}
+    answers = {
+        name: client.get(f"/v1/vacancies/{pk}").json()["data"]["id"] for name, pk in one_of_each.items()
+    }
 
     assert answers == one_of_each
 
@@ -95,7 +97,10 @@ def test_title_order_is_the_same_on_every_database(client, at):
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize("size", [1, 7, 20, 100])
 def test_pages_cover_a_list_once_there_and_back(client, at, path, size):
-    made = [make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5)) for n in range(23)]
+    made = [
+        make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5))
+        for n in range(23)
+    ]
     expected = [v.pk for v in sorted(made, key=lambda v: (v.publish_from, v.pk), reverse=True)]
 
     def walk(url, key):
@@ -162,7 +167,9 @@ def test_single_takes_four_queries(client, at, django_assert_num_queries):
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_filters_take_three_queries_and_one_for_each_that_narrows(client, at, filters, django_assert_num_queries, count):
+def test_filters_take_three_queries_and_one_for_each_that_narrows(
+    client, at, filters, django_assert_num_queries, count
+):
     for number in range(count):
         make_full(number)
 

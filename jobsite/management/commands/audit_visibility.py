@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
-from vacancies.models import Audience, Filter, State, Vacancy
+from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
 
 # What each list promises, by the words of docs/decisions.md and not by the querysets it checks.
 LISTS = {
@@ -90,10 +90,10 @@ class Command(BaseCommand):
     def _filter_counts(self, external: list[Vacancy]) -> tuple[set[Any], set[Any]]:
         """Return (keyword, value, count) of every option in use, counted by hand, and as served."""
         public = {v.pk for v in external}
-        counts = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         for f in Filter.objects.filter(is_active=True):
-            through = Vacancy.options.through.objects.filter(option__filter=f)
-            for pk, value in through.values_list("vacancy_id", "option__value"):
+            chosen = VacancyOption.objects.filter(option__filter=f)
+            for pk, value in chosen.values_list("vacancy_id", "option__value"):
                 counts[f.keyword, value] += pk in public
         served = {
             (f["keyword"], option["value"], option["count"])
@@ -110,4 +110,5 @@ class Command(BaseCommand):
             page, last = page + 1, content["meta"]["last_page"]
 
     def _get(self, path: str, query: dict[str, Any] | None = None) -> Any:
-        return self.client.get(path, query, secure=True, **{"jobsite.at": self.at})
+        extra: dict[str, Any] = {"jobsite.at": self.at}
+        return self.client.get(path, query, secure=True, **extra)

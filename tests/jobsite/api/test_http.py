@@ -55,7 +55,9 @@ def test_path_without_a_route_is_a_problem(client, settings, path, debug):
     assert answer.json()["title"] == "Not Found"
 
 
-@pytest.mark.parametrize("pk", ["0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"])
+@pytest.mark.parametrize(
+    "pk", ["0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"]
+)
 def test_id_that_is_none_is_the_same_404_as_an_unknown_one(client, pk):
     unknown, odd = client.get("/v1/vacancies/999999"), client.get(f"/v1/vacancies/{pk}")
 
@@ -122,7 +124,11 @@ def test_credentials_leave_no_trace_in_a_public_answer(client, at, path, cookie)
 
     answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": f"sessionid={cookie}"})
 
-    assert (answer.status_code, answer.content, dict(answer.headers)) == (200, plain.content, dict(plain.headers))
+    assert (answer.status_code, answer.content, dict(answer.headers)) == (
+        200,
+        plain.content,
+        dict(plain.headers),
+    )
     assert not answer.cookies
 
 
@@ -149,7 +155,9 @@ def test_errors_are_kept_by_no_cache(client):
         assert client.get(path)["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "x" * 7000])
+@pytest.mark.parametrize(
+    "accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "x" * 7000]
+)
 def test_whoever_takes_json_gets_it(client, accept):
     answer = client.get("/v1/vacancies", headers={"accept": accept})
 
@@ -191,7 +199,11 @@ def test_foreign_host_is_a_problem(client, settings, debug):
 def test_problem_names_every_parameter_that_is_unknown_or_repeated(client):
     answer = client.get("/v1/vacancies?page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2")
 
-    assert [error["parameter"] for error in answer.json()["errors"]] == ["page[sise]", "filter[region]", "sort"]
+    assert [error["parameter"] for error in answer.json()["errors"]] == [
+        "page[sise]",
+        "filter[region]",
+        "sort",
+    ]
     assert answer.json()["errors"][2] == {
         "parameter": "sort",
         "detail": "sort is given more than once.",
@@ -202,7 +214,17 @@ def test_problem_names_every_parameter_that_is_unknown_or_repeated(client):
 
 
 @pytest.mark.parametrize(
-    "query", ["page=2", "page[]=2", "page[size][]=2", "Page[size]=2", "filter=x", "filter[]=x", "fields[]=id", "sort[]=title"]
+    "query",
+    [
+        "page=2",
+        "page[]=2",
+        "page[size][]=2",
+        "Page[size]=2",
+        "filter=x",
+        "filter[]=x",
+        "fields[]=id",
+        "sort[]=title",
+    ],
 )
 def test_near_misses_are_refused(client, query):
     assert client.get(f"/v1/vacancies?{query}").status_code == 400
@@ -285,7 +307,12 @@ def test_charset_of_a_request_without_body_changes_nothing(at, wsgi):
         body = b"".join(wsgi(environ, lambda line, headers: seen.append(line)))
         return seen[0], b'"per_page":5' in body
 
-    for content_type in ("", "text/plain; charset=rot13", "text/plain; charset=cp037", "text/plain; x*=no''abc"):
+    for content_type in (
+        "",
+        "text/plain; charset=rot13",
+        "text/plain; charset=cp037",
+        "text/plain; x*=no''abc",
+    ):
         assert status(content_type) == ("200 OK", True)
 
 

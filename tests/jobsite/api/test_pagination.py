@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rest_framework.request import Request
 
 from jobsite.api.pagination import PageNumberPagination
+from jobsite.api.parameters import NUMBER_ALLOWED
 from tests.factories import make_vacancy
 
 
@@ -120,12 +121,33 @@ def test_page_beyond_the_last_leads_back_to_the_last():
     assert (asked(body["links"]["prev"]), body["links"]["next"]) == ((20, 3), None)
 
 
+assert NUMBER_ALLOWED == "a whole number from 1 to 999999999 in plain digits"
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v0.1/vacancies", "/v0.1/vacancies/internal"])
 @pytest.mark.parametrize("name", ["page[size]", "page[number]"])
 @pytest.mark.parametrize(
     "value",
-    ["", "0", "-1", "+1", "1.5", "1e3", "01", "1_0", "²", "١", "abc", " 1", "1 ", "1\n", "1234567890", "0x1", "\0"],
+    [
+        "",
+        "0",
+        "-1",
+        "+1",
+        "1.5",
+        "1e3",
+        "01",
+        "1_0",
+        "²",
+        "١",
+        "abc",
+        " 1",
+        "1 ",
+        "1\n",
+        "1234567890",
+        "0x1",
+        "\0",
+    ],
 )
 def test_anything_but_a_plain_number_is_refused(client, path, name, value):
     answer = client.get(path, {name: value})
@@ -134,9 +156,9 @@ def test_anything_but_a_plain_number_is_refused(client, path, name, value):
     assert answer.json()["errors"] == [
         {
             "parameter": name,
-            "detail": f"{name} must be a whole number from 1 to 999999999 in plain digits; received {value!r}.",
+            "detail": f"{name} must be {NUMBER_ALLOWED}; received {value!r}.",
             "received": value,
-            "allowed": "a whole number from 1 to 999999999 in plain digits",
+            "allowed": NUMBER_ALLOWED,
         }
     ]
 

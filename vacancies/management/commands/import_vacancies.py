@@ -80,7 +80,9 @@ class Command(BaseCommand):
         lookup = {"pk": named} if named.isdecimal() else {"name": named}
         found = list(Recruiter.objects.filter(**lookup)[:2])
         if len(found) != 1:
-            raise UsageError(f"--recruiter {named}: {'no' if not found else 'more than one'} recruiter is called so.")
+            raise UsageError(
+                f"--recruiter {named}: {'no' if not found else 'more than one'} recruiter is called so."
+            )
         return found[0]
 
 

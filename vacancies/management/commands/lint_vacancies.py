@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobsite.commands import Command as BaseCommand
-from vacancies.lint import findings, unclean_fields
+from vacancies.lint import Finding, findings, unclean_fields
 from vacancies.models import Vacancy
 
 
@@ -13,12 +13,15 @@ class Command(BaseCommand):
     help = "Tell what is wrong (exit 1) or doubtful about vacancies that are or will be public."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--fix", action="store_true", help="clean texts that were written around the models")
+        parser.add_argument(
+            "--fix", action="store_true", help="clean texts that were written around the models"
+        )
         parser.add_argument("--dry-run", action="store_true", help="with --fix: tell, but write nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         at = timezone.now()
-        found, fixed = [], 0
+        found: list[Finding] = []
+        fixed = 0
         vacancies = Vacancy.objects.select_related("brand").prefetch_related("choices").order_by("pk")
         for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
             if options["fix"] and unclean_fields(vacancy):

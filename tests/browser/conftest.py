@@ -1,0 +1,42 @@
+"""A Chromium that drives the workplace as a recruiter does; skipped where there is none."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+# Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse queries.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: drives a real browser; needs chromium and playwright")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browser_page(chromium: Any) -> Iterator[Any]:
+    """A page in a window of its own; a script that fails on it fails the test."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    yield page
+    context.close()
+    assert failures == []

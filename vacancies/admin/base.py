@@ -1,0 +1,99 @@
+"""What every page of the workplace shares: upload rules, thumbnails, rows that keep an order."""
+
+from typing import Any
+
+from django import forms
+from django.db import models
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.forms import PaginationInlineFormSet
+
+from vacancies.validators import IMAGE_RULE
+
+
+class WorkplaceAdmin(ModelAdmin):
+    """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
+
+    warn_unsaved_form = True
+    list_per_page = 50
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        title = str(self.opts.verbose_name_plural).capitalize()
+        return super().changelist_view(request, {"title": title} | (extra_context or {}))
+
+    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+        formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if isinstance(formfield, forms.ImageField):
+            formfield.error_messages["invalid_image"] = f"This is not a usable image. {IMAGE_RULE}"
+            formfield.help_text = formfield.help_text or IMAGE_RULE
+        return formfield
+
+
+def counted(rows: models.QuerySet, by: str) -> Coalesce:
+    """How many of `rows` point here through `by`; a join would cost the order and multiply with others."""
+    groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
+    return Coalesce(models.Subquery(groups.annotate(count=models.Count("pk")).values("count")), 0)
+
+
+def thumbnail(file: Any, url: str) -> str:
+    """A small preview of an uploaded file, else of an image elsewhere; a dash when there is neither."""
+    address = file.url if file else url
+    if not address:
+        return "-"
+    # no-referrer: the other site need not learn the address of this workplace
+    return format_html(
+        '<img class="thumb" src="{}" alt="preview" loading="lazy" referrerpolicy="no-referrer">', address
+    )
+
+
+class PositionedFormSet(PaginationInlineFormSet):
+    """Rows in the order of their position; new ones without a position go last."""
+
+    def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
+        super().add_fields(form, index)
+        form.fields["position"].required = False
+        if form.instance._state.adding:
+            form.initial["position"] = form.fields["position"].initial = None
+
+    @property
+    def kept_forms(self) -> list[forms.ModelForm]:
+        """The rows that stay: neither deleted nor an empty line at the bottom."""
+        return [
+            form
+            for form in self.forms
+            if not self._should_delete_form(form) and (form.instance.pk or form.has_changed())
+        ]
+
+    def clean(self) -> None:
+        super().clean()
+        last = max((form.cleaned_data.get("position") or 0 for form in self.kept_forms), default=0)
+        for form in self.kept_forms:
+            if form.cleaned_data.get("position") is None:
+                last += 1
+                form.instance.position = last
+
+
+class PartInline(TabularInline):
+    """Positioned rows that belong to their parent: who may change the parent may change them."""
+
+    formset = PositionedFormSet
+    extra = 0
+    ordering_field = "position"
+    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+        show_title = False
+    else:
+        hide_title = True
+
+    def _may(self, verb: str, request: HttpRequest) -> bool:
+        parent = self.parent_model._meta
+        return request.user.has_perm(f"{parent.app_label}.{verb}_{parent.model_name}")
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return self._may("change" if obj else "add", request)
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return self._may("view", request) or self.has_add_permission(request, obj)

@@ -1,0 +1,42 @@
+"""The rows that belong to one vacancy: its other recruiters and its attachments."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+
+from vacancies.admin.base import PartInline
+from vacancies.models import Attachment, VacancyRecruiter
+
+
+class RecruiterInline(PartInline):
+    model = VacancyRecruiter
+    fields = ("recruiter", "position")
+    autocomplete_fields = ("recruiter",)
+    verbose_name = "recruiter"
+    verbose_name_plural = "other recruiters"
+    tab_name = "People"
+
+
+class AttachmentForm(forms.ModelForm):
+    """An attachment that takes its name from its file or address when it is given none."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "name" in self.fields:
+            self.fields["name"].required = False
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        data = self.cleaned_data
+        if not data.get("name"):
+            source = getattr(data.get("file"), "name", "") or urlsplit(data.get("url") or "").path
+            data["name"] = source.rpartition("/")[2][:200] or "attachment"
+        return data
+
+
+class AttachmentInline(PartInline):
+    model = Attachment
+    form = AttachmentForm
+    fields = ("file", "url", "name", "position")
+    tab_name = "Media"

@@ -1,0 +1,50 @@
+"""What an uploaded file must be before it is kept."""
+
+import warnings
+
+from django.core.exceptions import ValidationError
+from django.core.files import File
+from django.core.validators import FileExtensionValidator
+from PIL import Image
+
+IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
+IMAGE_BYTES_MAX = 5 * 1024 * 1024
+IMAGE_PIXELS_MAX = 25_000_000
+IMAGE_RULE = "A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels."
+
+# What a browser would run from our own address (HTML, SVG, scripts) is not among them.
+validate_document = FileExtensionValidator(
+    ["pdf", "txt", "rtf", "doc", "docx", "odt", "xls", "xlsx", "ods", "ppt", "pptx", "jpg", "jpeg", "png"],
+)
+
+
+def validate_image(file: File) -> None:
+    """Refuse what browsers may not show, what is slow to load, and what is made to exhaust memory.
+
+    Reads the header only. A file that was stored earlier is left alone, so that a rule that came
+    later does not keep its owner from being saved.
+    """
+    if getattr(file, "_committed", False):
+        return
+    if file.size > IMAGE_BYTES_MAX:
+        raise ValidationError(
+            "This file is %(size).1f MB: an image may have at most 5 MB.",
+            code="image_too_large",
+            params={"size": file.size / 1024 / 1024},
+        )
+    file.seek(0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            width, height = Image.open(file, formats=IMAGE_FORMATS).size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        width = height = IMAGE_PIXELS_MAX
+    except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises for other and broken files
+        raise ValidationError("Use a JPEG, PNG or WebP image.", code="image_format") from error
+    finally:
+        file.seek(0)
+    if not str(file.name).lower().endswith(IMAGE_ENDINGS):
+        raise ValidationError("The file name must end in .jpg, .png or .webp.", code="image_ending")
+    if width * height > IMAGE_PIXELS_MAX:
+        raise ValidationError("This image has more than 25 megapixels: make it smaller.", code="image_pixels")
