@@ -29,7 +29,7 @@ PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 if not SECRET_KEY:
     if ALLOWED_HOSTS or PUBLIC_BASE_URL or not DEBUG:
         raise ImproperlyConfigured("SECRET_KEY must be set wherever the site serves more than this machine.")
-    SECRET_KEY = "django-insecure-development-only-key-for-loopback"  # noqa: S105 - never leaves loopback
+    SECRET_KEY = "django-insecure-development-only-key-for-loopback"  # never leaves loopback
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
@@ -61,7 +61,7 @@ MIDDLEWARE = [
     "jobsite.api.problems.ProblemMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "jobsite.sessions.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -138,6 +138,8 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # a filter with thousands of options is one form
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
 
@@ -162,7 +164,7 @@ CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS"]
 CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Link", "Retry-After", "Sunset"]
 
 REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "knox.auth.TokenAuthentication",  # first: its WWW-Authenticate makes a refusal a 401
@@ -184,6 +186,7 @@ UNFOLD = {
     "SITE_TITLE": "Jobsite",
     "SITE_HEADER": "Jobsite",
     "SITE_SYMBOL": "work",
+    "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SIDEBAR": {
@@ -217,8 +220,18 @@ UNFOLD = {
             {
                 "title": "Access",
                 "items": [
-                    {"title": "Users", "icon": "person", "link": reverse_lazy("admin:auth_user_changelist")},
-                    {"title": "Groups", "icon": "group", "link": reverse_lazy("admin:auth_group_changelist")},
+                    {
+                        "title": "Users",
+                        "icon": "person",
+                        "link": reverse_lazy("admin:auth_user_changelist"),
+                        "permission": lambda request: request.user.has_perm("auth.view_user"),
+                    },
+                    {
+                        "title": "Groups",
+                        "icon": "group",
+                        "link": reverse_lazy("admin:auth_group_changelist"),
+                        "permission": lambda request: request.user.has_perm("auth.view_group"),
+                    },
                 ],
             },
             {
@@ -228,5 +241,33 @@ UNFOLD = {
                 ],
             },
         ],
+    },
+}
+
+# --- The OpenAPI document and its page ---------------------------------------------------------
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Vacancies of the job site",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": ["jobsite.api.openapi.complete"],  # adds version, description and servers
+    "TAGS": [
+        {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
+        {"name": "Filters", "description": "What lists can be narrowed by."},
+        {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
+    ],
+    "SORT_OPERATIONS": False,  # as the URLs have them: v1 first
+    "SORT_OPERATION_PARAMETERS": False,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "displayRequestDuration": True,
+        "defaultModelsExpandDepth": 0,
+        "docExpansion": "list",
+        "persistAuthorization": True,
+        "tryItOutEnabled": True,
+        "validatorUrl": None,  # the default sends the document to another host
     },
 }

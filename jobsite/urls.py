@@ -4,9 +4,10 @@ from django.conf import settings
 from django.conf.urls.static import static
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from django.views.generic import RedirectView
 from rest_framework.routers import SimpleRouter
 
+from jobsite.api.openapi import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
 
@@ -19,10 +20,11 @@ v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
 urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="docs")),
     path("v1/", include((v1.urls, "v1"))),
     path("v0.1/", include((v0_1.urls, "v0_1"))),
-    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
+    path("openapi.json", openapi_json, name="openapi"),
+    path("docs", DocsView.as_view(), name="docs"),
     path("admin/", admin.site.urls),
     *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise
 ]

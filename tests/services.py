@@ -57,7 +57,16 @@ class Instance:
     def serve(self) -> Iterator[str]:
         """Serve it with gunicorn; give its base URL."""
         port = free_port()
-        command = [sys.executable, "-m", "gunicorn", "jobsite.wsgi", "-b", f"127.0.0.1:{port}", "--threads", "4"]
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "jobsite.wsgi",
+            "-b",
+            f"127.0.0.1:{port}",
+            "--threads",
+            "4",
+        ]
         server = subprocess.Popen(
             [*command, "--no-control-socket", "--log-level", "warning"], cwd=ROOT, env=self.env
         )

@@ -34,6 +34,7 @@ class OptionFilter(django_filters.CharFilter):
     def __init__(self, keyword: Keyword) -> None:
         self.keyword = keyword
         super().__init__(
+            strip=False,
             validators=[RegexValidator(r"^[-\w]{1,200}(,[-\w]{1,200}){0,99}\Z", flags=re.ASCII)],
             help_text="1 to 100 option values, as /v1/filters lists them, separated by commas",
         )
@@ -47,6 +48,7 @@ class SearchFilter(django_filters.CharFilter):
 
     def __init__(self) -> None:
         super().__init__(
+            strip=False,
             max_length=200,
             validators=[validate_search],
             help_text=f"1 to {MAX_WORDS} words of 200 characters in all",

@@ -127,7 +127,7 @@ class FilterQuerySet(models.QuerySet):
         return self.filter(is_active=True).order_by("position", "pk")
 
     def with_counted_options(
-        self, vacancies: VacancyQuerySet, narrowed: Mapping[str, VacancyQuerySet]
+        self, vacancies: VacancyQuerySet, narrowed: Mapping[Keyword, VacancyQuerySet]
     ) -> list[Any]:
         """Return these filters, each with `counted_options`: the options in use on `vacancies` with
         their `count`. `narrowed` gives other vacancies for some keywords. Filters and options that

@@ -68,7 +68,9 @@ class Service:
         headers = {"Accept": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        retry = urllib3.Retry(total=5, connect=2, backoff_factor=0.2, status_forcelist=(429, 502, 503, 504), redirect=3)
+        retry = urllib3.Retry(
+            total=5, connect=2, backoff_factor=0.2, status_forcelist=(429, 502, 503, 504), redirect=3
+        )
         self._http = urllib3.PoolManager(
             headers=headers, retries=retry, timeout=urllib3.Timeout(connect=5, read=60)
         )

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.cache import get_conditional_response, set_response_etag
+from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
@@ -25,7 +25,8 @@ class ConditionalMiddleware:
     """ETag and 304 for GET and HEAD alike, and an answer to HEAD that carries no body.
 
     Django's own middleware leaves HEAD without an ETag, and gunicorn warns of every body that a
-    HEAD answer drags along.
+    HEAD answer drags along. The tag is weak and the Vary complete before the body is compressed, so
+    that the plain answer, the compressed one, HEAD and 304 agree.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -38,6 +39,8 @@ class ConditionalMiddleware:
         if response.status_code == 200 and "no-store" not in response.get("Cache-Control", ""):
             if not response.has_header("ETag"):
                 set_response_etag(response)
+                response["ETag"] = f"W/{response['ETag']}"
+            patch_vary_headers(response, ["Accept-Encoding"])
             response = get_conditional_response(request, etag=response["ETag"], response=response) or response
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))

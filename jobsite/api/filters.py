@@ -20,7 +20,10 @@ class FilterSet(django_filters.FilterSet):
         wrong |= set(self.errors)
         if wrong:
             raise InvalidParameters(
-                [refusal(name, self.data[name], self.filters[name].extra["help_text"]) for name in sorted(wrong)]
+                [
+                    refusal(name, self.data[name], self.filters[name].extra["help_text"])
+                    for name in sorted(wrong)
+                ]
             )
 
 

@@ -35,7 +35,8 @@ class PageNumberPagination(BasePagination):
         self.last = max(1, -(-self.total // self.size))
         start = (self.number - 1) * self.size
         items = list(queryset[start : start + self.size]) if start < self.total else []
-        self.start, self.end = (start + 1, start + len(items)) if items else (None, None)
+        self.start = start + 1 if items else None
+        self.end = start + len(items) if items else None
         return items
 
     def link(self, number: int) -> str:
@@ -68,6 +69,7 @@ class PageNumberPagination(BasePagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return {
             "type": "object",
+            "description": "One page of a list.",
             "required": ["data", "links", "meta"],
             "properties": {
                 "data": schema,
@@ -89,4 +91,9 @@ class Unpaged(BasePagination):
         return Response({"data": data})
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "object", "required": ["data"], "properties": {"data": schema}}
+        return {
+            "type": "object",
+            "description": "A whole list.",
+            "required": ["data"],
+            "properties": {"data": schema},
+        }

@@ -19,8 +19,8 @@ MAX_SHOWN = 200  # characters of a refused value that an error repeats
 def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
     """Return the recognised parameters of `query` by name.
 
-    Raises InvalidParameters for names of a known family that `allowed` lacks and for recognised
-    names given twice.
+    Raises InvalidParameters for names of a known family that `allowed` lacks, for recognised names
+    given twice and for values that are not UTF-8.
     """
     values, errors = {}, []
     for name, received in query.lists():
@@ -29,6 +29,8 @@ def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
             if len(received) > 1:
                 shown = [value[:MAX_SHOWN] for value in received[:10]]
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
+            elif "\ufffd" in received[0]:  # what Django makes of bytes that are none
+                errors.append(refusal(name, received[0], "text in UTF-8"))
         elif name.strip().lower().partition("[")[0] in FAMILIES:
             errors.append(
                 ParameterError(

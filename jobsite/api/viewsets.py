@@ -57,9 +57,7 @@ class ReadOnlyViewSet(GenericViewSet):
         """Whether the answer is not for everybody."""
         return False
 
-    def finalize_response(
-        self, request: Request, response: Any, *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
         if response.status_code == 200:
             if self.is_private():

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from jobsite.api.openapi import documented
 from jobsite.api.serializers import AddressField, ItemSerializer
+from vacancies.api import schema
 from vacancies.models import Attachment, Brand, Vacancy
 from vacancies.vocabulary import Keyword
 
@@ -15,6 +16,7 @@ class IconsSerializer(serializers.Serializer):
     large = AddressField("icon_large", "icon_large_url", empty="")
 
 
+@documented("Brand", "Face of an employer.", schema.BRAND)
 class BrandSerializer(ItemSerializer):
     """Interface 2.4: strings all, empty where there is nothing to say."""
 
@@ -23,9 +25,9 @@ class BrandSerializer(ItemSerializer):
     class Meta:
         model = Brand
         fields = ("name", "description", "icons", "url")
-        extra_kwargs = {"url": {"help_text": "Website of the brand."}}
 
 
+@documented("Attachment", "A file to download.", schema.ATTACHMENT)
 class AttachmentSerializer(ItemSerializer):
     """Interface 2.5."""
 
@@ -36,7 +38,6 @@ class AttachmentSerializer(ItemSerializer):
         fields = ("name", "path")
 
 
-@extend_schema_field({"type": ["string", "null"]})
 class LabelField(serializers.Field):
     """The first label of a vocabulary in the recruiter's order, null when there is none."""
 
@@ -48,7 +49,6 @@ class LabelField(serializers.Field):
         return next(iter(value.labels(self.keyword)), None)
 
 
-@extend_schema_field({"type": "array", "items": {"type": "string"}})
 class LabelsField(serializers.Field):
     """The labels of a vocabulary in the recruiter's order; an empty array when there are none."""
 
@@ -60,7 +60,6 @@ class LabelsField(serializers.Field):
         return value.labels(self.keyword)
 
 
-@extend_schema_field({"type": ["array", "null"], "items": {"type": "string"}})
 class LabelsOrNullField(LabelsField):
     """The labels of a vocabulary in the recruiter's order; null when there are none."""
 

@@ -3,22 +3,27 @@
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobsite.api.addresses import absolute
+from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
 from jobsite.api.permissions import InternalAccess, is_protected
 from jobsite.api.serializers import ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet, mark_deprecated
+from vacancies.api import schema
 from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
 from vacancies.vocabulary import Keyword
 
 
+@documented("VacancyV0_1", "A published vacancy as version v0.1 shows it.", schema.VACANCY)
 class VacancySerializer(ItemSerializer):
     """Interface 2.3; needs `Vacancy.objects.with_related()`."""
 
@@ -62,6 +67,32 @@ class VacancySerializer(ItemSerializer):
         omit_absent = ("brand", "attachments")
 
 
+@extend_schema_view(
+    list=operation(
+        id="listVacanciesV0_1",
+        summary="List vacancies (v0.1)",
+        description="Published public vacancies with single-value fields, newest first.",
+        tag="Vacancies v0.1",
+        takes=PAGING,
+        response=VacancySerializer(many=True),
+        answer="A page of vacancies.",
+        examples=schema.page_examples("/v0.1/vacancies", VacancySerializer.Meta.fields),
+        is_deprecated=bool(settings.V0_1_DEPRECATED_AT),
+    ),
+    internal=operation(
+        id="listInternalVacanciesV0_1",
+        summary="List internal vacancies (v0.1)",
+        description="Vacancies published for internal use, newest first. " + schema.INTERNAL,
+        tag="Vacancies v0.1",
+        takes=PAGING,
+        response=VacancySerializer(many=True),
+        answer="A page of internal vacancies.",
+        examples=schema.page_examples("/v0.1/vacancies/internal", VacancySerializer.Meta.fields),
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(401, 403),
+        is_deprecated=bool(settings.V0_1_DEPRECATED_AT),
+    ),
+)
 class VacancyViewSet(ReadOnlyViewSet):
     """Published vacancies of the job site, as version v0.1 shows them."""
 

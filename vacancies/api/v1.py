@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -12,10 +13,12 @@ from rest_framework.response import Response
 
 from jobsite.api import parameters
 from jobsite.api.filters import FilterBackend
+from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
+from vacancies.api import schema
 from vacancies.api.serializers import (
     AttachmentSerializer,
     BrandSerializer,
@@ -31,6 +34,7 @@ from vacancies.vocabulary import Keyword
 NO_SUCH_VACANCY = "No published vacancy has this id."
 
 
+@documented("Recruiter", "A recruiter, with contact data as far as it is public.", schema.RECRUITER)
 class RecruiterSerializer(ItemSerializer):
     """Interface 2.6: contact data only where the recruiter's record says that it is public."""
 
@@ -44,6 +48,7 @@ class RecruiterSerializer(ItemSerializer):
         fields = ("id", "name", "function", "email", "phone", "image")
 
 
+@documented("Vacancy", "A published vacancy.", schema.VACANCY)
 class VacancySerializer(ItemSerializer):
     """Interface 2.2; needs `Vacancy.objects.with_related()`."""
 
@@ -111,9 +116,49 @@ class VacancySerializer(ItemSerializer):
 
     def get_recruiters(self, vacancy: Vacancy) -> list[dict[str, Any]] | None:
         recruiters = [link.recruiter for link in vacancy.ordered_recruiter_links]
-        return RecruiterSerializer(recruiters, many=True, context=self.context).data or None
+        return list(RecruiterSerializer(recruiters, many=True, context=self.context).data) or None
 
 
+_LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.Meta.fields), *schema.FACETS)
+
+
+@extend_schema_view(
+    list=operation(
+        id="listVacancies",
+        summary="List vacancies",
+        description="Published public vacancies, newest first unless sorted otherwise.",
+        tag="Vacancies",
+        takes=_LIST_TAKES,
+        response=VacancySerializer(many=True),
+        answer="A page of vacancies.",
+        examples=schema.page_examples("/v1/vacancies", VacancySerializer.Meta.fields)
+        | schema.sparse_examples("/v1/vacancies"),
+    ),
+    hot=operation(
+        id="listHotVacancies",
+        summary="List hot vacancies",
+        description="Published public vacancies that should get more attention.",
+        tag="Vacancies",
+        takes=_LIST_TAKES,
+        response=VacancySerializer(many=True),
+        answer="A page of hot vacancies.",
+        examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
+    ),
+    hot_internal=operation(
+        id="listHotInternalVacancies",
+        summary="List hot internal vacancies",
+        description="Hot vacancies published for internal use. " + schema.INTERNAL,
+        tag="Vacancies",
+        takes=_LIST_TAKES,
+        response=VacancySerializer(many=True),
+        answer="A page of hot internal vacancies.",
+        examples=schema.page_examples(
+            "/v1/vacancies/hot/internal", VacancySerializer.Meta.fields, is_hot=True
+        ),
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(401, 403),
+    ),
+)
 class VacancyViewSet(ReadOnlyViewSet):
     """Published vacancies of the job site, as version v1 shows them."""
 
@@ -157,6 +202,21 @@ class VacancyViewSet(ReadOnlyViewSet):
         return self.list(request)
 
 
+@extend_schema_view(
+    retrieve=operation(
+        id="getVacancy",
+        summary="Get one vacancy",
+        description="One published vacancy, public or internal, with all its keys. Where internal vacancies "
+        "are limited, those asked for without the right to see them are not found.",
+        tag="Vacancies",
+        takes=(schema.ID,),
+        response=VacancySerializer,
+        answer="The vacancy.",
+        examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(404,),
+    )
+)
 class SingleVacancyViewSet(ReadOnlyViewSet):
     """One published vacancy, public or internal, by its id."""
 
@@ -190,6 +250,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return is_protected() and self.vacancy.audience == Audience.INTERNAL
 
 
+@documented("FilterOption", "An option of a filter and the number of vacancies behind it.", schema.OPTION)
 class OptionSerializer(ItemSerializer):
     """An option of a filter and the number of vacancies behind it."""
 
@@ -200,6 +261,7 @@ class OptionSerializer(ItemSerializer):
         fields = ("value", "label", "count")
 
 
+@documented("Filter", "A filter in use and its options in use.", schema.FILTER)
 class FilterSerializer(ItemSerializer):
     """Interface 2.10, docs/decisions.md #22."""
 
@@ -210,6 +272,19 @@ class FilterSerializer(ItemSerializer):
         fields = ("id", "label", "keyword", "options")
 
 
+@extend_schema_view(
+    list=operation(
+        id="listFilters",
+        summary="List filters",
+        description="Filters and options in use, with the number of public vacancies behind each option. "
+        "With `filter[...]` the numbers fit that choice: each filter's under all the others.",
+        tag="Filters",
+        takes=schema.FACETS,
+        response=FilterSerializer(many=True),
+        answer="All filters in use.",
+        examples={"Filters": {"data": [example(schema.FILTER)]}},
+    )
+)
 class FilterViewSet(ReadOnlyViewSet):
     """Active filters with the number of public vacancies behind each option."""
 
@@ -222,7 +297,9 @@ class FilterViewSet(ReadOnlyViewSet):
         facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
         facets.check()
         narrowed = {
-            keyword: facets.without(name) for keyword in Keyword if (name := filter_name(keyword)) in self.query
+            keyword: facets.without(name)
+            for keyword in Keyword
+            if (name := filter_name(keyword)) in self.query
         }
         return Filter.objects.active().with_counted_options(facets.qs, narrowed)
 

@@ -345,3 +345,35 @@ def test_internal_list_is_open_to_a_network(client, settings, path):
 
     assert statuses == [200, 200, 200, 403, 403]
     assert "WWW-Authenticate" not in client.get(path)
+
+
+def test_one_url_has_one_body_whatever_the_accept_header_says(client, at):
+    make_vacancy()
+
+    plain = client.get("/v1/vacancies")
+    indented = client.get("/v1/vacancies", headers={"accept": "application/json; indent=4"})
+
+    assert (indented.content, indented["Content-Type"]) == (plain.content, plain["Content-Type"])
+
+
+def test_compressed_plain_head_and_304_agree(client, at):
+    make_vacancy()
+    compressed = {"accept-encoding": "gzip"}
+
+    answers = [
+        client.get("/v1/vacancies"),
+        client.get("/v1/vacancies", headers=compressed),
+        client.head("/v1/vacancies", headers=compressed),
+    ]
+    answers.append(client.get("/v1/vacancies", headers=compressed | {"if-none-match": answers[0]["ETag"]}))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 304]
+    assert answers[1]["Content-Encoding"] == "gzip"
+    assert len({answer["ETag"] for answer in answers}) == len({answer["Vary"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["filter[search]=%FF", "filter[regions]=%C3%28", "sort=%FF", "page[size]=%FF"]
+)
+def test_bytes_that_are_no_text_are_refused(client, query):
+    assert client.get(f"/v1/vacancies?{query}").status_code == 400

@@ -1,0 +1,302 @@
+"""Lists in pages: the envelope, every link and number in it, and the items of all pages."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from jobsite.contract import shapes
+from jobsite.contract.service import Answer, Report, Service, parse, query_string
+
+SIZE, NUMBER = "page[size]", "page[number]"
+BIG = 100  # page size to read whole lists with
+KEPT = 1000  # items kept for comparison
+BEYOND = 999_999_999
+LINKS = ["first", "last", "prev", "next"]
+META = ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
+PROBLEM = ("type", "title", "status", "detail", "instance")
+ERROR = ("parameter", "detail", "received", "allowed")
+
+
+def expect_problem(
+    report: Report, endpoint: str, answer: Answer, status: int, cause: str, parameter: str = ""
+) -> bool:
+    """Expect a problem document of `status` that names `parameter`. Returns whether it is one."""
+    kept = report.expect(
+        answer.status == status and answer.media_type == "application/problem+json",
+        endpoint,
+        f"{status} application/problem+json for {cause}",
+        f"{answer.status} {answer.media_type}",
+    )
+    if not kept:
+        return False
+    body = answer.json()
+    is_problem = isinstance(body, dict) and all(key in body for key in PROBLEM) and body["status"] == status
+    if not report.expect(is_problem, endpoint, f"{', '.join(PROBLEM)} in the problem for {cause}", body):
+        return False
+    if parameter:
+        errors = body.get("errors")
+        entries = [entry for entry in errors if isinstance(entry, dict)] if isinstance(errors, list) else []
+        named = [entry["parameter"] for entry in entries if entry.keys() >= set(ERROR)]
+        return report.expect(
+            parameter in named, endpoint, f"errors[] to name {parameter} for {cause}", errors
+        )
+    return True
+
+
+def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> bool:
+    """Whether `link` is the address `path` with the parameters `others` and, at its end, `paging`."""
+    if not isinstance(link, str) or not link.endswith(paging):
+        return False
+    before = link.removesuffix(paging)
+    address, _, query = before.partition("?")
+    wanted = sorted((name, str(value)) for name, value in others.items())
+    return address == path and before[-1] in "?&" and sorted(parse_qsl(query)) == wanted
+
+
+class Listing:
+    """One paged list of a service, and what is known of it so far.
+
+    `ids` are those of the pages read, in order; `items` the first of them, by id; `is_whole` whether
+    every page was read while nothing changed; `is_closed` whether it is not open to us.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        path: str,
+        keys: dict[str, str],
+        *,
+        max_pages: int,
+        is_hot: bool = False,
+        is_internal: bool = False,
+    ) -> None:
+        self.service, self.report = service, service.report
+        self.path, self.keys, self.max_pages = path, keys, max_pages
+        self.is_hot, self.is_internal = is_hot, is_internal
+        self.ids: list[Any] = []
+        self.items: dict[Any, dict[str, Any]] = {}
+        self.titles: dict[Any, str] = {}
+        self.is_whole = self.is_closed = False
+        self.most = BEYOND  # items on a page; found out by `walk`
+
+    def expect(self, kept: Any, expected: str, received: Any) -> bool:
+        return self.report.expect(kept, self.path, expected, received)
+
+    def ask(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Answer:
+        return self.service.ask(self.path, query, with_token=self.is_internal)
+
+    def page(
+        self, query: Mapping[str, Any], *, size: int, number: int = 1, is_clamped: bool = False
+    ) -> dict[str, Any] | None:
+        """Ask for a page and check its envelope against what was asked. None if it is no page at all."""
+        return self._page({**query, SIZE: size, NUMBER: number}, query, size, number, is_clamped)
+
+    def total(self, query: Mapping[str, Any]) -> int | None:
+        body = self.page(query, size=1)
+        return body["meta"]["total"] if body else None
+
+    def _page(
+        self,
+        sent: Mapping[str, Any] | str,
+        others: Mapping[str, Any],
+        size: int,
+        number: int,
+        is_clamped: bool,
+    ) -> dict[str, Any] | None:
+        answer = self.ask(sent)
+        shown = sent if isinstance(sent, str) else query_string(sent)
+        if not self.expect(
+            answer.status == 200 and answer.media_type == "application/json",
+            "200 application/json for a page",
+            f"{answer.status} {answer.media_type} for ?{shown}",
+        ):
+            return None
+        try:
+            body = parse(answer.body)
+        except (ValueError, RecursionError) as error:
+            self.expect(False, "JSON in UTF-8", str(error))
+            return None
+        if not self._is_envelope(body):
+            return None
+        self._check_numbers(body, others, size, number, is_clamped)
+        return body
+
+    def _is_envelope(self, body: Any) -> bool:
+        """Whether `body` is complete enough to look further."""
+        if not self.expect(isinstance(body, dict), "an object", body):
+            return False
+        keys = [key for key in body if key in ("data", "links", "meta")]
+        if not self.expect(sorted(keys) == ["data", "links", "meta"], "data, links and meta", list(body)):
+            return False
+        self.expect(keys == ["data", "links", "meta"], "data, links, meta in this order", keys)
+        for part, wanted in (("links", LINKS), ("meta", META)):
+            value = body[part]
+            known = [key for key in value if key in wanted] if isinstance(value, dict) else []
+            if not self.expect(sorted(known) == sorted(wanted), f"{part} with {', '.join(wanted)}", value):
+                return False
+            self.expect(known == wanted, f"{part} in the order {', '.join(wanted)}", known)
+        meta = body["meta"]
+        is_sound = True
+        for key in ("current_page", "last_page", "per_page"):
+            is_sound &= self.expect(
+                shapes.is_id(meta[key]), f"meta.{key} to be a whole number from 1", meta[key]
+            )
+        is_sound &= self.expect(
+            shapes.is_count(meta["total"]), "meta.total to be a whole number", meta["total"]
+        )
+        is_sound &= self.expect(shapes.is_url(meta["path"]), "meta.path to be an absolute URL", meta["path"])
+        return is_sound & self.expect(
+            isinstance(body["data"], list) and all(isinstance(item, dict) for item in body["data"]),
+            "data to be a list of objects",
+            body["data"],
+        )
+
+    def _check_numbers(
+        self, body: dict[str, Any], others: Mapping[str, Any], size: int, number: int, is_clamped: bool
+    ) -> None:
+        meta, links, data = body["meta"], body["links"], body["data"]
+        per_page, total = meta["per_page"], meta["total"]
+        if is_clamped:
+            self.expect(per_page < size, f"a page size of {size} to be cut to the maximum", per_page)
+            self.most = per_page
+        else:
+            size = min(size, self.most)
+            self.expect(per_page == size, "meta.per_page to be the size in effect", f"{per_page} for {size}")
+        self.expect(
+            meta["current_page"] == number,
+            "meta.current_page to be the page asked for",
+            f"{meta['current_page']} for {number}",
+        )
+        last = max(1, -(-total // per_page))
+        self.expect(
+            meta["last_page"] == last,
+            "meta.last_page to be the number of pages",
+            f"{meta['last_page']} for {total} items by {per_page}",
+        )
+        start = (number - 1) * per_page
+        count = max(0, min(per_page, total - start))
+        self.expect(len(data) == count, "as many items as the page has", f"{len(data)} instead of {count}")
+        wanted = {"from": start + 1 if count else None, "to": start + count if count else None}
+        for key, position in wanted.items():
+            self.expect(
+                meta[key] == position,
+                f"meta.{key} to be a position, null on an empty page",
+                f"{meta[key]} instead of {position}",
+            )
+
+        address = urlsplit(meta["path"])
+        self.expect(
+            "?" not in meta["path"] and address.path.endswith(self.path),
+            "meta.path to be the address without a query",
+            meta["path"],
+        )
+        if not meta["path"].startswith(self.service.base + "/"):
+            self.report.note(
+                f"Links lead to {address.scheme}://{address.netloc}; they are followed at the base URL."
+            )
+        previous = min(number - 1, last)
+        pages = {
+            "first": 1,
+            "last": last,
+            "prev": previous or None,
+            "next": number + 1 if number < last else None,
+        }
+        for name, target in pages.items():
+            if target is None:
+                self.expect(
+                    links[name] is None, f"links.{name} to be null where there is no such page", links[name]
+                )
+            else:
+                paging = query_string({SIZE: per_page, NUMBER: target})
+                self.expect(
+                    _leads_to(links[name], meta["path"], others, paging),
+                    f"links.{name} to have the parameters in effect, then page size and number, encoded",
+                    f"{links[name]} instead of ...{paging}",
+                )
+
+    def walk(self, query: Mapping[str, Any] | None = None, *, is_sparse: bool = False) -> None:
+        """Read the list from its first to its last page along links.next."""
+        query = query or {}
+        if self.is_internal:
+            status = self.ask("").status
+            if status in (401, 403):
+                self.is_closed = True
+                if not self.service.token:
+                    self.report.skip(f"{self.path}: answers {status} without --token.")
+                else:
+                    self.expect(False, "the token to open it", status)
+                return
+        self.page(query, size=BEYOND, is_clamped=True)
+        number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: BIG, NUMBER: 1})
+        seen: set[Any] = set()
+        while number <= self.max_pages:
+            body = self._page(next_query, query, BIG, number, False)
+            if body is None:
+                return
+            totals.add(body["meta"]["total"])
+            last = body["meta"]["last_page"]
+            for item in body["data"]:
+                self._check_item(item, seen, is_sparse)
+            if body["links"]["next"] is None:
+                break
+            # Along the link, but never to another host: a token goes with it.
+            next_query = urlsplit(str(body["links"]["next"])).query
+            number += 1
+        if len(totals) > 1:
+            self.report.note(f"{self.path} changed while it was read; counts were not compared.")
+        elif number > self.max_pages:
+            self.report.note(f"{self.path}: read {self.max_pages} of {last} pages.")
+        else:
+            self.is_whole = self.expect(
+                [len(seen)] == list(totals),
+                "as many different items on all pages as meta.total",
+                f"{len(seen)} of {totals}",
+            )
+
+    def _check_item(self, item: dict[str, Any], seen: set[Any], is_sparse: bool) -> None:
+        id_ = item.get("id")
+        if not self.expect(shapes.is_id(id_), "an id that is a whole number from 1", id_):
+            return
+        self.expect(id_ not in seen, "no item on two pages", f"id {id_}")
+        seen.add(id_)
+        self.ids.append(id_)
+        if isinstance(item.get("title"), str):
+            self.titles[id_] = item["title"]
+        if is_sparse:
+            return
+        findings = list(shapes.vacancy(item, self.keys))
+        self.report.checks += len(self.keys)
+        for expected, received in findings:
+            self.expect(False, expected, received)
+        if extra := shapes.extra(item, self.keys):
+            self.report.note(f"{self.path}: keys beyond the interface: {', '.join(extra)}.")
+        if self.is_hot:
+            self.expect(
+                item.get("is_hot") is True, "only hot vacancies", {"id": id_, "is_hot": item.get("is_hot")}
+            )
+        if len(self.items) < KEPT:
+            self.items[id_] = item
+
+    def edges(self) -> None:
+        """The pages where mistakes live: defaults, the last and back from it, beyond it, odd sizes."""
+        if self.is_closed:
+            return
+        body = self._page("", {}, 20, 1, False)
+        if body is None:
+            return
+        # Back from the last page along links.prev.
+        number, back = body["meta"]["last_page"], str(body["links"]["last"])
+        for _ in range(3):
+            shown = self._page(urlsplit(back).query, {}, 20, number, False)
+            if shown is None or shown["links"]["prev"] is None:
+                break
+            number, back = number - 1, str(shown["links"]["prev"])
+        self.page({}, size=1)
+        self.page({}, size=1, number=2)
+        self.page({}, size=1, number=max(1, body["meta"]["total"]))
+        self.page({}, size=20, number=body["meta"]["last_page"] + 1)
+        self.page({}, size=20, number=BEYOND)
+        only_size = self._page(query_string({SIZE: 7}), {}, 7, 1, False)
+        raw = self._page(f"{NUMBER}=1&{SIZE}=7", {}, 7, 1, False)  # brackets as they are, another order
+        if only_size and raw:
+            self.expect(only_size["links"] == raw["links"], "the same links for raw brackets", raw["links"])

@@ -1,0 +1,148 @@
+"""The shapes of the interface: which keys, in which order, of which type."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Finding = tuple[str, Any]  # what was expected, what came
+DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+OPTIONAL = ("brand", "attachments")
+KEYWORDS = (
+    "functiongroup", "types", "contract_types", "work_regimes", "regions",
+    "jobcustom1_values", "jobcustom2_values", "jobcustom3_values", "jobcustom4_values",
+)  # fmt: skip
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def is_url(value: Any) -> bool:
+    return isinstance(value, str) and re.match(r"https?://[^/\s]", value) is not None
+
+
+def is_datetime(value: Any) -> bool:
+    return isinstance(value, str) and DATETIME.fullmatch(value) is not None
+
+
+# What a breach calls it -> whether a value is it.
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "a whole number from 1": is_id,
+    "text": is_text,
+    "text, or empty": lambda value: isinstance(value, str),
+    "text or null": lambda value: value is None or is_text(value),
+    "true or false": lambda value: isinstance(value, bool),
+    "a list of texts": is_texts,
+    "a list of texts, or null when there are none": lambda value: (
+        value is None or (is_texts(value) and value != [])
+    ),
+    "an absolute URL or null": lambda value: value is None or is_url(value),
+    "an absolute URL, or empty": lambda value: value == "" or is_url(value),
+    "an absolute URL": is_url,
+    "YYYY-MM-DD HH:MM:SS": is_datetime,
+    "an object": lambda value: isinstance(value, dict),
+    "a list that is not empty": lambda value: isinstance(value, list) and value != [],
+    "a list that is not empty, or null": lambda value: (
+        value is None or (isinstance(value, list) and value != [])
+    ),
+}
+(
+    NUMBER,
+    TEXT,
+    ANY_TEXT,
+    TEXT_OR_NULL,
+    FLAG,
+    TEXTS,
+    TEXTS_OR_NULL,
+    URL_OR_NULL,
+    ANY_URL,
+    URL,
+    MOMENT,
+    OBJECT,
+) = list(KINDS)[:12]
+FILLED, FILLED_OR_NULL = list(KINDS)[12:]
+
+_HTML = ("description", "profile", "offer", "contact", "company")
+VACANCY = {
+    "id": NUMBER, "title": TEXT, "title_internal": TEXT, "slug": TEXT, "brand": OBJECT,
+    "is_hot": FLAG, "is_permanent": FLAG, "functiongroup": TEXT_OR_NULL,
+    "types": TEXTS_OR_NULL, "contract_types": TEXTS_OR_NULL, "work_regimes": TEXTS_OR_NULL, "regions": TEXTS,
+    "jobcustom1_values": TEXTS, "jobcustom2_values": TEXTS,
+    "jobcustom3_values": TEXTS, "jobcustom4_values": TEXTS,
+    "location": TEXT_OR_NULL, "description": TEXT_OR_NULL, "short_description": TEXT_OR_NULL,
+    "profile": TEXT_OR_NULL, "offer": TEXT_OR_NULL, "contact": TEXT_OR_NULL, "company": TEXT_OR_NULL,
+    "postcustom1": TEXT_OR_NULL, "image": URL_OR_NULL, "video": TEXT_OR_NULL, "attachments": FILLED,
+    "head_recruiter": OBJECT, "recruiters": FILLED_OR_NULL, "updated_at": MOMENT, "created_at": MOMENT,
+}  # fmt: skip
+VACANCY_V0_1 = {
+    "id": NUMBER, "title": TEXT, "slug": TEXT, "brand": OBJECT, "is_hot": FLAG, "functiongroup": TEXT_OR_NULL,
+    "type": TEXT_OR_NULL, "contract_type": TEXT_OR_NULL, "work_regime": TEXT_OR_NULL, "regions": TEXTS,
+    "location": TEXT_OR_NULL, **dict.fromkeys(_HTML, TEXT_OR_NULL), "attachments": FILLED,
+    "updated_at": MOMENT, "created_at": MOMENT,
+}  # fmt: skip
+SINGLES = {"type": "types", "contract_type": "contract_types", "work_regime": "work_regimes"}  # v0.1 -> v1
+BRAND = {"name": TEXT, "description": ANY_TEXT, "icons": OBJECT, "url": ANY_URL}
+ICONS = {"small": ANY_URL, "large": ANY_URL}
+ATTACHMENT = {"name": TEXT, "path": URL}
+RECRUITER = {
+    "id": NUMBER, "name": TEXT, "function": TEXT_OR_NULL, "email": TEXT_OR_NULL, "phone": TEXT_OR_NULL,
+    "image": URL_OR_NULL,
+}  # fmt: skip
+FILTER = {"id": NUMBER, "label": TEXT, "keyword": TEXT, "options": FILLED}
+OPTION = {"value": TEXT, "label": TEXT, "count": NUMBER}
+_NESTED = {
+    "brand": BRAND, "icons": ICONS, "attachments": ATTACHMENT,
+    "head_recruiter": RECRUITER, "recruiters": RECRUITER,
+    "options": OPTION,
+}  # fmt: skip
+
+
+def shape(value: Any, keys: dict[str, str], where: str = "item") -> Iterator[Finding]:
+    """Yield what keeps `value` from being an object of `keys`. Keys beyond them are fine: see `extra`."""
+    if not isinstance(value, dict):
+        yield f"{where} to be an object", value
+        return
+    if missing := [key for key in keys if key not in value and key not in OPTIONAL]:
+        yield f"{where} to have the key {missing[0]}", list(value)
+    known = [key for key in value if key in keys]
+    if known != [key for key in keys if key in value]:
+        yield (
+            f"the keys of {where} in the order {', '.join(key for key in keys if key in value)}",
+            ", ".join(known),
+        )
+    for key in known:
+        if not KINDS[keys[key]](value[key]):
+            yield f"{where}.{key} to be {keys[key]}", value[key]
+        elif key in _NESTED and value[key] is not None:
+            nested = value[key] if isinstance(value[key], list) else [value[key]]
+            for member in nested:
+                yield from shape(member, _NESTED[key], f"{where}.{key}")
+
+
+def extra(value: Any, keys: dict[str, str]) -> list[str]:
+    """Keys of `value` that `keys` does not know: allowed, changes are additive."""
+    return [key for key in value if key not in keys] if isinstance(value, dict) else []
+
+
+def vacancy(item: Any, keys: dict[str, str]) -> Iterator[Finding]:
+    """Yield what is wrong with a vacancy of `keys`, its slug included."""
+    yield from shape(item, keys)
+    if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
+        slug = item["slug"]
+        if not re.fullmatch(rf"([-a-z0-9_]+-)?\({item['id']}\)", slug):
+            yield (
+                "slug to be an ASCII slug that ends with the id in round brackets",
+                {"id": item["id"], "slug": slug},
+            )

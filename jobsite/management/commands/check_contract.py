@@ -1,0 +1,78 @@
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.management.base import CommandParser
+
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+from jobsite.contract.checks import steps
+from jobsite.contract.service import Report, Service, UnreachableError
+
+
+class Command(BaseCommand):
+    help = (
+        "Hold a running service to the interface: every endpoint, its items, paging, filters, errors and "
+        "caching. Reads only. Exit 0: every promise kept; 1: some broken, or no service there; 2: wrong call."
+    )
+    requires_system_checks: list[str] = []  # it looks at another process, not at this project
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("base_url", help="where the service is, e.g. https://jobs.example.com")
+        parser.add_argument("--token", default="", help="bearer token, where internal lists are limited")
+        parser.add_argument(
+            "--max-pages", type=int, default=200, help="pages to read of a list at most (200)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            parts = urlsplit(options["base_url"])
+            is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_web = False
+        if not is_web:
+            raise UsageError(
+                f"The base URL must be an http:// or https:// one; it is {options['base_url']!r}."
+            )
+        if parts.query or parts.fragment:
+            raise UsageError("The base URL must have no query and no fragment.")
+        if options["max_pages"] < 1:
+            raise UsageError("--max-pages must be 1 or more.")
+
+        report = Report()
+        service = Service(options["base_url"], token=options["token"], report=report)
+        walk = steps(service, max_pages=options["max_pages"])
+        with self.progress(total=len(walk), unit="step") as bar:
+            for name, step in walk:
+                bar.set_description(name)
+                try:
+                    step()
+                except UnreachableError as error:
+                    report.expect(False, name, "an answer", str(error))
+                    if report.requests == 1:
+                        break
+                except Exception as error:
+                    # Whatever a service makes up, the rest of it is looked at too.
+                    report.expect(False, name, "answers that can be looked at", repr(error))
+                bar.update()
+
+        breaches = report.breaches
+        verdict = (
+            f"{len(breaches)} breach{'' if len(breaches) == 1 else 'es'}"
+            if breaches
+            else "keeps its promises"
+        )
+        self.finish(
+            f"{service.base}: {verdict} ({report.checks} checks, {report.requests} requests, "
+            f"{len(report.skipped)} skipped).",
+            ok=not breaches,
+            lines=[
+                *(f"note: {note}" for note in report.notes),
+                *(f"skipped: {text}" for text in report.skipped),
+                *(f"breach: {breach}" for breach in breaches),
+            ],
+            breaches=[vars(breach) for breach in breaches],
+            notes=report.notes,
+            skipped=report.skipped,
+            checks=report.checks,
+            requests=report.requests,
+        )

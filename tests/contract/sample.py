@@ -1,0 +1,79 @@
+"""A small site: every shape that an item, a filter and a list of the interface can have."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
+from vacancies.vocabulary import Keyword
+
+TITLES = (
+    "Naval architect", "naval Engineer", "Élan coach", "Zoo keeper", "1st mate", "Crane operator",
+    "Welder", "Welder", "École teacher", "Ångström physicist", "data engineer", "Baker",
+)  # fmt: skip
+
+
+def make_site(now: datetime | None = None) -> list[Vacancy]:
+    """Twelve published vacancies (public, internal, both; hot and not; bare and full) and four hidden
+    ones. Returns the published ones."""
+    now = now or timezone.now()
+    head = Recruiter.objects.create(
+        name="Noor Peeters",
+        function="Recruiter",
+        email="noor@example.com",
+        is_email_public=True,
+        phone="+32 3 555",
+    )
+    colleague = Recruiter.objects.create(name="Sam", image_url="https://images.example.com/sam.jpg")
+    brand = Brand.objects.create(name="Harbour Works", icon_small_url="https://images.example.com/small.png")
+    options = []
+    for position, keyword in enumerate(Keyword):
+        values = {"label": keyword.label, "position": position, "is_active": keyword != Keyword.JOBCUSTOM4}
+        filter_, _ = Filter.objects.update_or_create(keyword=keyword, defaults=values)
+        for label in ("One", "Two", "Nobody has this"):
+            option = FilterOption.objects.create(
+                filter=filter_,
+                label=f"{keyword.label} {label}",
+                value=f"{keyword}-{label.split()[0].lower()}",
+            )
+            options.append(option)
+    one, two = options[0::3], options[1::3]
+
+    published = []
+    for n, title in enumerate(TITLES):
+        vacancy = Vacancy.objects.create(
+            title=title,
+            title_internal="Internal" if n % 2 else "",
+            brand=brand if n % 3 else None,
+            is_hot=n % 2 == 0,
+            is_permanent=n % 5 == 0,
+            location="Antwerp" if n % 3 else "",
+            description=f"<p>Text of <strong>{title}</strong> &amp; more.</p>" if n % 4 else "",
+            image_url="https://images.example.com/dock.jpg" if n % 3 == 1 else "",
+            head_recruiter=head,
+            audience=("public", "both", "public", "internal")[n % 4],
+            status="published",
+            # Pairs share a moment, so that only the id tells them apart.
+            publish_from=now - timedelta(days=1 + n // 2),
+            publish_until=now + timedelta(days=30) if n % 2 else None,
+        )
+        chosen = [*one, *(two[1:] if n % 4 == 1 else [])] if n % 3 else []
+        VacancyOption.objects.bulk_create(
+            VacancyOption(vacancy=vacancy, option=option, position=position)
+            for position, option in enumerate(reversed(chosen))
+        )
+        if n % 4 == 1:
+            vacancy.recruiters.set([colleague, head])
+            Attachment.objects.create(
+                vacancy=vacancy, name="Profile.pdf", url="https://files.example.com/p.pdf"
+            )
+        published.append(vacancy)
+
+    for audience in ("public", "internal"):
+        hidden = {"head_recruiter": head, "audience": audience, "is_hot": True}
+        Vacancy.objects.create(title="Hidden draft", **hidden)
+        Vacancy.objects.create(
+            title="Hidden expired", status="published", publish_from=now - timedelta(days=9),
+            publish_until=now - timedelta(days=1), **hidden,
+        )  # fmt: skip
+    return published
