@@ -1,5 +1,6 @@
 """System checks for this project's own traps (manage.py check, check --deploy)."""
 
+from datetime import date
 from ipaddress import ip_network
 from typing import Any
 
@@ -39,6 +40,11 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
         )
     if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
         messages.append(Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005"))
+    for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
+        try:
+            date.fromisoformat(getattr(settings, name) or "2000-01-01")
+        except ValueError:
+            messages.append(Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006"))
     return messages
 
 

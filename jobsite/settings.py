@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
@@ -57,18 +58,19 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
+    "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
-    "jobsite.sessions.SessionMiddleware",
+    "jobsite.cookies.CookieMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-APPEND_SLASH = False  # paths of the API have no trailing slash; the admin redirects by itself
+APPEND_SLASH = False  # paths of the API have no trailing slash
 
 TEMPLATES = [
     {
@@ -84,6 +86,14 @@ TEMPLATES = [
         },
     }
 ]
+
+LOGGING = {  # what fails is said on stderr, whether DEBUG is on or not
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
+    "loggers": {"django": {"level": "INFO" if DEBUG else "ERROR"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+}
 
 # --- Data --------------------------------------------------------------------------------------
 
@@ -160,6 +170,7 @@ CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
 if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
 CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json)(/|$)"
+CORS_ALLOW_HEADERS = [*default_headers, "if-none-match"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS"]
 CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Link", "Retry-After", "Sunset"]
 
@@ -167,11 +178,13 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",  # first: its WWW-Authenticate makes a refusal a 401
+        # first: its WWW-Authenticate makes a refusal a 401
+        "jobsite.api.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["jobsite.api.throttling.RateLimit"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "jobsite.api.renderers.ContentNegotiation",
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "jobsite.api.problems.exception_handler",

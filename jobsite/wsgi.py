@@ -12,11 +12,12 @@ _django = get_wsgi_application()
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-    """Django, with the parameters of Content-Type cut off where there is no body.
+    """Django, with the parameters of Content-Type cut off but for the boundary of a form.
 
     Django decodes the query string in the charset that header names, before any middleware runs: an
-    unknown charset would be a bare 500, a known one would poison caches.
+    unknown charset would be a bare 500, a known one would poison caches. Forms are UTF-8 here.
     """
-    if environ["REQUEST_METHOD"] in ("GET", "HEAD", "OPTIONS"):
-        environ["CONTENT_TYPE"] = environ.get("CONTENT_TYPE", "").partition(";")[0]
+    media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
+    boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
+    environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
     return _django(environ, start_response)

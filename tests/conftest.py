@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 import hypothesis
 import pytest
 from django.core.cache import cache
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 
 from tests.factories import make_filter
 from vacancies.vocabulary import Keyword
@@ -26,6 +28,19 @@ def quiet_surroundings(settings, tmp_path):
     settings.MULTI_BRANDING = True
     settings.PUBLIC_BASE_URL = ""
     cache.clear()
+
+
+@pytest.fixture
+def wsgi():
+    """The callable that gunicorn serves, sparing the connection that the test's transaction is on."""
+    from jobsite.wsgi import application
+
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield application
+    for signal in signals:
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture

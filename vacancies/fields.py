@@ -1,5 +1,6 @@
 """Fields that clean or derive their own value on every way in: admin, import, bulk insert, update."""
 
+import re
 import unicodedata
 from functools import lru_cache
 from html.parser import HTMLParser
@@ -52,6 +53,13 @@ _FOLDED = str.maketrans(
 )
 
 
+# Wrappers that end a line for the reader; unwrapped without a space they would glue words together.
+_END_OF_WRAPPER = re.compile(
+    r"(</(?:div|section|article|header|footer|main|aside|figure|table|tr|td|th|h1|h6|dt|dd|pre)\s*>)",
+    re.IGNORECASE,
+)
+
+
 class CleanHtml(str):
     """Markup that went through `sanitise`; saves cleaning the same text twice on its way to a row."""
 
@@ -60,7 +68,7 @@ def sanitise(html: str) -> CleanHtml:
     """Return `html` with nothing but the allowed markup; text without anything to read becomes ""."""
     if isinstance(html, CleanHtml):
         return html
-    clean = _CLEANER.clean(html.replace("\0", ""))
+    clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
     return CleanHtml(clean if visible_text(clean) else "")
 
 
@@ -99,7 +107,14 @@ def fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
         _FOLDED
     )
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).replace("\0", "").split())
+    return " ".join("".join(filter(_is_seen, decomposed)).split())
+
+
+def _is_seen(character: str) -> bool:
+    """Whether it is more than an accent, a NUL, or a mark such as the soft hyphen that nobody types."""
+    return (
+        not unicodedata.combining(character) and unicodedata.category(character) != "Cf" and character != "\0"
+    )
 
 
 @lru_cache(maxsize=1024)  # texts of one employer or one bulk load repeat
@@ -126,7 +141,11 @@ class HtmlField(ProseEditorField):
 
 
 class FoldedField(models.TextField):
-    """Folded text of other fields of the same row, derived at every save, for search and sorting."""
+    """Folded text of other fields of the same row, for search and sorting.
+
+    It is derived whenever the row is saved whole; who saves with `update_fields` names it too, and
+    `manage.py lint_vacancies --fix` heals what was written around the models.
+    """
 
     def __init__(self, *args: Any, sources: tuple[str, ...] = (), **kwargs: Any) -> None:
         self.sources = sources
@@ -147,3 +166,8 @@ class FoldedField(models.TextField):
         value = " ".join(filter(None, texts))
         setattr(model_instance, self.attname, value)
         return value
+
+
+def html_fields(model: type[models.Model]) -> tuple[str, ...]:
+    """Return the names of the HTML fields of `model`."""
+    return tuple(field.name for field in model._meta.fields if isinstance(field, HtmlField))

@@ -1,4 +1,4 @@
-"""Query parameters of the vacancy lists of v1 (docs/decisions.md #22, #28)."""
+"""Query parameters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
 
 import re
 from typing import Any

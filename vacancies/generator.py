@@ -136,7 +136,7 @@ def _options() -> dict[tuple[Keyword, str], FilterOption]:
         Keyword.REGIONS: list(TOWNS),
     }
     options = {}
-    Filter.objects.update(is_active=True)
+    Filter.objects.switch_on_unused()
     for f in Filter.objects.prefetch_related("options"):
         known = {option.label: option for option in f.options.all()}
         for label in wanted[Keyword(f.keyword)]:

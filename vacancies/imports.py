@@ -3,10 +3,10 @@
 What the source says about content wins. What a recruiter decided here about publication stays.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
-from itertools import islice, pairwise
+from datetime import UTC, timedelta
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from django.core.management.color import no_style
@@ -14,7 +14,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from rest_framework import serializers
 
-from vacancies.fields import sanitise
+from vacancies.fields import html_fields, sanitise
 from vacancies.models import (
     Attachment,
     Audience,
@@ -26,13 +26,17 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    WebURLField,
     free_value,
 )
 from vacancies.sources import Row
+from vacancies.validators import validate_video
 from vacancies.vocabulary import Keyword
 
 BATCH = 100
-TEXTS = ("description", "short_description", "profile", "offer", "contact", "company", "postcustom1")
+ID_MAX = 2**53 - 1  # what JSON carries exactly; nearer to the end of a column no new id would be left
+TEXTS = html_fields(Vacancy)
+MOVE = timedelta(microseconds=1)
 # How v0.1 and mixed hot lists call the vocabularies that hold one value there.
 SINGULAR = {
     "type": Keyword.TYPES,
@@ -54,12 +58,11 @@ class _Text(serializers.CharField):
         return super().run_validation(data) or ""
 
 
-class _Url(serializers.URLField):
-    def __init__(self) -> None:
-        super().__init__(required=False, allow_null=True, allow_blank=True, max_length=1000)
+class _Url(_Text):
+    """An address of http or https, as the models have it."""
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        return super().run_validation(data) or ""
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=1000, validators=WebURLField.default_validators, **kwargs)
 
 
 class _Labels(serializers.ListField):
@@ -67,16 +70,31 @@ class _Labels(serializers.ListField):
 
     child = _Text(max_length=200, allow_blank=False, allow_null=False)
 
-    def __init__(self) -> None:
-        super().__init__(required=False, allow_null=True)
+    def __init__(self, max_length: int | None = None) -> None:
+        super().__init__(required=False, allow_null=True, max_length=max_length)
 
     def run_validation(self, data: Any = serializers.empty) -> list[str]:
         return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
 
 
 class _Moment(serializers.DateTimeField):
+    """A moment in the site's time zone that comes out as it came in."""
+
+    default_error_messages = {
+        "range": "Not between the years 1900 and 2200.",
+        "gap": "There is no such time in the time zone {zone}; is TIME_ZONE that of the source?",
+    }
+
     def __init__(self) -> None:
         super().__init__(required=False, input_formats=["%Y-%m-%d %H:%M:%S"])
+
+    def enforce_timezone(self, value: Any) -> Any:
+        if not 1900 <= value.year <= 2200:
+            self.fail("range")
+        moment = super().enforce_timezone(value)
+        if timezone.localtime(moment.astimezone(UTC)).replace(tzinfo=None) != value.replace(tzinfo=None):
+            self.fail("gap", zone=timezone.get_current_timezone_name())
+        return moment
 
 
 class _Icons(serializers.Serializer):
@@ -93,11 +111,11 @@ class _Brand(serializers.Serializer):
 
 class _Attachment(serializers.Serializer):
     name = _Text(max_length=200)
-    path = serializers.URLField(max_length=1000)
+    path = _Url(required=True, allow_null=False, allow_blank=False)
 
 
 class _Recruiter(serializers.Serializer):
-    id = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
     name = _Text(max_length=200, required=True, allow_null=False, allow_blank=False)
     function = _Text(max_length=200)
     email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
@@ -108,18 +126,21 @@ class _Recruiter(serializers.Serializer):
 class ItemShape(serializers.Serializer):
     """An item of the interface, v1 or v0.1, as it comes from a source."""
 
-    id = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
     title = _Text(max_length=300, required=True, allow_null=False, allow_blank=False)
     title_internal = _Text(max_length=300)
     slug = _Text()
     brand = _Brand(required=False, allow_null=True)
     is_hot = serializers.BooleanField(required=False, default=False)
     is_permanent = serializers.BooleanField(required=False, default=False)
-    vars().update({name: _Labels() for name in (*Keyword.values, *SINGULAR)})
+    vars().update(
+        {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}
+    )
+    vars().update({name: _Labels(max_length=1) for name in SINGULAR})
     location = _Text(max_length=200)
     vars().update({name: _Text() for name in TEXTS})
     image = _Url()
-    video = _Text(max_length=1000)
+    video = _Text(max_length=1000, validators=[validate_video])
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
@@ -135,13 +156,20 @@ class Report:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
+    moved: int = 0  # to another place in the lists, to keep the order of the source
+    related: int = 0  # brands and recruiters that were created or updated
+    refused: int = 0  # rows that did not land
     drafts: list[str] = field(default_factory=list)  # landed, but not published, and why
-    failed: list[str] = field(default_factory=list)  # not landed, and why
+    failed: list[str] = field(default_factory=list)  # what did not land, and why
     notes: list[str] = field(default_factory=list)  # landed with a difference
 
     @property
     def total(self) -> int:
-        return self.created + self.updated + self.unchanged + len(self.failed)
+        return self.created + self.updated + self.unchanged + self.refused
+
+    @property
+    def has_changed(self) -> bool:
+        return bool(self.created or self.updated or self.moved or self.related)
 
 
 class Importer:
@@ -154,59 +182,56 @@ class Importer:
         self.recruiter = recruiter
         self.report = Report()
         self.now = timezone.now()
-        self._brands: dict[str, Brand] = {}
-        self._recruiters: dict[Any, Recruiter] = {}
         self._filters = {f.keyword: f for f in Filter.objects.all()}
-        self._options: dict[str, dict[str, FilterOption]] = {}
         self._unknown_keys: set[str] = set()
+        self._forget()
 
     def land(self, rows: Iterable[Row]) -> None:
-        """Create or update the vacancies of `rows`; `report` says what came of them."""
+        """Create or update the vacancies of `rows`, which are one source; `report` says what came of them."""
         rows = iter(rows)
         seen: set[int] = set()
         while batch := list(islice(rows, BATCH)):
             with transaction.atomic():
+                Filter.objects.switch_on_unused()
                 self._land_batch(batch, seen)
         with connection.cursor() as cursor:  # ids came along: the next new row must get a free one
             for statement in connection.ops.sequence_reset_sql(no_style(), [Vacancy, Recruiter]):
                 cursor.execute(statement)
 
-    def keep_order(self, orders: Iterable[list[int]]) -> int:
-        """Move publish_from of vacancies just enough that lists of ours have the order of `orders`, lists
-        of ids; return how many moved. Later never means before created_at: a moment that a recruiter
-        changed here stays."""
-        lists = [ids for ids in orders if ids]
+    def keep_order(self, orders: Iterable[list[int]]) -> None:
+        """Move publish_from of vacancies up by the least that gives our lists the order of `orders`, lists
+        of ids.
+
+        A moment that a recruiter chose here is whole seconds and not that of creation: it stays, and
+        bounds nothing. Ours have a fraction of a second once they were moved.
+        """
         known = {
-            v.pk: v
-            for ids in lists
-            for v in Vacancy.objects.filter(pk__in=ids).only("created_at", "publish_from")
+            v.pk: v.publish_from
+            for v in Vacancy.objects.filter(pk__in=set(chain(*orders))).only("created_at", "publish_from")
+            if v.publish_from and (v.publish_from.microsecond or v.publish_from == v.created_at)
         }
-        moment = {pk: min(v.created_at, self.now) for pk, v in known.items()}
-        for _ in range(10):  # a vacancy may be in both lists: settle them together
-            before = dict(moment)
-            for ids in lists:
-                for older, newer in pairwise(pk for pk in reversed(ids) if pk in known):
-                    if (moment[newer], newer) < (moment[older], older):
-                        moment[newer] = moment[older] + timedelta(microseconds=newer < older)
-            if moment == before:
-                break
-        moved = [
-            pk for pk, v in known.items()
-            if v.publish_from == min(v.created_at, self.now) and moment[pk] != v.publish_from
-        ]  # fmt: skip
+        moments = dict(known)
+        lists = [[pk for pk in reversed(ids) if pk in known] for ids in orders]
+        settled = False
+        while not settled:  # a vacancy may be in both lists; each round only ever moves up
+            settled = True
+            for older, newer in chain(*map(pairwise, lists)):
+                if (moments[newer], newer) < (moments[older], older):
+                    moments[newer] = moments[older] + MOVE
+                    settled = False
+        moved = [pk for pk in known if moments[pk] != known[pk]]
         with transaction.atomic():
             for pk in moved:
-                Vacancy.objects.filter(pk=pk).update(publish_from=moment[pk])
-        return len(moved)
+                Vacancy.objects.filter(pk=pk).update(publish_from=moments[pk])
+        self.report.moved += len(moved)
 
     def _land_batch(self, batch: list[Row], seen: set[int]) -> None:
         checked = [(row, item) for row in batch if (item := self._checked(row)) is not None]
-        existing = Vacancy.objects.with_related().in_bulk([item["id"] for _, item in checked])
+        vacancies = Vacancy.objects.with_related().defer(None)  # a save writes the folded columns too
+        existing = vacancies.in_bulk([item["id"] for _, item in checked])
         for row, item in checked:
             if item["id"] in seen:
-                self.report.failed.append(
-                    f"{row.name} (id {item['id']}): this id came before in the same source."
-                )
+                self._refuse(row, item["id"], "this id came before in the same source.")
                 continue
             seen.add(item["id"])
             try:
@@ -214,15 +239,18 @@ class Importer:
                     self._land_item(row, item, existing.get(item["id"]))
             except DatabaseError as error:
                 self._forget()
-                self.report.failed.append(f"{row.name} (id {item['id']}): {error}")
+                self._refuse(row, item["id"], str(error))
+
+    def _refuse(self, row: Row, pk: Any, reason: str) -> None:
+        self.report.refused += 1
+        self.report.failed.append(f"{row.name} (id {pk}): {reason}")
 
     def _checked(self, row: Row) -> dict[str, Any] | None:
         """Return the item of `row` in our terms, or None when it is refused and reported."""
         shape = ItemShape(data=row.item)
         if not shape.is_valid():
             pk = row.item.get("id") if isinstance(row.item, dict) else None
-            reasons = "; ".join(_flatten(shape.errors))
-            self.report.failed.append(f"{row.name} (id {pk}): {reasons}")
+            self._refuse(row, pk, "; ".join(_flatten(shape.errors)))
             return None
         item = dict(shape.validated_data)
         for singular, keyword in SINGULAR.items():
@@ -234,24 +262,22 @@ class Importer:
                 f"{row.name}: keys that we have no place for: {', '.join(sorted(unknown))}"
             )
         for name in TEXTS:
-            clean = sanitise(item.get(name, ""))
-            if clean != item.get(name, ""):
-                self.report.notes.append(
-                    f"{row.name} (id {item['id']}): {name}: markup that is not allowed was removed"
-                )
-            item[name] = clean
+            text = item.get(name, "").replace("\r\n", "\n")
+            item[name] = sanitise(text)
+            if item[name] != text:
+                self._note(row, item, f"{name}: markup that is not allowed was removed")
         return item
 
+    def _note(self, row: Row, item: dict[str, Any], text: str) -> None:
+        self.report.notes.append(f"{row.name} (id {item['id']}): {text}")
+
     def _land_item(self, row: Row, item: dict[str, Any], vacancy: Vacancy | None) -> None:
-        head = self._recruiter(item["head_recruiter"]) if item.get("head_recruiter") else self.recruiter
-        brand = self._brand(item["brand"]) if item.get("brand") else None
         is_new = vacancy is None
         if vacancy is None:
             vacancy = Vacancy(pk=item["id"], created_at=item.get("created_at", self.now))
             vacancy.ordered_choices, vacancy.ordered_recruiter_links, attachments = [], [], []
         else:
             attachments = list(vacancy.attachments.all())
-        was_missing = not is_new and vacancy.missing_to_publish()
 
         internal_title = item.get("title_internal", "")
         wanted = {name: item[name] for name in ("title", "is_hot", "is_permanent", *TEXTS)} | {
@@ -259,42 +285,59 @@ class Importer:
             "location": item.get("location", ""),
             "image_url": item.get("image", ""),
             "video": item.get("video", ""),
-            "brand_id": brand and brand.pk,
-            "head_recruiter_id": head.pk if head else vacancy.head_recruiter_id,
             "created_at": item.get("created_at", vacancy.created_at),
-            "updated_at": item.get("updated_at", vacancy.updated_at if not is_new else self.now),
-            "audience": _audience(row, vacancy.audience if not is_new else None),
+            "audience": self._audience(row, item, None if is_new else vacancy.audience),
         }
+        # What a source does not show is no reason to lose what is here: it may have no brands at all.
+        if item.get("brand"):
+            wanted["brand"] = self._brand(row, item, item["brand"])
+        if item.get("head_recruiter"):
+            wanted["head_recruiter"] = self._recruiter(row, item, item["head_recruiter"])
+        elif self.recruiter and not vacancy.head_recruiter_id:
+            wanted["head_recruiter"] = self.recruiter
         changed = {name for name, value in wanted.items() if getattr(vacancy, name) != value}
         for name in changed:
             setattr(vacancy, name, wanted[name])
-        missing = vacancy.missing_to_publish()
-        if (is_new or was_missing) and not missing and vacancy.status == Status.DRAFT:
-            vacancy.status = Status.PUBLISHED
-            vacancy.publish_from = min(item.get("published_at", vacancy.created_at), self.now)
-            changed.add("status")
-        if missing and vacancy.status == Status.DRAFT:
-            self.report.drafts.append(f"{row.name} (id {item['id']}): a draft: {' '.join(missing.values())}")
-        if is_new or changed:
-            vacancy.save(force_insert=is_new)
 
         options = [self._option(keyword, label) for keyword in Keyword for label in item.get(keyword, ())]
-        if [c.option_id for c in vacancy.ordered_choices] != [option.pk for option in options]:
+        if [choice.option_id for choice in vacancy.ordered_choices] != [option.pk for option in options]:
             changed.add("options")
+        people = [self._recruiter(row, item, data) for data in item.get("recruiters") or ()]
+        recruiters = list(dict.fromkeys(people))
+        if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [r.pk for r in recruiters]:
+            changed.add("recruiters")
+        elsewhere = [(data["name"], data["path"]) for data in item.get("attachments") or ()]
+        if [(a.name, a.url) for a in attachments if a.url] != elsewhere:
+            changed.add("attachments")
+
+        # Without a moment it never was online here: an import left it as a draft.
+        if vacancy.status == Status.DRAFT and vacancy.publish_from is None:
+            if missing := vacancy.missing_to_publish():
+                self.report.drafts.append(
+                    f"{row.name} (id {item['id']}): a draft: {' '.join(missing.values())}"
+                )
+            else:
+                vacancy.status = Status.PUBLISHED
+                vacancy.publish_from = min(item.get("published_at", vacancy.created_at), self.now)
+                changed.add("status")
+        updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
+        if vacancy.updated_at != updated_at:
+            vacancy.updated_at = updated_at
+            changed.add("updated_at")
+
+        if is_new or changed:
+            vacancy.save(force_insert=is_new)
+        if "options" in changed:
             vacancy.choices.all().delete()
             VacancyOption.objects.bulk_create(
                 VacancyOption(vacancy=vacancy, option=option, position=n) for n, option in enumerate(options)
             )
-        recruiters = list(dict.fromkeys(self._recruiter(data) for data in item.get("recruiters") or ()))
-        if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [r.pk for r in recruiters]:
-            changed.add("recruiters")
+        if "recruiters" in changed:
             vacancy.recruiter_links.all().delete()
             VacancyRecruiter.objects.bulk_create(
                 VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n) for n, r in enumerate(recruiters)
             )
-        elsewhere = [(data["name"], data["path"]) for data in item.get("attachments") or ()]
-        if [(a.name, a.url) for a in attachments if a.url] != elsewhere:
-            changed.add("attachments")
+        if "attachments" in changed:
             vacancy.attachments.exclude(url="").delete()
             Attachment.objects.bulk_create(
                 Attachment(vacancy=vacancy, name=name, url=url, position=n)
@@ -302,7 +345,7 @@ class Importer:
             )
 
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
-            self.report.notes.append(f"{row.name}: slug {slug} becomes {vacancy.slug}")
+            self._note(row, item, f"slug {slug} becomes {vacancy.slug}")
         if is_new:
             self.report.created += 1
         elif changed:
@@ -310,36 +353,72 @@ class Importer:
         else:
             self.report.unchanged += 1
 
-    def _brand(self, data: dict[str, Any]) -> Brand:
-        if data["name"] not in self._brands:
-            icons = data.get("icons") or {}
-            self._brands[data["name"]] = _as_source(
-                Brand.objects.filter(name=data["name"]).first() or Brand(name=data["name"]),
-                description=sanitise(data.get("description", "")),
-                url=data.get("url", ""),
-                icon_small_url=icons.get("small", ""),
-                icon_large_url=icons.get("large", ""),
-            )
-        return self._brands[data["name"]]
+    def _audience(self, row: Row, item: dict[str, Any], current: str | None) -> str:
+        """Who may see it: whom the source shows it to. One that is here keeps its audience, but what is
+        public may become internal too; the other way round a recruiter has to decide."""
+        if current is None:
+            if row.is_internal:
+                return Audience.BOTH if row.is_external else Audience.INTERNAL
+            return Audience.PUBLIC
+        if current == Audience.INTERNAL and row.is_external:
+            self._note(row, item, "public in the source; it stays internal here until a recruiter opens it")
+        return Audience.BOTH if current == Audience.PUBLIC and row.is_internal else current
 
-    def _recruiter(self, data: dict[str, Any]) -> Recruiter:
-        key = data.get("id") or data["name"]
-        if key not in self._recruiters:
-            same = {"pk": data["id"]} if data.get("id") else {"name": data["name"]}
-            recruiter = Recruiter.objects.filter(**same).order_by("pk").first() or Recruiter(**same)
+    def _brand(self, row: Row, item: dict[str, Any], data: dict[str, Any]) -> Brand:
+        icons = data.get("icons") or {}
+        return self._as_source(
+            ("brand", data["name"]),
+            lambda: Brand.objects.filter(name=data["name"]).first() or Brand(name=data["name"]),
+            lambda brand: {
+                "description": sanitise(data.get("description", "")),
+                "url": data.get("url", ""),
+                "icon_small_url": icons.get("small", ""),
+                "icon_large_url": icons.get("large", ""),
+            },
+            lambda: self._note(row, item, f"brand {data['name']!r} differs from that of earlier items"),
+        )
+
+    def _recruiter(self, row: Row, item: dict[str, Any], data: dict[str, Any]) -> Recruiter:
+        same = {"pk": data["id"]} if data.get("id") else {"name": data["name"]}
+        email, phone = data.get("email") or "", data.get("phone", "")
+        return self._as_source(
+            ("recruiter", *same.values()),
+            lambda: Recruiter.objects.filter(**same).order_by("pk").first() or Recruiter(**same),
             # Contact data that the source shows is public; data that it hides is not ours to erase.
-            email, phone = data.get("email") or "", data.get("phone", "")
-            self._recruiters[key] = _as_source(
-                recruiter,
-                name=data["name"],
-                function=data.get("function", ""),
-                email=email or recruiter.email,
-                is_email_public=bool(email),
-                phone=phone or recruiter.phone,
-                is_phone_public=bool(phone),
-                image_url=data.get("image", ""),
-            )
-        return self._recruiters[key]
+            lambda recruiter: {
+                "name": data["name"],
+                "function": data.get("function", ""),
+                "email": email or recruiter.email,
+                "is_email_public": bool(email),
+                "phone": phone or recruiter.phone,
+                "is_phone_public": bool(phone),
+                "image_url": data.get("image", ""),
+            },
+            lambda: self._note(row, item, f"recruiter {data['name']!r} differs from that of earlier items"),
+        )
+
+    def _as_source(
+        self,
+        key: tuple[Any, ...],
+        find: Callable[[], Any],
+        wanted: Callable[[Any], dict[str, Any]],
+        on_difference: Callable[[], None],
+    ) -> Any:
+        """Return the row that `find` gives, with the `wanted` values. The first item of a source decides
+        them; `on_difference` is told of a later one that has others."""
+        if instance := self._related.get(key):
+            if any(getattr(instance, name) != value for name, value in wanted(instance).items()):
+                on_difference()
+            return instance
+        instance = find()
+        values = wanted(instance)
+        if instance._state.adding or any(getattr(instance, name) != value for name, value in values.items()):
+            for name, value in values.items():
+                setattr(instance, name, value)
+            instance.save()
+            self.report.related += 1
+        self._related[key] = instance
+        return instance
 
     def _option(self, keyword: Keyword, label: str) -> FilterOption:
         if keyword not in self._options:
@@ -355,28 +434,8 @@ class Importer:
 
     def _forget(self) -> None:
         """Drop what may have been rolled back with a failed row."""
-        self._brands, self._recruiters, self._options = {}, {}, {}
-
-
-def switch_on_unused_filters() -> None:
-    """Offer the filters that nobody has touched yet: off, and without options."""
-    Filter.objects.filter(options=None).update(is_active=True)
-
-
-def _as_source(instance: Any, **wanted: Any) -> Any:
-    """Save `instance` with the `wanted` values unless it has them."""
-    if instance._state.adding or any(getattr(instance, name) != value for name, value in wanted.items()):
-        for name, value in wanted.items():
-            setattr(instance, name, value)
-        instance.save()
-    return instance
-
-
-def _audience(row: Row, current: str | None) -> str:
-    """Who may see it: all whom the source, or an earlier source, showed it to."""
-    external = row.is_external or current in (Audience.PUBLIC, Audience.BOTH)
-    internal = row.is_internal or current in (Audience.INTERNAL, Audience.BOTH)
-    return Audience.BOTH if external and internal else Audience.INTERNAL if internal else Audience.PUBLIC
+        self._related: dict[tuple[Any, ...], Any] = {}
+        self._options: dict[str, dict[str, FilterOption]] = {}
 
 
 def _flatten(errors: Any, path: str = "") -> Iterable[str]:

@@ -1,40 +1,52 @@
-"""What is wrong or doubtful about a vacancy before somebody outside notices."""
+"""What is wrong or doubtful about vacancies and brands before somebody outside notices."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vacancies.fields import FoldedField, HtmlField, sanitise
-from vacancies.models import State, Vacancy
+from django.db import models, transaction
+
+from vacancies.fields import FoldedField, HtmlField, html_fields, sanitise
+from vacancies.models import Brand, State, Vacancy
 
 SOON = timedelta(days=7)
 
 
 @dataclass
 class Finding:
-    """One remark; an error is something that the public already gets wrong."""
+    """One remark; an error is something that the public already gets wrong, or will."""
 
-    vacancy_id: int
-    title: str
+    kind: str  # "vacancy" or "brand"
+    id: int
+    name: str
     is_error: bool
     code: str
     text: str
 
     def __str__(self) -> str:
         level = "error" if self.is_error else "warning"
-        return f"{level}: {self.vacancy_id} {self.title!r}: {self.text} [{self.code}]"
+        return f"{level}: {self.kind} {self.id} {self.name!r}: {self.text} [{self.code}]"
 
 
-def findings(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
-    """Yield what there is to say about `vacancy` at the moment `at`; needs `attachments` and `choices`."""
+def about_brand(brand: Brand) -> Iterator[Finding]:
+    """Yield what there is to say about `brand`."""
+    if unclean := unclean_fields(brand):
+        text = f"stored otherwise than it would be saved now: {', '.join(unclean)}"
+        yield Finding("brand", brand.pk, brand.name, True, "unclean", text)
+
+
+def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
+    """Yield what there is to say about `vacancy` at the moment `at`; needs its `choices`."""
+    state = vacancy.state_at(at)
+    is_shown = state in (State.PUBLISHED, State.SCHEDULED)
 
     def say(code: str, text: str, *, error: bool = False) -> Finding:
-        return Finding(vacancy.pk, vacancy.title, error, code, text)
+        return Finding("vacancy", vacancy.pk, vacancy.title, error, code, text)
 
-    state = vacancy.state_at(at)
     if unclean := unclean_fields(vacancy):
-        yield say("unclean", f"stored otherwise than it would be saved now: {', '.join(unclean)}", error=True)
-    if state not in (State.PUBLISHED, State.SCHEDULED):
+        text = f"stored otherwise than it would be saved now: {', '.join(unclean)}"
+        yield say("unclean", text, error=is_shown)
+    if not is_shown:
         if state is State.EXPIRED and vacancy.is_hot:
             yield say("hot-expired", "still flagged hot, but expired")
         return
@@ -52,21 +64,33 @@ def findings(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
         yield say("capitals", "the title is in capitals")
     if vacancy.slug == f"({vacancy.pk})":
         yield say("no-slug", "no letter of the title can stand in its address")
-    if not list(vacancy.choices.all()):
+    if not vacancy.choices.all():
         yield say("no-options", "no filter finds it: it carries no option")
-    for name in ("description", "profile", "offer", "company", "contact", "short_description", "postcustom1"):
-        if "&amp;lt;" in getattr(vacancy, name) or "&amp;nbsp;" in getattr(vacancy, name):
+    for name in html_fields(Vacancy):
+        text = getattr(vacancy, name)
+        if "&amp;lt;" in text or "&amp;nbsp;" in text:
             yield say("double-escaped", f"{name} shows markup as text: it was escaped twice")
 
 
-def unclean_fields(vacancy: Vacancy) -> list[str]:
+def unclean_fields(instance: models.Model) -> list[str]:
     """Return the fields that do not hold what saving would put there (rows written around the models)."""
     unclean = []
-    for field in Vacancy._meta.fields:
-        stored = getattr(vacancy, field.attname)
+    for field in instance._meta.fields:
+        stored = getattr(instance, field.attname)
         if isinstance(field, HtmlField) and sanitise(stored) != stored:
             unclean.append(field.name)
-        elif isinstance(field, FoldedField) and field.pre_save(vacancy, add=False) != stored:
-            setattr(vacancy, field.attname, stored)
+        elif isinstance(field, FoldedField) and field.pre_save(instance, add=False) != stored:
+            setattr(instance, field.attname, stored)
             unclean.append(field.name)
     return unclean
+
+
+def clean(instance: models.Model, *, at: datetime) -> None:
+    """Save the unclean fields of `instance` and nothing else, as the row is now."""
+    with transaction.atomic():
+        row = type(instance)._default_manager.select_for_update().get(pk=instance.pk)
+        names = unclean_fields(row)
+        if isinstance(row, Vacancy) and set(names) & set(html_fields(Vacancy)):
+            row.updated_at = at  # the public sees another text
+            names.append("updated_at")
+        row.save(update_fields=names)

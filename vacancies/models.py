@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
-from vacancies.validators import validate_document, validate_image
+from vacancies.validators import validate_document, validate_image, validate_moment, validate_video
 from vacancies.vocabulary import Keyword
 
 
@@ -197,7 +197,9 @@ class Vacancy(models.Model):
 
     image = models.ImageField(upload_to="vacancies", blank=True, validators=[validate_image])
     image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
-    video = models.CharField(max_length=1000, blank=True, default="", help_text="Address of a video.")
+    video = models.CharField(
+        max_length=1000, blank=True, default="", validators=[validate_video], help_text="Address of a video."
+    )
     head_recruiter = models.ForeignKey(
         Recruiter, on_delete=models.PROTECT, null=True, blank=True, related_name="headed_vacancies"
     )
@@ -205,9 +207,14 @@ class Vacancy(models.Model):
 
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
-    publish_from = models.DateTimeField(null=True, blank=True, help_text="Shown from this moment on.")
+    publish_from = models.DateTimeField(
+        null=True, blank=True, validators=[validate_moment], help_text="Shown from this moment on."
+    )
     publish_until = models.DateTimeField(
-        null=True, blank=True, help_text="Not shown from this moment on; never ends when left empty."
+        null=True,
+        blank=True,
+        validators=[validate_moment],
+        help_text="Not shown from this moment on; never ends when left empty.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -1,4 +1,4 @@
-"""What is done to several vacancies at once: taking them online and offline."""
+"""Publication: what it takes, and what is in the way."""
 
 from datetime import datetime
 
@@ -24,6 +24,7 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime) -> tuple[int, dict[Vaca
     One that appeared before keeps its first moment, so that going offline for a day does not bring
     it back to the top of every list; a planned or missing moment becomes `at`.
     """
+    at = at.replace(microsecond=0)  # a recruiter's moment is whole seconds: see imports.Importer.keep_order
     ready, refused = [], {}
     with transaction.atomic():
         for vacancy in vacancies.select_for_update(of=("self",)):
@@ -41,8 +42,3 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime) -> tuple[int, dict[Vaca
             updated_at=at,
         )
     return len(ready), refused
-
-
-def withdraw(*, vacancies: VacancyQuerySet, at: datetime) -> int:
-    """Take those that are published or planned offline; return how many were."""
-    return vacancies.withdraw(at=at)

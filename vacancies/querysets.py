@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from vacancies.fields import HtmlField, fold
+from vacancies.fields import fold, html_fields
 from vacancies.vocabulary import Keyword
 
 
@@ -57,7 +57,7 @@ class VacancyQuerySet(models.QuerySet):
         )
         return min(filter(None, moments.values()), default=None)
 
-    # --- which of them (docs/decisions.md #28) ---
+    # --- which of them (docs/decisions.md #17 to #19) ---
 
     def with_option(self, keyword: str, values: Collection[str]) -> Self:
         """Vacancies that carry at least one of the option `values` of the filter `keyword`."""
@@ -75,7 +75,7 @@ class VacancyQuerySet(models.QuerySet):
         words = dict.fromkeys(fold(text).split())
         return self.filter(*(Q(search_text__contains=word) for word in words))
 
-    # --- in which order, with what (docs/decisions.md, order) ---
+    # --- in which order, with what (docs/decisions.md #15) ---
 
     def newest_first(self) -> Self:
         return self.order_by("-publish_from", "-pk")
@@ -91,8 +91,7 @@ class VacancyQuerySet(models.QuerySet):
         """Everything an item of the interface shows, or its `fields` only, in a fixed number of queries:
         the vacancies with brand and head, their options, their recruiters, their attachments."""
         shown = set(fields) if fields is not None else None
-        texts = {field.name for field in self.model._meta.fields if isinstance(field, HtmlField)}
-        unseen = texts - shown if shown is not None else set()
+        unseen = set(html_fields(self.model)) - shown if shown is not None else set()
         queryset = self.defer("search_text", "title_folded", *unseen)
         for relation in ("brand", "head_recruiter"):
             if shown is None or relation in shown:
@@ -122,6 +121,10 @@ class VacancyQuerySet(models.QuerySet):
 
 class FilterQuerySet(models.QuerySet):
     model: Any
+
+    def switch_on_unused(self) -> int:
+        """Offer those that nobody has touched yet, off and without options; return how many."""
+        return self.filter(is_active=False, options=None).update(is_active=True)
 
     def active(self) -> Self:
         return self.filter(is_active=True).order_by("position", "pk")

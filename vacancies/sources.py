@@ -36,7 +36,7 @@ def read_file(path: Path, *, internal: bool) -> list[Row]:
         content = json.loads(path.read_bytes())
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: not JSON ({error}).") from error
     data = content.get("data") if isinstance(content, dict) else content
     if isinstance(data, dict):
@@ -76,16 +76,14 @@ class Service:
         )
 
     def rows(self) -> Iterator[Row]:
-        internal_ids = dict.fromkeys(item["id"] for _, item in self._internal_items())
-        external_ids: dict[int, None] = {}
-        for number, item in self._walk("/v1/vacancies"):
-            pk = item.get("id") if isinstance(item, dict) else None
-            if pk in external_ids:
-                continue
-            if pk is not None:
-                external_ids[pk] = None
-            yield Row(f"/v1/vacancies item {number}", item, is_internal=pk in internal_ids)
-        for pk in internal_ids.keys() - external_ids.keys():
+        internal_order: list[int] = []
+        external_order: list[int] = []
+        internal = {_id(item) for _, item in self._internal_items(internal_order)}
+        external = set()
+        for number, item in self._walk("/v1/vacancies", external_order):
+            external.add(pk := _id(item))
+            yield Row(f"/v1/vacancies item {number}", item, is_internal=pk is not None and pk in internal)
+        for pk in [pk for pk in internal_order if pk not in external]:
             path = f"/v1/vacancies/{pk}"
             status, content = self._get(path)
             if status == 404:
@@ -94,52 +92,69 @@ class Service:
                 self.problems.append(f"{path}: answered {status}.")
             else:
                 yield Row(path, content.get("data"), is_internal=True, is_external=False)
-        self.orders = [list(external_ids), list(internal_ids)]
+        self.orders = [external_order, internal_order]
 
-    def _internal_items(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        status, _ = self._get("/v0.1/vacancies/internal", {"page[size]": 1})
+    def _internal_items(self, order: list[int]) -> Iterator[tuple[int, Any]]:
+        path = "/v0.1/vacancies/internal"
+        status, _ = self._get(path, {"page[size]": 1})
         if status in (401, 403):
             self.problems.append(
-                f"/v0.1/vacancies/internal: answered {status}; internal vacancies were left out. "
-                "Pass --token to read them."
+                f"{path}: answered {status}; internal vacancies were left out. Pass --token to read them."
             )
         elif status != 404:  # a service may lack the list altogether
-            seen = set()
-            for number, item in self._walk("/v0.1/vacancies/internal"):
-                if isinstance(item, dict) and isinstance(item.get("id"), int) and item["id"] not in seen:
-                    seen.add(item["id"])
-                    yield number, item
+            yield from self._walk(path, order)
 
-    def _walk(self, path: str) -> Iterator[tuple[int, Any]]:
-        """Every item of a list with its position, from the first page to the last. A list that changed
-        on the way is walked again, so an item may come more than once."""
+    def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, Any]]:
+        """Every item of a list once, with its position, from the first page to the last. A list that
+        changed on the way is walked again for what it kept back. `order` gets the ids as they stand."""
+        seen: set[int] = set()
         for _ in range(MAX_WALKS):
-            page, position, seen, totals = 1, 0, set(), set()
+            order.clear()
+            page, position, totals, nameless = 1, 0, set(), 0
             while True:
-                status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
-                if status != 200 or not isinstance(content.get("data"), list):
-                    raise SourceError(f"{self.base_url}{path}: answered {status} on page {page}.")
-                meta = content.get("meta") or {}
-                totals.add(int(meta.get("total") or 0))
+                items, total, last_page = self._page(path, page)
+                totals.add(total)
                 self.on_total(max(totals))
-                for item in content["data"]:
+                for item in items:
                     position += 1
-                    seen.add(item.get("id") if isinstance(item, dict) else f"item {position}")
-                    yield position, item
-                if page >= int(meta.get("last_page") or 1) or not content["data"]:
+                    pk = _id(item)
+                    if pk not in seen:
+                        yield position, item
+                    if pk is None:
+                        nameless += 1
+                    else:
+                        seen.add(pk)
+                        order.append(pk)
+                if page >= last_page or not items:
                     break
                 page += 1
-            if totals == {len(seen)}:
+            if nameless or totals == {len(seen)}:
                 return
         self.problems.append(f"{path}: kept changing while it was read; import it again later.")
+
+    def _page(self, path: str, page: int) -> tuple[list[Any], int, int]:
+        """Return (items, total, last page) of one page of a list."""
+        status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
+        try:
+            if status == 200 and isinstance(content["data"], list):
+                return content["data"], int(content["meta"]["total"]), int(content["meta"]["last_page"])
+        except (KeyError, TypeError, ValueError):
+            pass
+        raise SourceError(f"{self.base_url}{path}: page {page} is no page of a list (status {status}).")
 
     def _get(self, path: str, query: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
         url = f"{self.base_url}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             response = self._http.request("GET", url)
             content = response.json() if response.status == 200 else {}
-        except (urllib3.exceptions.HTTPError, ValueError) as error:
+        except (urllib3.exceptions.HTTPError, ValueError, RecursionError) as error:
             raise SourceError(f"{url}: {error}.") from error
         if not isinstance(content, dict):
             raise SourceError(f"{url}: answered with something else than an object.")
         return response.status, content
+
+
+def _id(item: Any) -> int | None:
+    """Return the id of `item` if it has one that is a number."""
+    pk = item.get("id") if isinstance(item, dict) else None
+    return pk if isinstance(pk, int) else None

@@ -1,10 +1,11 @@
 """What an uploaded file must be before it is kept."""
 
 import warnings
+from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.core.validators import FileExtensionValidator
+from django.core.validators import FileExtensionValidator, RegexValidator
 from PIL import Image
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
@@ -17,6 +18,17 @@ IMAGE_RULE = "A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels."
 validate_document = FileExtensionValidator(
     ["pdf", "txt", "rtf", "doc", "docx", "odt", "xls", "xlsx", "ods", "ppt", "pptx", "jpg", "jpeg", "png"],
 )
+
+# Sites put it into a player: an address of the web, or the bare id of a video.
+validate_video = RegexValidator(
+    r"^(https?://\S+|[^:\s]+)\Z", "Enter an http or https address, or the id of a video."
+)
+
+
+def validate_moment(moment: datetime) -> None:
+    """Refuse moments so far off that another time zone has no date for them."""
+    if not 1900 <= moment.year <= 2200:
+        raise ValidationError("Choose a moment between the years 1900 and 2200.", code="range")
 
 
 def validate_image(file: File) -> None:

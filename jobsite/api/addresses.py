@@ -1,5 +1,6 @@
 """Addresses of this service as the public sees them, and of the client that asks."""
 
+import re
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
@@ -8,12 +9,16 @@ from django.http import HttpRequest
 
 
 def absolute(request: HttpRequest, path: str) -> str:
-    """Return `path` (or a URL, unchanged) under PUBLIC_BASE_URL, else under the request's checked host."""
-    if path.startswith(("http://", "https://")):
+    """Return `path` under PUBLIC_BASE_URL, else under the request's checked host; a URL as it is."""
+    if not path.startswith("/"):
         return path
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL + path
     return f"{request.scheme}://{request.get_host()}{path}"
+
+
+# 203.0.113.9, 203.0.113.9:4711, 2001:db8::1, [2001:db8::1], [2001:db8::1]:4711
+_HOP = re.compile(r"\[?([0-9a-fA-F]*:[0-9a-fA-F:.]+?)(?:\](?::\d+)?)?|([0-9.]+)(?::\d+)?")
 
 
 @lru_cache(maxsize=32)
@@ -32,16 +37,17 @@ def _is_in(address: str, cidrs: list[str]) -> bool:
 
 def client(request: HttpRequest) -> str:
     """Return the address of the client: the nearest one in X-Forwarded-For that no TRUSTED_PROXIES
-    network holds. A header sent by somebody else than a trusted proxy counts for nothing."""
+    network holds. A header sent by somebody else than a trusted proxy counts for nothing; an entry of a
+    trusted one that is no address (after a port is cut off) is "unknown", and in no network."""
     address = request.META.get("REMOTE_ADDR", "")
-    hops = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR")
+    hops = forwarded.split(",") if forwarded is not None else []
     while hops and _is_in(address, settings.TRUSTED_PROXIES):
-        nearer = hops.pop().strip()
+        match = _HOP.fullmatch(hops.pop().strip())
         try:
-            ip_address(nearer)
+            address = str(ip_address(match[1] or match[2])) if match else "unknown"
         except ValueError:
-            break
-        address = nearer
+            address = "unknown"
     return address
 
 

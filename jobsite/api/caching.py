@@ -41,6 +41,7 @@ class ConditionalMiddleware:
                 set_response_etag(response)
                 response["ETag"] = f"W/{response['ETag']}"
             patch_vary_headers(response, ["Accept-Encoding"])
+            request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # without a date of change it means nothing
             response = get_conditional_response(request, etag=response["ETag"], response=response) or response
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from django.http import QueryDict
 
@@ -11,8 +11,10 @@ from jobsite.api.problems import InvalidParameters, ParameterError
 # Names in these families steer the answer, so a mistake in one is an error. Every other unknown
 # name (utm_source, _) is ignored: such names are added by browsers and campaigns.
 FAMILIES = frozenset({"page", "filter", "sort", "fields"})
+_FIRST_WORD = re.compile(r"\W*(\w*)", re.ASCII)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 NUMBER_ALLOWED = "a whole number from 1 to 999999999 in plain digits"
+MAX_ERRORS = 20  # in one answer
 MAX_SHOWN = 200  # characters of a refused value that an error repeats
 
 
@@ -31,7 +33,7 @@ def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
             elif "\ufffd" in received[0]:  # what Django makes of bytes that are none
                 errors.append(refusal(name, received[0], "text in UTF-8"))
-        elif name.strip().lower().partition("[")[0] in FAMILIES:
+        elif _FIRST_WORD.match(unquote(name).lower())[1] in FAMILIES:  # type: ignore[index] # always matches
             errors.append(
                 ParameterError(
                     name[:MAX_SHOWN], f"{name[:MAX_SHOWN]} is not a parameter here.", received[0][:MAX_SHOWN],
@@ -39,7 +41,7 @@ def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
                 )
             )  # fmt: skip
     if errors:
-        raise InvalidParameters(errors)
+        raise InvalidParameters(errors[:MAX_ERRORS])
     return values
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.encoding import escape_uri_path
@@ -66,10 +66,14 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()
+    elif isinstance(exc, SuspiciousOperation | BadRequest):
+        exc = exceptions.ParseError("The request could not be understood.")
     if not isinstance(exc, exceptions.APIException):
         logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
         got_request_exception.send(sender=type(context["view"]), request=request)
-        return problem(request, 500, "The server failed to answer; the failure has been logged.")
+        response = problem(request, 500, "The server failed to answer; the failure has been logged.")
+        response._has_been_logged = True  # type: ignore[attr-defined] # or Django logs it again
+        return response
 
     headers, members = {}, {}
     if wait := getattr(exc, "wait", None):

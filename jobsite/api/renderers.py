@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer as BaseJSONRenderer
+from rest_framework.request import Request
 
 
 class JSONRenderer(BaseJSONRenderer):
@@ -11,3 +13,10 @@ class JSONRenderer(BaseJSONRenderer):
 
     def get_indent(self, *args: Any) -> None:
         return None
+
+
+class ContentNegotiation(DefaultContentNegotiation):
+    """DRF's, for which an empty Accept header is none."""
+
+    def get_accept_list(self, request: Request) -> list[str]:
+        return super().get_accept_list(request) if request.META.get("HTTP_ACCEPT") else ["*/*"]

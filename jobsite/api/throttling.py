@@ -1,4 +1,4 @@
-"""How often one client may ask (docs/decisions.md #27)."""
+"""How often one client may ask (docs/decisions.md #25)."""
 
 import re
 import time

@@ -34,6 +34,8 @@ class ReadOnlyViewSet(GenericViewSet):
         """Credentials are looked at where a permission asks: a stale one breaks no public answer."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if self.action is None:  # before anything else is found wrong
+            self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
         # No header can have this name: only audit_visibility asks about another moment.
         self.now = request.META.get("jobsite.at") or timezone.now()

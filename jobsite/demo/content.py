@@ -38,23 +38,21 @@ Colour = tuple[int, ...]
 
 
 def load(*, at: datetime) -> dict[str, int]:
-    """Create the vacancies that are missing, with all they need, their moments relative to `at`.
+    """Create the demo content once, its moments relative to `at`; return the number of rows by kind.
 
-    A vacancy is known by its title and brand, a brand or recruiter by its name, an option by its
-    value or label; what is found is left alone. Returns the number of rows made by kind.
+    While one of its brands is there it has been loaded, and belongs to whoever edits it. Recruiters
+    are known by their name, options by their value or label; what is found is left alone.
     """
     content = json.loads(CONTENT.read_text(encoding="utf-8"))
     made = Counter(dict.fromkeys(KINDS, 0))
+    if Brand.objects.filter(name__in=[row["name"] for row in content["brands"]]).exists():
+        return dict(made)
     with transaction.atomic():
-        namesakes = Vacancy.objects.filter(title__in=[row["title"] for row in content["vacancies"]])
-        known = set(namesakes.values_list("title", "brand__name"))
-        missing = [row for row in content["vacancies"] if (row["title"], row.get("brand")) not in known]
-        if missing:
-            brands = _brands(content["brands"], made)
-            recruiters = _recruiters(content["recruiters"], made)
-            options = _options(content["filters"], made)
-            colours = {row["name"]: row["colour"] for row in content["brands"]}
-        for row in missing:
+        brands = _brands(content["brands"], made)
+        recruiters = _recruiters(content["recruiters"], made)
+        options = _options(content["filters"], made)
+        colours = {row["name"]: row["colour"] for row in content["brands"]}
+        for row in content["vacancies"]:
             vacancy = _vacancy(row, at.replace(second=0, microsecond=0))
             if "brand" in row:
                 vacancy.brand = brands[row["brand"]]

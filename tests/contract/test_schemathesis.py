@@ -55,7 +55,7 @@ CHECKS = [
 
 
 @pytest.fixture
-def _site(db, settings):
+def _site(db, wsgi, settings):
     settings.ALLOWED_HOSTS = ["localhost"]  # as schemathesis calls the application
     make_site()
 

@@ -5,7 +5,10 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
+from knox.models import AuthToken
 
 from tests.factories import make_vacancy
 from vacancies.models import Attachment, Vacancy, VacancyOption
@@ -97,20 +100,20 @@ def test_lint_tells_errors_and_warnings(at, settings):
 
     assert (code, summary) == (1, "2 errors and 8 warnings.")
     assert lines == [
-        "error: 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
-        "warning: 1 'NO IMAGE': has no image [no-image]",
-        "warning: 1 'NO IMAGE': the title is in capitals [capitals]",
-        "warning: 2 'Hot': hot, but gone within a week [hot-ending]",
-        "warning: 3 'Hot once': still flagged hot, but expired [hot-expired]",
-        "error: 4 'Empty': goes out without a description [no-description]",
-        "warning: 5 '東京': no letter of the title can stand in its address [no-slug]",
-        "warning: 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
-        "warning: 6 'Ever': continuously open, but has a last day [permanent-ends]",
-        "warning: 6 'Ever': no filter finds it: it carries no option [no-options]",
+        "error: vacancy 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
+        "warning: vacancy 1 'NO IMAGE': has no image [no-image]",
+        "warning: vacancy 1 'NO IMAGE': the title is in capitals [capitals]",
+        "warning: vacancy 2 'Hot': hot, but gone within a week [hot-ending]",
+        "warning: vacancy 3 'Hot once': still flagged hot, but expired [hot-expired]",
+        "error: vacancy 4 'Empty': goes out without a description [no-description]",
+        "warning: vacancy 5 '東京': no letter of the title can stand in its address [no-slug]",
+        "warning: vacancy 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
+        "warning: vacancy 6 'Ever': continuously open, but has a last day [permanent-ends]",
+        "warning: vacancy 6 'Ever': no filter finds it: it carries no option [no-options]",
     ]
 
 
-def test_lint_cleans_rows_that_were_written_around_the_models(django_assert_num_queries):
+def test_lint_cleans_rows_that_were_written_around_the_models():
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg")
     Vacancy.objects.update(title="Renamed")  # its search text did not follow
 
@@ -120,9 +123,62 @@ def test_lint_cleans_rows_that_were_written_around_the_models(django_assert_num_
     fixed = run("lint_vacancies", "--fix")
 
     assert json.loads(found[1])["findings"][0]["code"] == "unclean"
-    assert tried[:2] == (1, "Would clean 1 vacancies. 1 errors and 0 warnings.")
-    assert fixed == (0, "Cleaned 1 vacancies. 0 errors and 0 warnings.", [])
+    assert tried[:2] == (1, "Would clean 1 rows. 1 errors and 0 warnings.")
+    assert fixed == (0, "Cleaned 1 rows. 0 errors and 0 warnings.", [])
     assert Vacancy.objects.search("renamed").get() == vacancy
+
+
+def test_lint_cleans_markup_that_was_written_around_the_models(at):
+    vacancy = make_vacancy(
+        options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg", updated_at=at
+    )
+    hidden = make_vacancy(status="draft")
+    with connection.cursor() as cursor:
+        for table in ("vacancies_vacancy", "vacancies_brand"):
+            cursor.execute(f"UPDATE {table} SET description = '<p>x</p><script>1</script>'")
+
+    code, _, lines = run("lint_vacancies")
+    assert (code, lines) == (
+        1,
+        [
+            f"error: brand {vacancy.brand_id} 'Acme': stored otherwise than it would be saved now: "
+            "description [unclean]",
+            f"error: vacancy {vacancy.pk} {vacancy.title!r}: stored otherwise than it would be saved now: "
+            "description, search_text [unclean]",
+            f"warning: vacancy {hidden.pk} {hidden.title!r}: stored otherwise than it would be saved now: "
+            "description, search_text [unclean]",
+        ],
+    )
+    assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
+    vacancy.refresh_from_db()
+    vacancy.brand.refresh_from_db()
+    assert vacancy.description == vacancy.brand.description == "<p>x</p>"
+
+
+# --- issue_token ---
+
+
+def test_token_is_good_for_its_user(client, settings):
+    settings.INTERNAL_ACCESS = "authenticated"
+    User.objects.create_user("eve")
+
+    code, token, lines = run("issue_token", "eve", "--days", 1)
+
+    assert (code, lines) == (0, [])
+    answer = client.get("/v0.1/vacancies/internal", headers={"authorization": f"Bearer {token}"})
+    assert answer.status_code == 200
+    assert token not in str(list(AuthToken.objects.values()))
+
+
+@pytest.mark.parametrize("words", [("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651")])
+def test_token_for_nobody_or_for_ever_is_a_usage_error(words):
+    User.objects.create_user("eve")
+    User.objects.create_user("gone", is_active=False)
+
+    with pytest.raises(CommandError) as refused:
+        call_command("issue_token", *words)
+
+    assert refused.value.returncode == 2
 
 
 # --- audit_visibility ---

@@ -122,6 +122,7 @@ def texts(at):
         title="C++ developer",
         offer='<ul><li>50% remote</li><li><a href="https://hidden.example">pay_scale</a></li></ul>',
     )
+    make_vacancy(title="Ver\u00adkäufer", offer="<p>Kinder&shy;garten\u200b</p>")
     make_vacancy(title="Ελληνικά ΣΊΣΥΦΟΣ", contact="<p>東京 office</p>")
 
 
@@ -139,6 +140,8 @@ def texts(at):
         ("kunstgärtner", set()),
         ("smorrebrod", {"Smørrebrød chef"}),
         ("SMØRREBRØD kitchen", {"Smørrebrød chef"}),
+        ("verkaufer kindergarten", {"Ver\u00adkäufer"}),
+        ("kinder\u00adgarten", {"Ver\u00adkäufer"}),
         ("c++", {"C++ developer"}),
         ("50% remote", {"C++ developer"}),
         ("%", {"C++ developer"}),
@@ -157,7 +160,7 @@ def test_search_finds_words_whatever_their_case_and_accents(client, texts, words
 
 
 @pytest.mark.parametrize(
-    "words", ["", " ", "\u0301", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")]
+    "words", ["", " ", "\u0301", "\u200b", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")]
 )
 def test_search_without_words_or_with_too_many_is_refused(client, words):
     answer = client.get("/v1/vacancies", {"filter[search]": words})

@@ -22,9 +22,9 @@ from unfold.views import ChangeList
 from vacancies.admin.base import WorkplaceAdmin
 from vacancies.admin.vacancy_form import VacancyForm, is_exact, last_day, moment
 from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
-from vacancies.fields import HtmlField
+from vacancies.fields import HtmlField, html_fields
 from vacancies.models import State, Status, Vacancy
-from vacancies.operations import publish, withdraw
+from vacancies.operations import publish
 from vacancies.querysets import VacancyQuerySet
 from vacancies.vocabulary import Keyword
 
@@ -193,7 +193,7 @@ class VacancyAdmin(WorkplaceAdmin):
         chosen = without_texts(Vacancy.objects.filter(pk__in=list(queryset.values_list("pk", flat=True))))
         offline = list(chosen.exclude(status=Status.PUBLISHED))
         pks = set(chosen.filter(status=Status.PUBLISHED).values_list("pk", flat=True))
-        done = withdraw(vacancies=chosen, at=timezone.now())
+        done = chosen.withdraw()
         self._log(request, pks, "Taken offline.")
         self._report(request, done, "taken offline", [(v, "It is offline already.") for v in offline])
 
@@ -259,8 +259,7 @@ def vacancies(count: int) -> str:
 
 def without_texts(queryset: VacancyQuerySet) -> VacancyQuerySet:
     """Rows to list or to count: their texts are long and not needed."""
-    texts = [field.name for field in Vacancy._meta.fields if isinstance(field, HtmlField)]
-    return queryset.defer("search_text", "title_folded", *texts)
+    return queryset.defer("search_text", "title_folded", *html_fields(Vacancy))
 
 
 def back_to_form(request: HttpRequest, object_id: str) -> HttpResponse:

@@ -48,7 +48,7 @@ class VacancyForm(forms.ModelForm):
     last_day = forms.DateField(
         required=False,
         widget=UnfoldAdminSingleDateWidget,
-        validators=[MaxValueValidator(date(9000, 1, 1), "Leave it empty for a vacancy without an end.")],
+        validators=[MaxValueValidator(date(2200, 12, 30), "Leave it empty for a vacancy without an end.")],
         help_text="Shown until the end of this day. Leave empty for a vacancy without an end.",
     )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})

@@ -263,7 +263,7 @@ class OptionSerializer(ItemSerializer):
 
 @documented("Filter", "A filter in use and its options in use.", schema.FILTER)
 class FilterSerializer(ItemSerializer):
-    """Interface 2.10, docs/decisions.md #22."""
+    """Interface 2.10, docs/decisions.md #20."""
 
     options = OptionSerializer(many=True, read_only=True, source="counted_options")
 

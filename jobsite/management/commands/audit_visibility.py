@@ -57,7 +57,7 @@ class Command(BaseCommand):
             moment = parse_datetime(text) or parse_datetime(f"{text}T00:00:00")
         except ValueError:
             moment = None
-        if moment is None:
+        if moment is None or not 1900 <= moment.year <= 2200:
             raise UsageError(f"--at must be a time such as 2026-12-24T18:00; received {text!r}.")
         return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
 

@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 ACCOUNTS = {  # name, which is the password too: what it may do, for the summary
     "admin": "superuser, sees and changes everything",
     "recruiter": "staff, writes vacancies in the admin",
-    "employee": "signed-in colleague, sees what is internal",
+    "employee": "colleague, for INTERNAL_ACCESS=authenticated: manage.py issue_token employee",
 }
 LINKS = {
     "Admin": "admin:index",

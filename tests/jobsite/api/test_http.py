@@ -5,11 +5,9 @@ from io import BytesIO
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from knox.models import AuthToken
 
-from jobsite.wsgi import application
+from jobsite.checks import production_is_deliberate, settings_are_sane
 from tests.factories import make_vacancy
 from vacancies.api.v1 import VacancyViewSet
 
@@ -103,6 +101,7 @@ def test_any_site_may_read_by_default(client, path):
 
     assert answer["Access-Control-Allow-Origin"] == preflight["Access-Control-Allow-Origin"] == "*"
     assert "etag" in answer["Access-Control-Expose-Headers"].lower()
+    assert "if-none-match" in preflight["Access-Control-Allow-Headers"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -118,11 +117,12 @@ def test_unchanged_answer_is_a_304(client, at, path, method):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("cookie", ["x", "a" * 32, r'"\000\000\000\000\000\000\000\000\000"'])
-def test_credentials_leave_no_trace_in_a_public_answer(client, at, path, cookie):
+@pytest.mark.parametrize("cookie", ["x", "", "a" * 32, r'"\000\000\000\000\000\000\000\000\000"'])
+@pytest.mark.parametrize("name", ["sessionid", "csrftoken"])
+def test_credentials_leave_no_trace_in_a_public_answer(client, at, path, name, cookie):
     plain = client.get(path)
 
-    answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": f"sessionid={cookie}"})
+    answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": f"{name}={cookie}"})
 
     assert (answer.status_code, answer.content, dict(answer.headers)) == (
         200,
@@ -156,7 +156,7 @@ def test_errors_are_kept_by_no_cache(client):
 
 
 @pytest.mark.parametrize(
-    "accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "x" * 7000]
+    "accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "", "x" * 7000]
 )
 def test_whoever_takes_json_gets_it(client, accept):
     answer = client.get("/v1/vacancies", headers={"accept": accept})
@@ -171,7 +171,7 @@ def test_whoever_takes_no_json_is_told_so_in_json(client):
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_crash_is_a_problem_without_its_cause(client, settings, monkeypatch, caplog, debug):
+def test_crash_is_a_logged_problem_without_its_cause(client, settings, monkeypatch, caplog, debug):
     settings.DEBUG = debug
     client.raise_request_exception = False
 
@@ -183,7 +183,7 @@ def test_crash_is_a_problem_without_its_cause(client, settings, monkeypatch, cap
 
     assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
     assert "secret" not in answer.text
-    assert "secret of the house" in caplog.text
+    assert [record.exc_info[1].args for record in caplog.records] == [("secret of the house",)]
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -278,24 +278,24 @@ def test_v0_1_says_when_it_goes(client, settings):
     assert "Deprecation" not in client.get("/v1/vacancies")
 
 
-@pytest.fixture
-def wsgi():
-    """The callable that gunicorn serves, sparing the connection that the test's transaction is on."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield application
-    for signal in signals:
-        signal.connect(close_old_connections)
-
-
-def test_charset_of_a_request_without_body_changes_nothing(at, wsgi):
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain; charset=rot13",
+        "text/plain; charset=hex",
+        "text/plain; charset=cp037",
+        "a/b; x*=no''abc",
+    ],
+)
+def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_type):
     """Django decodes the query in that charset before any middleware."""
 
     def status(content_type):
         seen = []
         environ = {
-            "REQUEST_METHOD": "GET",
+            "REQUEST_METHOD": method,
             "PATH_INFO": "/v1/vacancies",
             "QUERY_STRING": "page[size]=5",
             "CONTENT_TYPE": content_type,
@@ -305,15 +305,10 @@ def test_charset_of_a_request_without_body_changes_nothing(at, wsgi):
             "wsgi.input": BytesIO(),
         }
         body = b"".join(wsgi(environ, lambda line, headers: seen.append(line)))
-        return seen[0], b'"per_page":5' in body
+        return seen[0], body
 
-    for content_type in (
-        "",
-        "text/plain; charset=rot13",
-        "text/plain; charset=cp037",
-        "text/plain; x*=no''abc",
-    ):
-        assert status(content_type) == ("200 OK", True)
+    assert status(content_type) == status("")
+    assert status("")[0][:3] == {"GET": "200", "HEAD": "200", "OPTIONS": "204"}.get(method, "405")
 
 
 @pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
@@ -332,6 +327,26 @@ def test_internal_list_asks_for_credentials(client, settings, path):
     assert refused["WWW-Authenticate"] == wrong["WWW-Authenticate"] == "Bearer"
     assert by_token["Cache-Control"] == by_session["Cache-Control"] == "private, no-store"
     assert "ETag" not in by_token
+
+
+def test_signing_in_costs_two_queries(client, settings, at, django_assert_num_queries):
+    settings.INTERNAL_ACCESS = "authenticated"
+    internal = make_vacancy(audience="internal", is_hot=True)
+    client.force_login(User.objects.create_user("eve"))
+
+    # session, user; count, page, options, recruiters, attachments
+    with django_assert_num_queries(7):
+        assert client.get("/v1/vacancies/hot/internal").json()["meta"]["total"] == 1
+    # among the public ones; session, user; vacancy, options, recruiters, attachments
+    with django_assert_num_queries(7):
+        client.get(f"/v1/vacancies/{internal.pk}")
+    # whoever asks for what is public is not looked up
+    with django_assert_num_queries(2):
+        client.get("/v1/vacancies")
+
+
+def test_more_parameters_than_django_reads_are_a_400(client):
+    assert client.get("/v1/vacancies?" + "&" * 20_001).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
@@ -377,3 +392,79 @@ def test_compressed_plain_head_and_304_agree(client, at):
 )
 def test_bytes_that_are_no_text_are_refused(client, query):
     assert client.get(f"/v1/vacancies?{query}").status_code == 400
+
+
+def test_wrong_method_is_told_before_anything_else(client):
+    answer = client.post("/v1/filters?page=2", headers={"accept": "text/html"})
+
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_errors_of_one_answer_are_bounded(client):
+    answer = client.get("/v1/vacancies?" + "&".join(f"page[{n}]" for n in range(400)))
+
+    assert (answer.status_code, len(answer.json()["errors"])) == (400, 20)
+
+
+def test_date_condition_means_nothing(client, at):
+    for name in ("if-modified-since", "if-unmodified-since"):
+        assert client.get("/v1/filters", headers={name: "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200
+
+
+@pytest.mark.parametrize("token", [b"\xff", b"\x00", b"x" * 5000, b"a b", b""])
+@pytest.mark.parametrize(("path", "status"), [("/v0.1/vacancies/internal", 401), ("/v1/vacancies/9", 404)])
+def test_token_that_is_none_is_refused(client, settings, token, path, status):
+    settings.INTERNAL_ACCESS = "authenticated"
+
+    answer = client.get(path, HTTP_AUTHORIZATION=(b"Bearer " + token).decode("latin-1"))
+
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "status"),
+    [
+        ("10.0.0.7", 200),
+        ("10.0.0.7:4711", 200),
+        ("203.0.113.9, 10.0.0.7", 200),
+        ("10.0.0.7, 203.0.113.9", 403),
+        ("203.0.113.9:4711", 403),
+        ("[2001:db8::1]:4711", 403),
+        ('"10.0.0.7"', 403),
+        ("unknown", 403),
+        ("10.0.0.7,", 403),
+        ("", 403),
+    ],
+)
+def test_proxy_that_names_no_insider_lets_nobody_in(client, settings, forwarded, status):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["127.0.0.0/8", "10.0.0.0/8"]
+    settings.TRUSTED_PROXIES = ["127.0.0.1"]
+
+    answer = client.get(
+        "/v0.1/vacancies/internal", headers={"x-forwarded-for": forwarded}, REMOTE_ADDR="127.0.0.1"
+    )
+
+    assert answer.status_code == status
+
+
+def test_no_page_of_another_site_reads_what_is_internal(client, settings, at):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["127.0.0.0/8"]
+    internal, public = make_vacancy(audience="internal"), make_vacancy()
+    allowed = {
+        path: client.get(path, headers={"origin": "https://evil.example"}).get("Access-Control-Allow-Origin")
+        for path in ("/v0.1/vacancies/internal", f"/v1/vacancies/{internal.pk}", f"/v1/vacancies/{public.pk}")
+    }
+
+    assert list(allowed.values()) == [None, None, "*"]
+
+
+def test_settings_that_would_fail_later_are_refused_at_once(settings):
+    settings.INTERNAL_ACCESS = "friends"
+    settings.INTERNAL_NETWORKS, settings.TRUSTED_PROXIES = ["10.0.0.0/33"], ["proxy"]
+    settings.RATE_LIMIT, settings.PAGE_SIZE_MAX, settings.PUBLIC_BASE_URL = "many", 0, "jobs.example.com"
+    settings.V0_1_DEPRECATED_AT = "soon"
+
+    assert [message.id.removeprefix("jobsite.") for message in settings_are_sane()] == [
+        "E001", "E002", "E002", "E003", "E004", "E005", "E006",
+    ]  # fmt: skip
+    assert [message.id for message in production_is_deliberate()] == ["jobsite.W004"]

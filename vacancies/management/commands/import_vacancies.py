@@ -1,15 +1,16 @@
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
 from vacancies import imports
 from vacancies.models import Recruiter
-from vacancies.sources import Service, SourceError, read_file
+from vacancies.sources import Row, Service, SourceError, read_file
 
 
 class Command(BaseCommand):
@@ -26,34 +27,31 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="report what would happen, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        sources = [s for s in options["source"] if s.startswith(("http://", "https://"))]
-        if sources and options["internal"]:
+        services = [s for s in options["source"] if s.startswith(("http://", "https://"))]
+        if services and options["internal"]:
             raise UsageError("--internal is for files: a service tells by itself what is internal.")
         importer = imports.Importer(recruiter=self._recruiter(options["recruiter"]))
         report = importer.report
-        with ExitStack() as stack:
-            if options["dry_run"]:
-                stack.enter_context(transaction.atomic())
-            imports.switch_on_unused_filters()
+        for source in options["source"]:
+            service = Service(source, token=options["token"]) if source in services else None
             try:
-                for source in options["source"]:
-                    if source in sources:
-                        self._from_service(importer, source, options["token"])
-                    else:
-                        rows = read_file(Path(source), internal=options["internal"])
-                        importer.land(self.progress(rows, unit="vacancy"))
+                rows = self._rows(service or Path(source), internal=options["internal"])
+                if options["dry_run"]:
+                    rows = iter(list(rows))  # read first: a transaction must not wait for a network
+                with ExitStack() as stack:
+                    if options["dry_run"]:
+                        stack.enter_context(transaction.atomic())
+                    importer.land(rows)
+                    if service:
+                        importer.keep_order(service.orders)
+                    if options["dry_run"]:
+                        transaction.set_rollback(True)
             except SourceError as error:
-                raise CommandError(f"{error} {_counts(report)}") from error
-            if options["dry_run"]:
-                transaction.set_rollback(True)
-
-        summary = _counts(report)
-        if not (report.created or report.updated or report.failed):
-            summary = f"Nothing changed: {report.unchanged} vacancies are here as their source has them."
-        if options["dry_run"]:
-            summary = f"Dry run, nothing was written. {summary}"
+                report.failed.append(str(error))
+            if service:
+                report.failed += service.problems
         self.finish(
-            summary,
+            _summary(report, is_dry=options["dry_run"]),
             ok=not report.failed,
             lines=[
                 *(f"note: {line}" for line in report.notes),
@@ -63,16 +61,20 @@ class Command(BaseCommand):
             **vars(report),
         )
 
-    def _from_service(self, importer: imports.Importer, url: str, token: str) -> None:
+    def _rows(self, source: Service | Path, *, internal: bool) -> Iterator[Row]:
+        """Yield the rows of a source, counting them on a bar."""
+        if isinstance(source, Path):
+            yield from self.progress(read_file(source, internal=internal), unit="vacancy")
+            return
         with self.progress(unit="vacancy") as bar:
 
             def on_total(total: int) -> None:
                 bar.total = total
 
-            service = Service(url, token=token, on_total=on_total)
-            importer.land(bar.update() or row for row in service.rows())
-        importer.keep_order(service.orders)
-        importer.report.failed += service.problems
+            source.on_total = on_total
+            for row in source.rows():
+                yield row
+                bar.update()
 
     def _recruiter(self, named: str | None) -> Recruiter | None:
         if named is None:
@@ -86,8 +88,15 @@ class Command(BaseCommand):
         return found[0]
 
 
-def _counts(report: imports.Report) -> str:
-    return (
+def _summary(report: imports.Report, *, is_dry: bool) -> str:
+    text = (
         f"{report.total} vacancies: {report.created} created, {report.updated} updated, "
-        f"{report.unchanged} unchanged, {len(report.failed)} failed, {len(report.drafts)} left as drafts."
+        f"{report.unchanged} unchanged, {report.refused} refused, {len(report.drafts)} left as drafts."
     )
+    if report.moved:
+        text += f" {report.moved} moved to keep the order of the source."
+    if report.related:
+        text += f" {report.related} brands and recruiters created or updated."
+    if not (report.has_changed or report.failed):
+        text = f"Nothing changed: {report.unchanged} vacancies are here as their source has them."
+    return f"Dry run, nothing was written. {text}" if is_dry else text

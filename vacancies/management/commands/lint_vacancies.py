@@ -5,12 +5,12 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobsite.commands import Command as BaseCommand
-from vacancies.lint import Finding, findings, unclean_fields
-from vacancies.models import Vacancy
+from vacancies import lint
+from vacancies.models import Brand, Vacancy
 
 
 class Command(BaseCommand):
-    help = "Tell what is wrong (exit 1) or doubtful about vacancies that are or will be public."
+    help = "Tell what is wrong (exit 1) or doubtful about brands and vacancies that are or will be public."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -20,19 +20,23 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         at = timezone.now()
-        found: list[Finding] = []
         fixed = 0
+        if options["fix"]:
+            for model in (Brand, Vacancy):
+                for row in model._default_manager.order_by("pk").iterator(chunk_size=500):
+                    if lint.unclean_fields(row):
+                        fixed += 1
+                        if not options["dry_run"]:
+                            lint.clean(row, at=at)
+
+        found = [finding for brand in Brand.objects.order_by("pk") for finding in lint.about_brand(brand)]
         vacancies = Vacancy.objects.select_related("brand").prefetch_related("choices").order_by("pk")
         for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
-            if options["fix"] and unclean_fields(vacancy):
-                fixed += 1
-                if not options["dry_run"]:
-                    vacancy.save()
-            found += findings(vacancy, at=at)
+            found += lint.about_vacancy(vacancy, at=at)
         errors = sum(finding.is_error for finding in found)
         summary = f"{errors} errors and {len(found) - errors} warnings."
         if options["fix"]:
-            summary = f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} vacancies. {summary}"
+            summary = f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} rows. {summary}"
         self.finish(
             summary,
             ok=not errors,

@@ -1,0 +1,17 @@
+"""Which pages of other sites may read an answer."""
+
+from typing import Any
+
+from corsheaders.middleware import CorsMiddleware as BaseCorsMiddleware
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+
+class CorsMiddleware(BaseCorsMiddleware):
+    """Public answers only. In a network that may see internal vacancies every browser may, and a page of
+    any site that it visits would read them along."""
+
+    def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> Any:
+        if "private" in response.headers.get("Cache-Control", ""):
+            return response
+        return super().add_response_headers(request, response)

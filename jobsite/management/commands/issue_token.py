@@ -1,0 +1,29 @@
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandParser
+from knox.models import AuthToken
+
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+
+DAYS_MAX = 3650
+
+
+class Command(BaseCommand):
+    help = "Print one new bearer token of a user on stdout, nothing else. It is stored as a hash only."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--days", type=int, default=30, help="how long it is good for (30)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        days = options["days"]
+        if not 1 <= days <= DAYS_MAX:
+            raise UsageError(f"--days must be from 1 to {DAYS_MAX}; received {days}.")
+        users = get_user_model().objects.filter(username=options["username"], is_active=True)
+        if (user := users.first()) is None:
+            raise UsageError(f"There is no active user {options['username']!r}.")
+        _, token = AuthToken.objects.create(user, expiry=timedelta(days=days))
+        self.finish(token, token=token)
