@@ -262,7 +262,7 @@ UNFOLD = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Vacancies of the job site",
     "OAS_VERSION": "3.1.0",
-    "POSTPROCESSING_HOOKS": ["jobsite.api.openapi.complete"],  # adds version, description and servers
+    "POSTPROCESSING_HOOKS": ["jobsite.api.document.complete"],  # adds version, description and servers
     "TAGS": [
         {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
         {"name": "Filters", "description": "What lists can be narrowed by."},

@@ -7,7 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from rest_framework.routers import SimpleRouter
 
-from jobsite.api.openapi import DocsView, openapi_json
+from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
 

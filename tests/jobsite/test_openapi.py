@@ -9,11 +9,11 @@ from django.urls import get_resolver
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from jobsite.api import openapi
+from jobsite.api import docs, document
 from tests.contract.sample import make_site
 
 INTERNAL = ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
-DOCUMENT = json.loads(openapi._document(""))
+DOCUMENT = json.loads(docs._document(""))
 OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
 CACHED = {"ETag", "Cache-Control", "Vary", "Allow"}
 
@@ -82,7 +82,7 @@ def test_servers_follow_the_public_address(client, settings):
 
 def test_info_says_what_consumers_ask():
     info = DOCUMENT["info"]
-    assert info["version"] == openapi.version()
+    assert info["version"] == document.version()
     assert "license" not in info
     for word in (
         "page[size]",
@@ -300,7 +300,7 @@ def test_errors_fit_the_document(client, settings, status, path, method, headers
     response = getattr(client, method)(path, headers=headers)
     assert response.status_code == status
     assert response["Content-Type"] == "application/problem+json"
-    name = openapi._SHARED[status][0]
+    name = document._SHARED[status][0]
     documented = DOCUMENT["components"]["responses"][name]
     validator(documented["content"]["application/problem+json"]["schema"]).validate(response.json())
     assert all(response.has_header(header) for header in documented["headers"])

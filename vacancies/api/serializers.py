@@ -38,17 +38,6 @@ class AttachmentSerializer(ItemSerializer):
         fields = ("name", "path")
 
 
-class LabelField(serializers.Field):
-    """The first label of a vocabulary in the recruiter's order, null when there is none."""
-
-    def __init__(self, keyword: Keyword, **kwargs: Any) -> None:
-        self.keyword = keyword
-        super().__init__(source="*", read_only=True, **kwargs)
-
-    def to_representation(self, value: Vacancy) -> str | None:
-        return next(iter(value.labels(self.keyword)), None)
-
-
 class LabelsField(serializers.Field):
     """The labels of a vocabulary in the recruiter's order; an empty array when there are none."""
 
@@ -58,6 +47,13 @@ class LabelsField(serializers.Field):
 
     def to_representation(self, value: Vacancy) -> list[str]:
         return value.labels(self.keyword)
+
+
+class LabelField(LabelsField):
+    """The first label of a vocabulary in the recruiter's order; null when there is none."""
+
+    def to_representation(self, value: Vacancy) -> str | None:  # type: ignore[override]
+        return next(iter(super().to_representation(value)), None)
 
 
 class LabelsOrNullField(LabelsField):

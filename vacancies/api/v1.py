@@ -166,7 +166,6 @@ class VacancyViewSet(ReadOnlyViewSet):
     filter_backends = [FilterBackend]
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
-    lookup_value_regex = "[^/]+"
     verbs: ClassVar[tuple[str, ...]] = ("external",)  # of the queryset, which make it this list
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,51 @@
+"""The OpenAPI document and its page, as they are served."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularSwaggerSplitView
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+
+@lru_cache(maxsize=4)
+def _document(base_url: str) -> bytes:
+    """The document of a service at `base_url`: it changes with the code and the settings only."""
+    return json.dumps(SchemaGenerator().get_schema(public=True), ensure_ascii=False, indent=1).encode()
+
+
+@csrf_exempt  # another method is told so, not asked for a token
+@require_safe
+def openapi_json(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document, made once per process."""
+    response = HttpResponse(_document(settings.PUBLIC_BASE_URL), content_type="application/json")
+    response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
+    return response
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """A page to read the document and to try the operations, without a request to any other host."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    throttle_classes = ()
+    url_name = "openapi"
+    template_name = "docs.html"
+    schema = None  # not in the document itself
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        response = super().get(request, *args, **kwargs)
+        response.data["csrf_token"] = ""  # nothing here writes, and a cookie would keep caches away
+        # Swagger UI draws its icons as data: images and sets style attributes.
+        response["Content-Security-Policy"] = (
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+            "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+        )
+        return response
