@@ -86,25 +86,33 @@ class Importer:
 
     def keep_order(self, orders: Iterable[list[int]]) -> None:
         """Move publish_from of vacancies up by the least that gives our lists the order of `orders`, lists
-        of ids.
+        of ids, newest first.
 
         A moment that a recruiter chose here is whole seconds and not that of creation: it stays, and
         bounds nothing. Ours have a fraction of a second once they were moved.
         """
+        listed = set(chain(*orders))
+        rows = Vacancy.objects.exclude(publish_from=None).values_list("pk", "publish_from", "created_at")
         known = {
-            v.pk: v.publish_from
-            for v in Vacancy.objects.filter(pk__in=set(chain(*orders))).only("created_at", "publish_from")
-            if v.publish_from and (v.publish_from.microsecond or v.publish_from == v.created_at)
+            pk: moment
+            for pk, moment, created_at in rows.iterator()
+            if pk in listed and (moment.microsecond or moment == created_at)
         }
         moments = dict(known)
         lists = [[pk for pk in reversed(ids) if pk in known] for ids in orders]
-        settled = False
-        while not settled:  # a vacancy may be in both lists; each round only ever moves up
+        for _ in range(len(known) + 1):  # a vacancy may be in both lists; each round only ever moves up
             settled = True
             for older, newer in chain(*map(pairwise, lists)):
                 if (moments[newer], newer) < (moments[older], older):
                     moments[newer] = moments[older] + MOVE
                     settled = False
+            if settled:
+                break
+        else:
+            self.report.notes.append(
+                "the lists of the source contradict each other: their order was not kept"
+            )
+            return
         moved = [pk for pk in known if moments[pk] != known[pk]]
         with transaction.atomic():
             for pk in moved:

@@ -591,6 +591,19 @@ def test_moment_that_a_recruiter_chose_stays_and_moves_nobody(at):
     assert ordered(1, 2) == ([2, 1], 0)
 
 
+def test_lists_that_contradict_each_other_move_nothing(at):
+    for pk in (1, 2, 3):
+        make_vacancy(pk=pk, audience="both", created_at=at, publish_from=at)
+    importer = Importer()
+
+    importer.keep_order([[1, 2, 3], [2, 1]])
+
+    assert importer.report.moved == 0
+    assert importer.report.notes == [
+        "the lists of the source contradict each other: their order was not kept"
+    ]
+
+
 def test_both_lists_keep_their_order_however_they_cross(at):
     both = [
         make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk for n in range(0, 60, 2)
