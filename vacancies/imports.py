@@ -92,11 +92,11 @@ class Importer:
         bounds nothing. Ours have a fraction of a second once they were moved.
         """
         listed = set(chain(*orders))
-        rows = Vacancy.objects.exclude(publish_from=None).values_list("pk", "publish_from", "created_at")
+        rows = Vacancy.objects.values_list("pk", "publish_from", "created_at")
         known = {
             pk: moment
             for pk, moment, created_at in rows.iterator()
-            if pk in listed and (moment.microsecond or moment == created_at)
+            if pk in listed and moment and (moment.microsecond or moment == created_at)
         }
         moments = dict(known)
         lists = [[pk for pk in reversed(ids) if pk in known] for ids in orders]
