@@ -19,7 +19,6 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
-    free_value,
 )
 from vacancies.vocabulary import Keyword
 
@@ -141,8 +140,7 @@ def _options() -> dict[tuple[Keyword, str], FilterOption]:
         known = {option.label: option for option in f.options.all()}
         for label in wanted[Keyword(f.keyword)]:
             if label not in known:
-                value = free_value(label, {option.value for option in known.values()})
-                known[label] = FilterOption.objects.create(filter=f, label=label, value=value)
+                known[label] = f.add_option(label, beside=known.values())
             options[Keyword(f.keyword), label] = known[label]
     return options
 

@@ -26,7 +26,6 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
-    free_value,
 )
 from vacancies.sources import Row
 from vacancies.vocabulary import Keyword
@@ -320,10 +319,7 @@ class Importer:
             self._options[keyword] = {option.label: option for option in known}
         options = self._options[keyword]
         if label not in options:
-            value = free_value(label, {option.value for option in options.values()})
-            options[label] = FilterOption.objects.create(
-                filter=self._filters[keyword], label=label, value=value
-            )
+            options[label] = self._filters[keyword].add_option(label, beside=options.values())
         return options[label]
 
     def _forget(self) -> None:

@@ -1,5 +1,6 @@
 """A vacancy, what it shows, and the one vocabulary it is classified and filtered by."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -96,6 +97,10 @@ class Filter(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    def add_option(self, label: str, *, beside: "Iterable[FilterOption]") -> "FilterOption":
+        """Create the option `label` with a value that those `beside` it, which are here, leave free."""
+        return self.options.create(label=label, value=free_value(label, {option.value for option in beside}))
 
 
 class FilterOption(models.Model):
@@ -292,6 +297,12 @@ class Vacancy(models.Model):
     @property
     def shown_brand(self) -> Brand | None:
         return self.brand if settings.MULTI_BRANDING else None
+
+    @property
+    def shown_recruiters(self) -> list[Recruiter] | None:
+        """The recruiters beside the head in the recruiter's order, None when there are none; needs
+        `with_related()`."""
+        return [link.recruiter for link in self.ordered_recruiter_links] or None
 
     def labels(self, keyword: Keyword) -> list[str]:
         """Labels of one vocabulary in the recruiter's order; needs `with_related()`."""

@@ -1,13 +1,19 @@
 """Publication: what it takes, and what is in the way."""
 
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 
 from django.db import transaction
 from django.db.models import Case, Q, Value, When
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from vacancies.models import State, Status, Vacancy
 from vacancies.querysets import VacancyQuerySet
+
+
+def end_of_day(day: date) -> datetime:
+    """The start of the next day in the site's time zone (docs/decisions.md #1)."""
+    return datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
 
 
 def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
+from vacancies.operations import end_of_day
 
 CONTENT = Path(__file__).with_name("content.json")
 KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments")
@@ -141,15 +142,9 @@ def _vacancy(row: Row, now: datetime) -> Vacancy:
         vacancy.publish_from = now + timedelta(**row["appears"])
         written = min(vacancy.publish_from, now)
     if "last_day" in row:
-        vacancy.publish_until = _end_of_day(now, row["last_day"])
+        vacancy.publish_until = end_of_day(timezone.localtime(now).date() + timedelta(days=row["last_day"]))
     vacancy.created_at, vacancy.updated_at = written - timedelta(hours=30), written - timedelta(minutes=10)
     return vacancy
-
-
-def _end_of_day(now: datetime, days: int) -> datetime:
-    """Return the end of the day that is `days` from now, in the site's time zone (decisions.md #1)."""
-    day_after = timezone.localtime(now).date() + timedelta(days=days + 1)
-    return timezone.make_aware(datetime.combine(day_after, time.min))
 
 
 def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:

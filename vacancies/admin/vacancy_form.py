@@ -1,7 +1,7 @@
 """The form of a vacancy: its options in order, its last day, and what keeps it from going out."""
 
 from copy import copy
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -18,13 +18,8 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from vacancies.admin.options import options_field, save_options
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations import obstacles
+from vacancies.operations import end_of_day, obstacles
 from vacancies.vocabulary import Keyword
-
-
-def end_of_day(day: date) -> datetime:
-    """The start of the next day in the site's time zone (docs/decisions.md #1)."""
-    return datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
 
 
 def last_day(until: datetime) -> date:

@@ -1,7 +1,6 @@
 """Version v0.1 of the interface for vacancies (interface 2.3): single values, paging only."""
 
-from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -13,10 +12,11 @@ from rest_framework.response import Response
 
 from jobsite.api.addresses import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, operation
-from jobsite.api.permissions import InternalAccess, is_protected
+from jobsite.api.permissions import InternalAccess
 from jobsite.api.serializers import ItemSerializer, TextField
-from jobsite.api.viewsets import ReadOnlyViewSet, mark_deprecated
+from jobsite.api.viewsets import mark_deprecated
 from vacancies.api import schema
+from vacancies.api.lists import ListViewSet
 from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
@@ -93,21 +93,13 @@ class VacancySerializer(ItemSerializer):
         is_deprecated=bool(settings.V0_1_DEPRECATED_AT),
     ),
 )
-class VacancyViewSet(ReadOnlyViewSet):
+class VacancyViewSet(ListViewSet):
     """Published vacancies of the job site, as version v0.1 shows them."""
 
     serializer_class = VacancySerializer
-    verbs: ClassVar[tuple[str, ...]] = ("external",)  # of the queryset, which make it this list
 
     def get_queryset(self) -> VacancyQuerySet:
-        listed = Vacancy.objects.published(at=self.now).that_are(*self.verbs)
-        return listed.newest_first().with_related({*VacancySerializer.Meta.fields, *Keyword.values})
-
-    def next_change(self) -> datetime | None:
-        return Vacancy.objects.that_are(*self.verbs).next_change(after=self.now)
-
-    def is_private(self) -> bool:
-        return is_protected() and "internal" in self.verbs
+        return self.listed().with_related({*VacancySerializer.Meta.fields, *Keyword.values})
 
     def finalize_response(
         self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
@@ -19,6 +19,7 @@ from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
 from vacancies.api import schema
+from vacancies.api.lists import ListViewSet
 from vacancies.api.serializers import (
     AttachmentSerializer,
     BrandSerializer,
@@ -75,7 +76,7 @@ class VacancySerializer(ItemSerializer):
     video = TextField()
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
-    recruiters = serializers.SerializerMethodField()
+    recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
 
     class Meta:
         model = Vacancy
@@ -113,10 +114,6 @@ class VacancySerializer(ItemSerializer):
             "created_at",
         )
         omit_absent = ("brand", "attachments")
-
-    def get_recruiters(self, vacancy: Vacancy) -> list[dict[str, Any]] | None:
-        recruiters = [link.recruiter for link in vacancy.ordered_recruiter_links]
-        return list(RecruiterSerializer(recruiters, many=True, context=self.context).data) or None
 
 
 _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.Meta.fields), *schema.FACETS)
@@ -159,14 +156,13 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         errors=(401, 403),
     ),
 )
-class VacancyViewSet(ReadOnlyViewSet):
+class VacancyViewSet(ListViewSet):
     """Published vacancies of the job site, as version v1 shows them."""
 
     serializer_class = VacancySerializer
     filter_backends = [FilterBackend]
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
-    verbs: ClassVar[tuple[str, ...]] = ("external",)  # of the queryset, which make it this list
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -175,17 +171,10 @@ class VacancyViewSet(ReadOnlyViewSet):
             self.only = parameters.choices("fields", self.query["fields"], VacancySerializer.Meta.fields)
 
     def get_queryset(self) -> VacancyQuerySet:
-        listed = Vacancy.objects.published(at=self.now).that_are(*self.verbs)
-        return listed.newest_first().with_related(self.only)
+        return self.listed().with_related(self.only)
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         return super().get_serializer(*args, only=self.only, **kwargs)
-
-    def next_change(self) -> datetime | None:
-        return Vacancy.objects.that_are(*self.verbs).next_change(after=self.now)
-
-    def is_private(self) -> bool:
-        return is_protected() and "internal" in self.verbs
 
     @action(detail=False, verbs=("external", "hot"))
     def hot(self, request: Request) -> Response:
