@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "knox",
     "rest_framework",
     "jobsite",
+    "forms_structure",
     "vacancies",
 ]
 
@@ -162,6 +163,7 @@ TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-F
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
+FORM_DEPTH_MAX = 5  # how many levels deep the conditional fields of a form may go
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
 V0_1_SUNSET_AT = env.str("V0_1_SUNSET_AT", "")
 
@@ -172,7 +174,7 @@ if CORS_ALLOW_ALL_ORIGINS:
 CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json)(/|$)"
 CORS_ALLOW_HEADERS = [*default_headers, "if-none-match"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS"]
-CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Link", "Retry-After", "Sunset"]
+CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset"]
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],
@@ -265,6 +267,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["jobsite.api.document.complete"],  # adds version, description and servers
     "TAGS": [
         {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
+        {"name": "Forms", "description": "What applicants are asked, and how to validate their answers."},
         {"name": "Filters", "description": "What lists can be narrowed by."},
         {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
     ],

@@ -1,14 +1,13 @@
 """Fields that clean or derive their own value on every way in: admin, import, bulk insert, update."""
 
-import re
 import unicodedata
 from functools import lru_cache
-from html.parser import HTMLParser
 from typing import Any
 
-import nh3
 from django.db import models
 from django_prose_editor.fields import ProseEditorField
+
+from jobsite.html import CleanHtml, sanitise, visible_text
 
 # What a text may hold (docs/decisions.md #11). The editor offers exactly this, so a recruiter
 # never writes what would be dropped.
@@ -24,25 +23,6 @@ EDITOR_EXTENSIONS: dict[str, Any] = {
     "HardBreak": True,
     "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
 }
-_BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
-_CLEANER = nh3.Cleaner(
-    tags=_BLOCKS | {"strong", "b", "em", "i", "u", "a"},
-    clean_content_tags={
-        "script",
-        "style",
-        "iframe",
-        "object",
-        "embed",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-    },
-    attributes={"a": {"href"}},
-    url_schemes={"http", "https", "mailto", "tel"},
-    link_rel=None,
-)
-
 # Latin letters that Unicode does not decompose into a base letter and an accent, and typographic
 # marks that people type as their ASCII cousins.
 _FOLDED = str.maketrans(
@@ -51,51 +31,6 @@ _FOLDED = str.maketrans(
     | dict.fromkeys("“”„‟", '"')
     | dict.fromkeys("‐‑‒–—", "-")
 )
-
-
-# Wrappers that end a line for the reader; unwrapped without a space they would glue words together.
-_END_OF_WRAPPER = re.compile(
-    r"(</(?:div|section|article|header|footer|main|aside|figure|table|tr|td|th|h1|h6|dt|dd|pre)\s*>)",
-    re.IGNORECASE,
-)
-
-
-class CleanHtml(str):
-    """Markup that went through `sanitise`; saves cleaning the same text twice on its way to a row."""
-
-
-def sanitise(html: str) -> CleanHtml:
-    """Return `html` with nothing but the allowed markup; text without anything to read becomes ""."""
-    if isinstance(html, CleanHtml):
-        return html
-    clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
-    return CleanHtml(clean if visible_text(clean) else "")
-
-
-class _TextCollector(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag in _BLOCKS:
-            self.parts.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.handle_starttag(tag, None)
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-
-def visible_text(html: str) -> str:
-    """Return what a reader sees of sanitised `html`, words separated by single spaces."""
-    if "<" not in html and "&" not in html:
-        return " ".join(html.split())
-    collector = _TextCollector()
-    collector.feed(html)
-    collector.close()
-    return " ".join("".join(collector.parts).split())
 
 
 def fold(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from vacancies.fields import CleanHtml, sanitise
+from jobsite.html import CleanHtml, sanitise
 from vacancies.models import (
     Audience,
     Brand,

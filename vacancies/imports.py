@@ -13,7 +13,7 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from vacancies.fields import sanitise
+from jobsite.html import sanitise
 from vacancies.items import SINGULAR, TEXTS, ItemShape
 from vacancies.models import (
     Attachment,

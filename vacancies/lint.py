@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from django.db import models, transaction
 
-from vacancies.fields import FoldedField, HtmlField, html_fields, sanitise
+from jobsite.html import sanitise
+from vacancies.fields import FoldedField, HtmlField, html_fields
 from vacancies.models import Brand, State, Vacancy
 
 SOON = timedelta(days=7)

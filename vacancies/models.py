@@ -2,33 +2,20 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
-from django.core.validators import URLValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 
+from forms_structure.models import Form
+from jobsite.fields import WebURLField
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
 from vacancies.validators import validate_document, validate_image, validate_moment, validate_video
 from vacancies.vocabulary import Keyword
-
-
-class WebURLField(models.URLField):
-    """A URL of http or https: anything else would be a link that runs or reveals something."""
-
-    default_validators = [URLValidator(schemes=["http", "https"])]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        defaults: dict[str, Any] = {"blank": True, "default": "", "max_length": 1000}
-        super().__init__(*args, **defaults | kwargs)
-
-    def formfield(self, **kwargs: Any) -> Any:
-        return super().formfield(**{"assume_scheme": "https"} | kwargs)
 
 
 class Brand(models.Model):
@@ -37,6 +24,15 @@ class Brand(models.Model):
     name = models.CharField(max_length=200, unique=True)
     description = HtmlField()
     url = WebURLField("website")
+    form = models.ForeignKey(
+        Form,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="brands",
+        verbose_name="application form",
+        help_text="For its vacancies that have none of their own. The site's form when left empty.",
+    )
     icon_small = models.ImageField("small icon", upload_to="brands", blank=True, validators=[validate_image])
     icon_small_url = WebURLField("small icon elsewhere", help_text="Used when no file is uploaded.")
     icon_large = models.ImageField("large icon", upload_to="brands", blank=True, validators=[validate_image])
@@ -210,6 +206,16 @@ class Vacancy(models.Model):
     )
     recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
 
+    form = models.ForeignKey(
+        Form,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="vacancies",
+        verbose_name="application form",
+        help_text="The brand's form when left empty, or the site's.",
+    )
+
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
@@ -234,6 +240,7 @@ class Vacancy(models.Model):
 
     objects = VacancyQuerySet.as_manager()
 
+    served_form_id: int | None  # set by `with_form()`
     # Set by `with_related()`.
     ordered_choices: "list[VacancyOption]"
     ordered_recruiter_links: "list[VacancyRecruiter]"

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from django.db import models
 from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from vacancies.fields import fold, html_fields
@@ -111,6 +112,15 @@ class VacancyQuerySet(models.QuerySet):
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
         return queryset
+
+    def with_form(self) -> Self:
+        """Each with `served_form_id`, the id of the form that its applicants get: its own, else its
+        brand's, else the site's, else None (docs/decisions.md #18)."""
+        forms = self.model._meta.get_field("form").related_model._default_manager
+        own_or_inherited = Coalesce(
+            "form_id", "brand__form_id", models.Subquery(forms.default().values("pk")[:1])
+        )
+        return self.annotate(served_form_id=own_or_inherited)
 
     # --- verbs ---
 

@@ -84,7 +84,7 @@ def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Cal
 class ItemExtension(OpenApiSerializerExtension):
     """Takes a serializer's schema from its `documented()` fields; keys that it never omits are required."""
 
-    target_class = "jobsite.api.serializers.ItemSerializer"
+    target_class = "jobsite.api.serializers.PlainItemSerializer"
     match_subclasses = True
 
     def get_name(self, *args: Any, **kwargs: Any) -> str:
@@ -96,7 +96,7 @@ class ItemExtension(OpenApiSerializerExtension):
             child = child.child if isinstance(child, serializers.ListSerializer) else child
             if hasattr(child, "documentation"):
                 auto_schema.resolve_serializer(child, direction)
-        omitted = getattr(self.target.Meta, "omit_absent", ())
+        omitted = getattr(getattr(self.target, "Meta", None), "omit_absent", ())
         return {
             "type": "object",
             "description": description,

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from jobsite.api.addresses import absolute
 
 
-class ItemSerializer(serializers.ModelSerializer):
-    """A model as an item of the interface: keys in the order of `fields`, all of them always there.
+class PlainItemSerializer(serializers.Serializer):
+    """Plain data as an item of the interface: keys in the order of `fields`, all of them always there.
 
     `Meta.omit_absent` names the keys that are left out while they have no value. `only` restricts
     an item to some keys.
@@ -22,10 +22,14 @@ class ItemSerializer(serializers.ModelSerializer):
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         item = super().to_representation(instance)
-        for name in getattr(self.Meta, "omit_absent", ()):
+        for name in getattr(getattr(self, "Meta", None), "omit_absent", ()):
             if name in item and not item[name]:
                 del item[name]
         return item
+
+
+class ItemSerializer(PlainItemSerializer, serializers.ModelSerializer):
+    """A model as an item of the interface."""
 
 
 class TextField(serializers.CharField):

@@ -16,7 +16,8 @@ from django.db.models import Count
 from PIL import Image
 
 from jobsite.demo import content
-from vacancies.fields import HtmlField, sanitise
+from jobsite.html import sanitise
+from vacancies.fields import HtmlField
 from vacancies.models import (
     Attachment,
     Brand,

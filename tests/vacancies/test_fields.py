@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobsite.html import sanitise, visible_text
 from tests.factories import make_vacancy
-from vacancies.fields import sanitise, visible_text
 from vacancies.models import Vacancy
 
 ALLOWED = (

@@ -41,6 +41,7 @@ QUESTIONS = [
     f"/v1/filters?filter[regions]={MARKER}",
     f"/v1/vacancies/{HIDDEN_ID}",
     f"/v1/vacancies/{HIDDEN_ID}/form",
+    f"/v1/vacancies/{HIDDEN_ID}/form/schema",
 ]
 PUBLIC_ONLY = [  # what never holds internal vacancies, whoever asks in whatever mode
     "/v1/vacancies",
@@ -192,6 +193,8 @@ def test_every_route_of_the_interface_is_asked():
         "vacancies/internal",
         "filters",
         "vacancies/{id}",
+        "vacancies/{id}/form",
+        "vacancies/{id}/form/schema",
     }
     routes = {
         pattern.pattern.regex.pattern.strip("^$\\Z").replace("(?P<pk>[^/]+)", "{id}")

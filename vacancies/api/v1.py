@@ -11,7 +11,13 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from forms_structure.api import schema as forms_schema
+from forms_structure.api import v1 as forms_v1
+from forms_structure.exchange import digest
+from forms_structure.models import Form
+from forms_structure.schema import submission_schema
 from jobsite.api import parameters
+from jobsite.api.addresses import absolute
 from jobsite.api.filters import FilterBackend
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
@@ -203,23 +209,51 @@ class VacancyViewSet(ListViewSet):
         examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
-    )
+    ),
+    form=operation(
+        id="getVacancyForm",
+        summary="Get the application form of a vacancy",
+        description="Sections, fields, options and conditional fields, for those who may see the vacancy. "
+        "The consent that is required is the last field of the last section.",
+        tag="Forms",
+        takes=(schema.ID,),
+        response=forms_v1.SectionSerializer(many=True),
+        answer="The sections of the form.",
+        examples={"A form": {"data": [forms_schema.EXAMPLE]}},
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(404,),
+    ),
+    form_schema=operation(
+        id="getVacancyFormSchema",
+        summary="Get the rules for a submission of that form",
+        description="A JSON Schema (2020-12) of a valid submission, conditions as if/then, and the version "
+        "of the form. A submission is an object with the value of every field that was filled in, by its "
+        'name: text, the value of an option, a list of values for a checkbox-group, "1" for a ticked '
+        "checkbox, the name of a file. Fields that do not show are left out.",
+        tag="Forms",
+        takes=(schema.ID,),
+        response=forms_v1.FormSchemaSerializer,
+        answer="The version of the form and the schema.",
+        examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(404,),
+    ),
 )
 class SingleVacancyViewSet(ReadOnlyViewSet):
-    """One published vacancy, public or internal, by its id."""
+    """One published vacancy, public or internal, by its id, and its application form."""
 
     serializer_class = VacancySerializer
     pagination_class = None
     lookup_value_regex = "[^/]+"
     vacancy: Vacancy
 
-    def get_object(self) -> Vacancy:
-        """Return the vacancy the path names. What is hidden and what never was raise the same NotFound,
-        found out the same way."""
+    def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
+        """Return the one of `vacancies` that the path names. What is hidden and what never was raise the
+        same NotFound, found out the same way."""
         pk = self.kwargs["pk"]
         if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
             raise NotFound(NO_SUCH_VACANCY)
-        published = Vacancy.objects.published(at=self.now).filter(pk=pk).with_related()
+        published = vacancies.published(at=self.now).filter(pk=pk)
         found = list(published.external() if is_protected() else published)
         if not found and is_protected() and is_insider(self.request):
             found = list(published.internal())
@@ -228,8 +262,28 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return found[0]
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        self.vacancy = self.get_object()
+        self.vacancy = self.get_object(Vacancy.objects.with_related())
         return Response({"data": self.get_serializer(self.vacancy).data})
+
+    def served_form(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        """Return the sections of the vacancy's form, and the headers that name its version and language.
+        Three queries whatever its size: the vacancy, the form with the one it extends, the consent."""
+        shown = Vacancy.objects.with_form().only("audience", "publish_until")
+        self.vacancy = self.get_object(shown)
+        form = Form.objects.select_related("extends").filter(pk__in=[self.vacancy.served_form_id]).first()
+        sections, language = forms_v1.serve(form)
+        return sections, {"Form-Version": digest(sections), "Content-Language": language}
+
+    @action(detail=True)
+    def form(self, request: Request, pk: str) -> Response:
+        sections, headers = self.served_form()
+        return Response({"data": sections}, headers=headers)
+
+    @action(detail=True, url_path="form/schema")
+    def form_schema(self, request: Request, pk: str) -> Response:
+        sections, headers = self.served_form()
+        rules = submission_schema(sections, address=absolute(request, request.path))
+        return Response({"data": {"version": headers["Form-Version"], "schema": rules}}, headers=headers)
 
     def next_change(self) -> datetime | None:
         return self.vacancy.publish_until

@@ -1,0 +1,129 @@
+"""What the keys of a form's structure mean, in the words of OpenAPI."""
+
+from forms_structure.schema import DIALECT, submission_schema
+from forms_structure.structure import CONSENT, NAME
+from forms_structure.vocabulary import FieldType, Width
+from jobsite.api.openapi import EXAMPLE_HOST, field, reference
+
+_NAME = f"^{NAME.pattern}$"
+
+OPTION = {
+    "name": field("string", "Name of the field that it belongs to.", "work_permit", pattern=_NAME),
+    "value": field("string", "What to submit.", "no", minLength=1),
+    "label": field("string", "What to show.", "No", minLength=1),
+}
+_LABEL_INPUT = {
+    "name": field("string", "Name of the input.", "other_language", pattern=_NAME),
+    "type": field("string", "Always a text input.", "text", enum=["text"]),
+    "label": field("string", "What to show beside it.", "Another language", minLength=1),
+}
+_ABOUT_LABEL = (
+    "What to show beside the input. For a range that asks for an extra language: a text input for its name."
+)
+_EXPLAINED = {
+    "name": "which_permit",
+    "type": "text",
+    "label": "When will you have one?",
+    "required": True,
+    "css": "col-12",
+    "on_value": "no",
+}
+FORM_FIELD = {
+    "name": field("string", "Name of the field, unique in the form.", "work_permit", pattern=_NAME),
+    "type": field("string", "Kind of input.", "select", enum=list(FieldType.values)),
+    "label": {
+        "description": _ABOUT_LABEL,
+        "oneOf": [
+            {"type": "string", "minLength": 1},
+            {
+                "type": "object",
+                "required": list(_LABEL_INPUT),
+                "properties": _LABEL_INPUT,
+            },
+        ],
+        "examples": ["Do you have a work permit?"],
+    },
+    "required": field("boolean", "Whether it must be filled in, while it shows.", True),
+    "css": field("string", "Layout: how many of twelve columns it takes.", "col-12", enum=list(Width.values)),
+    "options": field(
+        "array",
+        "What can be chosen. Present for select, range, checkbox-group and radio-group.",
+        [
+            {"name": "work_permit", "value": "yes", "label": "Yes"},
+            {"name": "work_permit", "value": "no", "label": "No"},
+        ],
+        items=reference("FormOption"),
+        minItems=1,
+    ),
+    "conditional": field(
+        "array",
+        "Fields that show only while their `on_value` is chosen here. Present when there are some.",
+        [_EXPLAINED],
+        items=reference("FormField"),
+        minItems=1,
+    ),
+    "on_value": field(
+        "string",
+        'Of a conditional field: the value of its owner that shows it; "1" is a ticked checkbox.',
+        "no",
+        minLength=1,
+    ),
+    "link": {
+        "description": "Of the consent, where there is one: the privacy statement.",
+        "type": "object",
+        "required": ["label", "url"],
+        "properties": {
+            "label": field("string", "Words of the link.", "Privacy statement"),
+            "url": field("string", "Address.", f"{EXAMPLE_HOST}/privacy", pattern="^https?://"),
+        },
+        "examples": [{"label": "Privacy statement", "url": f"{EXAMPLE_HOST}/privacy"}],
+    },
+    "version": field("integer", "Of the consent: version of its text, from 1.", 3, minimum=1),
+}
+
+EXAMPLE = {
+    "title": "About you",
+    "description": "<p>It takes two minutes.</p>",
+    "fields": [
+        {
+            **{key: FORM_FIELD[key]["examples"][0] for key in ("name", "type", "label", "required", "css")},
+            "options": FORM_FIELD["options"]["examples"][0],
+            "conditional": [_EXPLAINED],
+        },
+        {
+            "name": CONSENT,
+            "type": "checkbox",
+            "label": "I agree that my data is kept and used for this application.",
+            "required": True,
+            "css": "col-12",
+            "link": FORM_FIELD["link"]["examples"][0],
+            "version": 3,
+        },
+    ],
+}
+SECTION = {
+    "title": field("string", "Heading of the section.", EXAMPLE["title"]),
+    "description": field(
+        ["string", "null"],
+        "Text of the section. HTML; null when there is none.",
+        EXAMPLE["description"],
+        contentMediaType="text/html",
+    ),
+    "fields": field("array", "Its fields in order.", EXAMPLE["fields"], items=reference("FormField")),
+}
+
+FORM_SCHEMA = {
+    "version": field(
+        "string",
+        "Version of the form: changes exactly when its structure does. Also the header `Form-Version`.",
+        "9f86d081884c7d65",
+        pattern="^[0-9a-f]{16}$",
+    ),
+    "schema": field(
+        "object",
+        "JSON Schema (2020-12) of a valid submission: the value of each field filled in, by its name.",
+        submission_schema([EXAMPLE], address=f"{EXAMPLE_HOST}/v1/vacancies/412/form/schema"),
+        required=["$schema", "$id"],
+        properties={"$schema": {"const": DIALECT}, "$id": {"type": "string"}},
+    ),
+}

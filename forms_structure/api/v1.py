@@ -1,0 +1,98 @@
+"""Version v1 of the structure of an application form (interface 2.9)."""
+
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext
+from rest_framework import serializers
+
+from forms_structure.api import schema
+from forms_structure.models import ConsentText, Form
+from forms_structure.structure import CONSENT
+from forms_structure.vocabulary import LEVELS, FieldType, Width, site_language
+from jobsite.api.openapi import documented
+from jobsite.api.serializers import PlainItemSerializer, TextField
+
+
+@documented("FormOption", "An option of a form field.", schema.OPTION)
+class OptionSerializer(PlainItemSerializer):
+    name = serializers.CharField()
+    value = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # the interface's word, not DRF's
+
+
+@documented("FormField", "An input of an application form.", schema.FORM_FIELD)
+class FormFieldSerializer(PlainItemSerializer):
+    """A stored field (`forms_structure.structure`) and what is generated: the levels of a range, names
+    of options. Levels are said in the language that is active."""
+
+    name = serializers.CharField()
+    type = serializers.CharField()
+    label = serializers.SerializerMethodField()  # type: ignore[assignment]
+    required = serializers.BooleanField()  # type: ignore[assignment]
+    css = serializers.CharField()
+    options = serializers.SerializerMethodField()
+    conditional = serializers.SerializerMethodField()
+    on_value = serializers.CharField(required=False)
+    link = serializers.DictField(required=False)
+    version = serializers.IntegerField(required=False)
+
+    class Meta:
+        omit_absent = ("options", "conditional", "on_value", "link", "version")
+
+    def get_label(self, field: Any) -> Any:
+        label = field["label"]
+        if isinstance(label, dict):
+            return {"name": label["name"], "type": FieldType.TEXT.value, "label": label["label"]}
+        return label
+
+    def get_options(self, field: Any) -> list[Any]:
+        options = field.get("options", ())
+        if field["type"] == FieldType.RANGE:
+            options = [{"value": value, "label": str(label)} for value, label in LEVELS.items()]
+        return [{"name": field["name"], **option} for option in options]
+
+    def get_conditional(self, field: Any) -> list[Any]:
+        return [self.to_representation(each) for each in field.get("conditional", ())]
+
+
+@documented("FormSection", "A section of an application form.", schema.SECTION)
+class SectionSerializer(PlainItemSerializer):
+    title = serializers.CharField()
+    description = TextField()
+    fields = FormFieldSerializer(many=True)  # type: ignore[assignment] # the interface's word
+
+
+@documented("FormSchema", "How to validate a submission of an application form.", schema.FORM_SCHEMA)
+class FormSchemaSerializer(PlainItemSerializer):
+    version = serializers.CharField()
+    schema = serializers.DictField()
+
+
+def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
+    """Return the sections of `form` as applicants get them, with the consent, and their language. No
+    form yields the one section that holds the consent (docs/decisions.md #18). One query."""
+    language = form.language if form else site_language()
+    consent = ConsentText.objects.current(language)
+    with translation.override(language):
+        structure = form.whole_structure if form else []
+        sections: list[Any] = list(SectionSerializer(structure, many=True).data)
+        if not sections:
+            sections = [{"title": gettext("Privacy"), "description": None, "fields": []}]
+        sections[-1]["fields"].append(FormFieldSerializer(_consent_field(consent)).data)
+    return sections, language
+
+
+def _consent_field(consent: ConsentText) -> dict[str, Any]:
+    field = {
+        "name": CONSENT,
+        "type": FieldType.CHECKBOX.value,
+        "label": consent.text,
+        "required": True,
+        "css": Width.FULL.value,
+        "version": consent.version,
+    }
+    if consent.statement_url:
+        label = consent.statement_label or gettext("Privacy statement")
+        field["link"] = {"label": label, "url": consent.statement_url}
+    return field

@@ -1,0 +1,140 @@
+"""Forms in the interface's own JSON (2.9): read from another service, compared, told apart."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.utils import translation
+
+from forms_structure import structure
+from forms_structure.structure import CONSENT, Structure, StructureError, shown
+from forms_structure.vocabulary import LEVELS, FieldType, Language
+
+
+class Reading:
+    """The form that `data`, an array of sections of the interface, describes.
+
+    `structure` is it as we store it; `consent` the label of the consent box that was left out, since
+    we add our own (docs/decisions.md #18), or None; `language` that of its range options, or None
+    where it has no ranges; `notes` what is not kept as it was. `consent_name` is the name of the consent
+    box in the source. Raises StructureError with the paths of all faults.
+    """
+
+    def __init__(self, data: Any, *, consent_name: str = CONSENT) -> None:
+        self.consent: Any = None
+        self.notes: list[str] = []
+        self._faults: dict[str, str] = {}
+        self._levels: set[tuple[str, ...]] = set()
+        sections = self._sections(data, consent_name)
+        try:
+            self.structure: Structure = structure.clean(sections)
+        except StructureError as error:
+            self._faults = {**error.faults, **self._faults}
+        if self._faults:
+            raise StructureError(self._faults)
+        for number, (before, after) in enumerate(zip(sections, self.structure, strict=True)):
+            if before["description"] != after["description"]:
+                self.notes.append(f"sections.{number}.description: markup that is not allowed was removed")
+        self.language = self._language()
+
+    def _sections(self, data: Any, consent_name: str) -> Any:
+        if not isinstance(data, list):
+            return data
+        sections = [self._section(item, f"sections.{n}") for n, item in enumerate(data)]
+        last_section = sections[-1] if sections and isinstance(sections[-1], dict) else {}
+        fields: Any = last_section.get("fields")
+        last = fields[-1] if isinstance(fields, list) and fields else None
+        if isinstance(last, dict) and last.get("name") == consent_name:
+            if last.get("type") != FieldType.CHECKBOX or last.get("required") is not True:
+                path = f"sections.{len(sections) - 1}.fields.{len(fields) - 1}"
+                self._faults[path] = "The consent must be a required checkbox."
+            fields.pop()
+            self.consent = last.get("label")
+        return sections
+
+    def _section(self, item: Any, path: str) -> Any:
+        if not isinstance(item, dict):
+            return item
+        section = dict(item)
+        if "description" in section and section["description"] is None:
+            section["description"] = ""
+        if isinstance(section.get("fields"), list):
+            section["fields"] = [
+                self._field(field, f"{path}.fields.{n}") for n, field in enumerate(section["fields"])
+            ]
+        return section
+
+    def _field(self, item: Any, path: str, depth: int = 0) -> Any:
+        if not isinstance(item, dict):
+            return item
+        field = dict(item)
+        label = field.get("label")
+        if isinstance(label, dict):
+            field["label"] = {key: value for key, value in label.items() if key != "type"}
+            if label.get("type") != FieldType.TEXT:
+                self._faults[f"{path}.label.type"] = f"Must be text; received {shown(label.get('type'))}."
+        if isinstance(field.get("options"), list):
+            options = [
+                self._option(option, f"{path}.options.{n}", field)
+                for n, option in enumerate(field["options"])
+            ]
+            if field.get("type") == FieldType.RANGE:
+                del field["options"]
+                self._range(options, path)
+            else:
+                field["options"] = options
+        elif field.get("type") == FieldType.RANGE:
+            self._faults[f"{path}.options"] = "Must be the list of the levels."
+        if isinstance(field.get("conditional"), list) and depth < 100:  # the check stops long before
+            field["conditional"] = [
+                self._field(each, f"{path}.conditional.{n}", depth + 1)
+                for n, each in enumerate(field["conditional"])
+            ]
+        return field
+
+    def _option(self, item: Any, path: str, field: dict[str, Any]) -> Any:
+        if not isinstance(item, dict):
+            return item
+        if item.get("name") != field.get("name"):
+            self._faults[f"{path}.name"] = (
+                f"Must be the name of its field, {shown(field.get('name'))}; "
+                f"received {shown(item.get('name'))}."
+            )
+        return {key: value for key, value in item.items() if key != "name"}
+
+    def _range(self, options: list[Any], path: str) -> None:
+        values = [option.get("value") if isinstance(option, dict) else option for option in options]
+        if values != list(LEVELS):
+            self._faults[f"{path}.options"] = (
+                f'Must have the values "0" to "5" in order; received {shown(values)}.'
+            )
+            return
+        for number, option in enumerate(options):
+            if option.keys() != {"value", "label"} or not isinstance(option["label"], str):
+                self._faults[f"{path}.options.{number}"] = (
+                    f"Must have name, value and label; received {shown(option)}."
+                )
+                return
+        self._levels.add(tuple(option["label"] for option in options))
+
+    def _language(self) -> str | None:
+        if not self._levels:
+            return None
+        for language in Language.values:
+            if self._levels == {level_labels(language)}:
+                return language
+        for labels in sorted(self._levels):
+            self.notes.append(f"the levels {', '.join(labels)} are ours by number, in our words")
+        return None
+
+
+def level_labels(language: str) -> tuple[str, ...]:
+    """What the levels of a range are called in `language`."""
+    with translation.override(language):
+        return tuple(str(label) for label in LEVELS.values())
+
+
+def digest(value: Any) -> str:
+    """A short name for plain data, the same for equal data only."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

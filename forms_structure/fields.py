@@ -1,0 +1,22 @@
+"""A column that holds the structure of a form, checked on every way in."""
+
+from typing import Any
+
+from django.db import models
+
+from forms_structure import structure
+
+
+class StructureField(models.JSONField):
+    """A structure (see `structure`). Whatever writes it, `save()`, `update()` or a bulk insert: the
+    column takes a whole and valid one, sanitised, or raises StructureError."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        defaults: dict[str, Any] = {"default": list, "blank": True}
+        super().__init__(**defaults | kwargs)
+
+    def clean(self, value: Any, model_instance: models.Model | None) -> structure.Structure:
+        return structure.clean(value)
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        return super().get_db_prep_save(structure.clean(value), connection)

@@ -1,0 +1,131 @@
+"""Application forms, the earlier states of each, and the text that applicants consent to."""
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from forms_structure.fields import StructureField
+from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
+from forms_structure.structure import Structure, StructureError, clean, names
+from forms_structure.vocabulary import Language, site_language
+from jobsite.fields import WebURLField
+
+
+class Form(models.Model):
+    """An application form: what its applicants are asked, for as many vacancies as use it.
+
+    A form may extend another one: its own sections follow those of the other. That is how one
+    vacancy gets sections of its own without a copy of the rest.
+    """
+
+    name = models.CharField(max_length=200, unique=True, help_text="For recruiters only.")
+    language = models.CharField(
+        max_length=2,
+        choices=Language.choices,
+        default=site_language,
+        help_text="Of what the system adds to the form: language levels and the consent.",
+    )
+    extends = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="extensions",
+        help_text="The sections of this form follow those of the other one.",
+    )
+    is_default = models.BooleanField(
+        "the site's form",
+        default=False,
+        help_text="Used by every vacancy that has no form of its own and none of its brand.",
+    )
+    structure = StructureField()
+    revision = models.PositiveIntegerField(default=1, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = FormQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["is_default"],
+                condition=Q(is_default=True),
+                name="one_default_form",
+                violation_error_message="Another form is the site's form already.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(extends=models.F("pk")),
+                name="form_extends_another",
+                violation_error_message="A form cannot extend itself.",
+            ),
+            models.CheckConstraint(
+                condition=Q(extends__isnull=True) | Q(is_default=False),
+                name="default_form_extends_none",
+                violation_error_message="The site's form cannot extend another one.",
+            ),
+            models.CheckConstraint(condition=Q(language__in=Language.values), name="form_language_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Refuse chains of extensions, and names that both forms have."""
+        if self.extends is None:
+            return
+        if self.extends.extends_id or (self.pk and self.extensions.exists()):
+            raise ValidationError({"extends": "Only a form that extends no other one can be extended."})
+        try:
+            clean(self.structure, taken=names(self.extends.structure))
+        except StructureError as error:
+            raise ValidationError({"extends": error.messages}) from error
+
+    @property
+    def whole_structure(self) -> Structure:
+        """The sections that applicants see: those of the form it extends, then its own."""
+        return [*(self.extends.structure if self.extends else []), *self.structure]
+
+
+class Snapshot(models.Model):
+    """The structure of a form as somebody saved it."""
+
+    form = models.ForeignKey(Form, on_delete=models.CASCADE, related_name="snapshots")
+    revision = models.PositiveIntegerField()
+    structure = StructureField()
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    origin = models.CharField(max_length=200, blank=True, default="")  # how, where it was not by hand
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-revision"]
+        constraints = [models.UniqueConstraint("form", "revision", name="one_snapshot_per_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.form}, version {self.revision}"
+
+
+class ConsentText(models.Model):
+    """What applicants consent to, in one language. Versions are added, never changed: a consent that
+    was given refers to one, whose number no other text has."""
+
+    language = models.CharField(max_length=2, choices=Language.choices, default=site_language)
+    version = models.PositiveIntegerField(unique=True, editable=False)
+    text = models.CharField(max_length=1000, help_text="The label of the box that applicants must tick.")
+    statement_url = WebURLField("privacy statement", help_text="Address of the statement.")
+    statement_label = models.CharField(
+        "words of the link", max_length=200, blank=True, default="", help_text="“Privacy statement” if empty."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ConsentTextQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-version"]
+
+    def __str__(self) -> str:
+        return f"{self.get_language_display()}, version {self.version}"

@@ -1,0 +1,39 @@
+"""Which form and which consent text hold: said once."""
+
+from typing import Any, Self
+
+from django.db import models
+from django.utils import translation
+from django.utils.translation import gettext
+
+from forms_structure.vocabulary import site_language
+
+BUILT_IN = 1  # the version of the consent text that comes with the code
+
+
+class FormQuerySet(models.QuerySet):
+    model: Any
+
+    def default(self) -> Self:
+        """The site's form, for vacancies that neither have one nor get their brand's."""
+        return self.filter(is_default=True)
+
+
+class ConsentTextQuerySet(models.QuerySet):
+    model: Any
+
+    def current(self, language: str) -> Any:
+        """The newest text in `language`, else in the site's language; where there is neither, the one
+        that is built in, version 1, as a row that is not saved."""
+        rows: Any = self.filter(language__in=(language, site_language())).order_by("version")
+        newest = {row.language: row for row in rows}
+        if found := newest.get(language) or newest.get(site_language()):
+            return found
+        with translation.override(language):
+            text = gettext("I agree that my data is kept and used for this application.")
+        return self.model(version=BUILT_IN, language=language, text=text)
+
+    def add(self, **values: Any) -> Any:
+        """Create the next version of a text; `values` are those of the row."""
+        latest = self.aggregate(version=models.Max("version"))
+        return self.create(version=(latest["version"] or BUILT_IN) + 1, **values)

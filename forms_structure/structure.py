@@ -1,0 +1,273 @@
+"""What a form is made of, and every rule about it: the one check behind builder, import, demo and column.
+
+A structure is what is stored: plain data in the words of the interface (2.9) less what is generated.
+
+    section      {"title", "description", "fields": [field]}        description: HTML, "" when there is none
+    field        {"name", "type", "label", "required", "css"
+                  [, "options": [option]] [, "conditional": [field]] [, "on_value"]}
+    label        text; for a range that asks for an extra language {"name", "label"}, its text input
+    option       {"value", "label"}, only where the recruiter gives them (`FieldType.has_options`)
+
+The owner of a conditional field holds it, so a cycle or a field without a place cannot be written down.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from forms_structure.vocabulary import FieldType, Width
+from jobsite.html import sanitise
+
+Section = dict[str, Any]
+Field = dict[str, Any]
+Structure = list[Section]
+
+CONSENT = "privacy_consent"  # the name of the field that the system generates
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
+FIELDS_MAX = 1_000
+OPTIONS_MAX = 10_000  # of one field
+TITLE_MAX, LABEL_MAX, VALUE_MAX, DESCRIPTION_MAX = 300, 2_000, 200, 50_000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class StructureError(ValidationError):
+    """What is wrong with a structure: `faults` has a sentence by path ("sections.0.fields.2.name")."""
+
+    def __init__(self, faults: dict[str, str]) -> None:
+        self.faults = faults
+        super().__init__([f"{path}: {text}" for path, text in faults.items()])
+
+
+def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
+    """Return `sections` as they are stored: keys in order, descriptions sanitised.
+
+    `taken` are names of the form that this one extends. Raises StructureError with every fault.
+    """
+    checker = _Checker(taken)
+    structure = checker.sections(sections)
+    if checker.faults:
+        raise StructureError(checker.faults)
+    return structure
+
+
+def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
+    """Yield (path, field) of every field, owners before what depends on them."""
+
+    def below(fields: list[Field], path: str) -> Iterator[tuple[str, Field]]:
+        for number, field in enumerate(fields):
+            at = f"{path}.{number}"
+            yield at, field
+            yield from below(field.get("conditional", []), f"{at}.conditional")
+
+    for number, section in enumerate(structure):
+        yield from below(section["fields"], f"sections.{number}.fields")
+
+
+def names(structure: Structure) -> list[str]:
+    """Return the names of all fields, those of label inputs included, in order."""
+    found = []
+    for _, field in walk(structure):
+        found.append(field["name"])
+        if isinstance(field["label"], dict):
+            found.append(field["label"]["name"])
+    return found
+
+
+class _Checker:
+    """Reads a structure once and notes in `faults` what is wrong and where."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self.faults: dict[str, str] = {}
+        self.names = dict.fromkeys(taken, "the form that this one extends")
+        self.fields_seen = 0
+
+    def sections(self, value: Any) -> Structure:
+        return [self.section(item, f"sections.{n}") for n, item in enumerate(self.array(value, "sections"))]
+
+    def section(self, value: Any, path: str) -> Section:
+        keys = self.keys(value, path, ("title", "description", "fields"))
+        return {
+            "title": self.text(keys["title"], f"{path}.title", TITLE_MAX, empty=True),
+            "description": self.html(keys["description"], f"{path}.description"),
+            "fields": self.fields(keys["fields"], f"{path}.fields"),
+        }
+
+    def fields(self, value: Any, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
+        """The fields at `path`; conditional ones hang on one of their owner's `values`."""
+        if depth > settings.FORM_DEPTH_MAX:
+            self.fault(path, f"Conditions may go {settings.FORM_DEPTH_MAX} levels deep.")
+            return []
+        return [
+            self.field(item, f"{path}.{n}", depth, values) for n, item in enumerate(self.array(value, path))
+        ]
+
+    def field(self, value: Any, path: str, depth: int, values: Collection[str] | None) -> Field:
+        self.fields_seen += 1
+        if self.fields_seen > FIELDS_MAX:
+            self.faults.setdefault("sections", f"A form has at most {FIELDS_MAX} fields.")
+            return {}
+        wanted: tuple[str, ...] = ("name", "type", "label", "required", "css")
+        if values is not None:
+            wanted = (*wanted, "on_value")
+        keys = self.keys(value, path, wanted, ("options", "conditional"))
+        type_ = self.choice(keys["type"], f"{path}.type", FieldType)
+        field: Field = {
+            "name": self.name(keys["name"], f"{path}.name"),
+            "type": keys["type"],
+            "label": self.label(keys["label"], f"{path}.label", type_),
+            "required": self.flag(keys["required"], f"{path}.required"),
+            "css": keys["css"],
+        }
+        self.choice(keys["css"], f"{path}.css", Width)
+        own_values: Collection[str] = type_.fixed_values if type_ else ()
+        if type_ and type_.has_options:
+            field["options"] = self.options(keys.get("options", []), f"{path}.options")
+            own_values = [option["value"] for option in field["options"]]
+        elif type_ and "options" in keys:
+            self.fault(f"{path}.options", f"A {type_} field has no options of its own.")
+        if "conditional" in keys:
+            at = f"{path}.conditional"
+            if type_ and not type_.is_conditional_owner:
+                self.fault(at, f"Nothing can depend on a {type_} field: it has no options.")
+            elif conditional := self.fields(keys["conditional"], at, depth + 1, own_values):
+                field["conditional"] = conditional
+        if values is not None:
+            field["on_value"] = keys["on_value"]
+            if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
+                self.fault(
+                    f"{path}.on_value",
+                    f"Must be a value of the field it depends on ({listed(values)}); "
+                    f"received {shown(keys['on_value'])}.",
+                )
+        return field
+
+    def label(self, value: Any, path: str, type_: FieldType | None) -> Any:
+        if not isinstance(value, dict):
+            return self.text(value, path, LABEL_MAX)
+        if type_ and type_ != FieldType.RANGE:
+            self.fault(path, f"Must be text: only a range asks for its label. Received {shown(value)}.")
+            return value
+        keys = self.keys(value, path, ("name", "label"))
+        return {
+            "name": self.name(keys["name"], f"{path}.name"),
+            "label": self.text(keys["label"], f"{path}.label", LABEL_MAX),
+        }
+
+    def options(self, value: Any, path: str) -> list[dict[str, Any]]:
+        items = self.array(value, path)
+        if value == []:
+            self.fault(path, "Needs at least one option.")
+        if len(items) > OPTIONS_MAX:
+            self.fault(path, f"A field has at most {OPTIONS_MAX} options; received {len(items)}.")
+            return []
+        options, seen = [], set()
+        for number, item in enumerate(items):
+            at = f"{path}.{number}"
+            keys = self.keys(item, at, ("value", "label"))
+            option = {
+                "value": self.text(keys["value"], f"{at}.value", VALUE_MAX),
+                "label": self.text(keys["label"], f"{at}.label", LABEL_MAX),
+            }
+            if option["value"] in seen:
+                self.fault(f"{at}.value", f"{shown(option['value'])} is the value of an earlier option too.")
+            seen.add(option["value"])
+            options.append(option)
+        return options
+
+    # --- single values ---
+
+    def name(self, value: Any, path: str) -> str:
+        if value is _MISSING:
+            return ""
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            self.fault(
+                path,
+                "Must be a letter, then up to 63 letters, digits, hyphens or underscores; "
+                f"received {shown(value)}.",
+            )
+        elif value == CONSENT:
+            self.fault(path, f"{CONSENT} is the name of the consent box that the system adds.")
+        elif value in self.names:
+            self.fault(path, f"{shown(value)} is the name of {self.names[value]} too.")
+        else:
+            self.names[value] = path
+        return str(value)
+
+    def text(self, value: Any, path: str, longest: int, *, empty: bool = False) -> str:
+        if value is _MISSING:
+            return ""
+        if not isinstance(value, str):
+            self.fault(path, f"Must be text; received {shown(value)}.")
+        elif _CONTROL.search(value):
+            self.fault(path, f"Must be one line without control characters; received {shown(value)}.")
+        elif len(value) > longest:
+            self.fault(path, f"Must have at most {longest} characters; received {len(value)}.")
+        elif not empty and not value.strip():
+            self.fault(path, "Must not be empty.")
+        return str(value)
+
+    def html(self, value: Any, path: str) -> str:
+        if value is _MISSING:
+            return ""
+        if not isinstance(value, str) or re.search(r"[\x00\ud800-\udfff]", value):
+            self.fault(path, f"Must be text; received {shown(value)}.")
+            return ""
+        if len(value) > DESCRIPTION_MAX:
+            self.fault(path, f"Must have at most {DESCRIPTION_MAX} characters; received {len(value)}.")
+        return str(sanitise(value))
+
+    def flag(self, value: Any, path: str) -> bool:
+        if value is not _MISSING and not isinstance(value, bool):
+            self.fault(path, f"Must be true or false; received {shown(value)}.")
+        return bool(value)
+
+    def choice(self, value: Any, path: str, allowed: Any) -> Any:
+        if value is _MISSING:
+            return None
+        if not isinstance(value, str) or value not in allowed.values:
+            self.fault(path, f"Must be one of {listed(allowed.values)}; received {shown(value)}.")
+            return None
+        return allowed(value)
+
+    def array(self, value: Any, path: str) -> list[Any]:
+        if isinstance(value, list):
+            return value
+        if value is not _MISSING:
+            self.fault(path, f"Must be a list; received {shown(value)}.")
+        return []
+
+    def keys(
+        self, value: Any, path: str, wanted: Collection[str], allowed: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the members of the object `value`; a wanted one that is not there is _MISSING."""
+        if not isinstance(value, dict):
+            self.fault(path, f"Must be an object with {listed(wanted)}; received {shown(value)}.")
+            return dict.fromkeys(wanted, _MISSING)
+        for key in value:
+            if key not in wanted and key not in allowed:
+                self.fault(f"{path}.{key}", f"Unknown; allowed are {listed([*wanted, *allowed])}.")
+        for key in wanted:
+            if key not in value:
+                self.fault(f"{path}.{key}", "Is missing.")
+        return {**dict.fromkeys(wanted, _MISSING), **value}
+
+    def fault(self, path: str, text: str) -> None:
+        self.faults.setdefault(path, text)
+
+
+_MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing", "__bool__": lambda self: False})()
+
+
+def shown(value: Any) -> str:
+    """A received value for an error: short, and in one line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(values: Collection[str]) -> str:
+    """Values for an error: at most twelve of them."""
+    some = ", ".join(list(values)[:12])
+    return some + (", ..." if len(values) > 12 else "")

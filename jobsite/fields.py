@@ -1,0 +1,19 @@
+"""Columns that more than one app has."""
+
+from typing import Any
+
+from django.core.validators import URLValidator
+from django.db import models
+
+
+class WebURLField(models.URLField):
+    """A URL of http or https: anything else would be a link that runs or reveals something."""
+
+    default_validators = [URLValidator(schemes=["http", "https"])]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        defaults: dict[str, Any] = {"blank": True, "default": "", "max_length": 1000}
+        super().__init__(*args, **defaults | kwargs)
+
+    def formfield(self, **kwargs: Any) -> Any:
+        return super().formfield(**{"assume_scheme": "https"} | kwargs)

@@ -1,0 +1,71 @@
+"""Markup that texts may hold: what is let in, and what a reader sees of it."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import nh3
+
+# What a text may hold (docs/decisions.md #11).
+_BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
+_CLEANER = nh3.Cleaner(
+    tags=_BLOCKS | {"strong", "b", "em", "i", "u", "a"},
+    clean_content_tags={
+        "script",
+        "style",
+        "iframe",
+        "object",
+        "embed",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+    },
+    attributes={"a": {"href"}},
+    url_schemes={"http", "https", "mailto", "tel"},
+    link_rel=None,
+)
+
+# Wrappers that end a line for the reader; unwrapped without a space they would glue words together.
+_END_OF_WRAPPER = re.compile(
+    r"(</(?:div|section|article|header|footer|main|aside|figure|table|tr|td|th|h1|h6|dt|dd|pre)\s*>)",
+    re.IGNORECASE,
+)
+
+
+class CleanHtml(str):
+    """Markup that went through `sanitise`; saves cleaning the same text twice on its way to a row."""
+
+
+def sanitise(html: str) -> CleanHtml:
+    """Return `html` with nothing but the allowed markup; text without anything to read becomes ""."""
+    if isinstance(html, CleanHtml):
+        return html
+    clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
+    return CleanHtml(clean if visible_text(clean) else "")
+
+
+class _TextCollector(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag in _BLOCKS:
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.handle_starttag(tag, None)
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+def visible_text(html: str) -> str:
+    """Return what a reader sees of sanitised `html`, words separated by single spaces."""
+    if "<" not in html and "&" not in html:
+        return " ".join(html.split())
+    collector = _TextCollector()
+    collector.feed(html)
+    collector.close()
+    return " ".join("".join(collector.parts).split())
