@@ -76,6 +76,14 @@ def names(structure: Structure) -> list[str]:
     return found
 
 
+def names_in(value: Any) -> set[str]:
+    """Return every name that `value`, which need not be a valid structure, holds anywhere."""
+    if isinstance(value, dict):
+        own = {value["name"]} if isinstance(value.get("name"), str) else set()
+        return own.union(*(names_in(member) for member in value.values()))
+    return set().union(*map(names_in, value)) if isinstance(value, list) else set()
+
+
 class _Checker:
     """Reads a structure once and notes in `faults` what is wrong and where."""
 

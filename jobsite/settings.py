@@ -216,6 +216,20 @@ UNFOLD = {
                         "link": reverse_lazy("admin:vacancies_vacancy_changelist"),
                     },
                     {
+                        "title": "Application forms",
+                        "icon": "dynamic_form",
+                        "link": reverse_lazy("admin:forms_structure_form_changelist"),
+                        "permission": lambda request: request.user.has_perm("forms_structure.view_form"),
+                    },
+                    {
+                        "title": "Consent texts",
+                        "icon": "verified_user",
+                        "link": reverse_lazy("admin:forms_structure_consenttext_changelist"),
+                        "permission": lambda request: request.user.has_perm(
+                            "forms_structure.view_consenttext"
+                        ),
+                    },
+                    {
                         "title": "Filters and options",
                         "icon": "filter_list",
                         "link": reverse_lazy("admin:vacancies_filter_changelist"),

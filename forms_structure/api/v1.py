@@ -14,11 +14,24 @@ from jobsite.api.openapi import documented
 from jobsite.api.serializers import PlainItemSerializer, TextField
 
 
+class OptionListSerializer(serializers.ListSerializer):
+    """The options of a field; plain dictionaries, since there can be thousands."""
+
+    def to_representation(self, field: Any) -> list[Any]:
+        options = field.get("options", ())
+        if field["type"] == FieldType.RANGE:
+            options = [{"value": value, "label": str(label)} for value, label in LEVELS.items()]
+        return [{"name": field["name"], **option} for option in options]
+
+
 @documented("FormOption", "An option of a form field.", schema.OPTION)
 class OptionSerializer(PlainItemSerializer):
     name = serializers.CharField()
     value = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment] # the interface's word, not DRF's
+
+    class Meta:
+        list_serializer_class = OptionListSerializer
 
 
 @documented("FormField", "An input of an application form.", schema.FORM_FIELD)
@@ -31,7 +44,7 @@ class FormFieldSerializer(PlainItemSerializer):
     label = serializers.SerializerMethodField()  # type: ignore[assignment]
     required = serializers.BooleanField()  # type: ignore[assignment]
     css = serializers.CharField()
-    options = serializers.SerializerMethodField()
+    options = OptionSerializer(source="*", many=True)
     conditional = serializers.SerializerMethodField()
     on_value = serializers.CharField(required=False)
     link = serializers.DictField(required=False)
@@ -45,12 +58,6 @@ class FormFieldSerializer(PlainItemSerializer):
         if isinstance(label, dict):
             return {"name": label["name"], "type": FieldType.TEXT.value, "label": label["label"]}
         return label
-
-    def get_options(self, field: Any) -> list[Any]:
-        options = field.get("options", ())
-        if field["type"] == FieldType.RANGE:
-            options = [{"value": value, "label": str(label)} for value, label in LEVELS.items()]
-        return [{"name": field["name"], **option} for option in options]
 
     def get_conditional(self, field: Any) -> list[Any]:
         return [self.to_representation(each) for each in field.get("conditional", ())]

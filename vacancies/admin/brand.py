@@ -8,16 +8,18 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from vacancies.admin.base import WorkplaceAdmin, counted, thumbnail
+from jobsite.workplace import counted
+from vacancies.admin.base import IllustratedAdmin, thumbnail
 from vacancies.models import Brand, Vacancy
 
 
 @admin.register(Brand)
-class BrandAdmin(WorkplaceAdmin):
+class BrandAdmin(IllustratedAdmin):
     list_display = ("name", "small_icon", "url", "vacancy_count")
+    autocomplete_fields = ("form",)
     search_fields = ("name",)
     fieldsets = (
-        (None, {"fields": ("name", "description", "url")}),
+        (None, {"fields": ("name", "description", "url", "form")}),
         ("Icons", {"fields": (
             "icon_small", "icon_small_url", "small_icon",
             "icon_large", "icon_large_url", "large_icon",

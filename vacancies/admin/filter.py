@@ -7,7 +7,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from vacancies.admin.base import PartInline, PositionedFormSet, WorkplaceAdmin, counted
+from jobsite.workplace import WorkplaceAdmin, counted
+from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 
 

@@ -6,12 +6,13 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from vacancies.admin.base import WorkplaceAdmin, counted, thumbnail
+from jobsite.workplace import counted
+from vacancies.admin.base import IllustratedAdmin, thumbnail
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 
 @admin.register(Recruiter)
-class RecruiterAdmin(WorkplaceAdmin):
+class RecruiterAdmin(IllustratedAdmin):
     list_display = ("name", "portrait", "function", "shown", "head_count", "link_count")
     search_fields = ("name", "function")  # never the e-mail: suggestions would confirm a hidden address
     fieldsets = (

@@ -19,7 +19,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.views import ChangeList
 
-from vacancies.admin.base import WorkplaceAdmin
+from vacancies.admin.base import IllustratedAdmin
 from vacancies.admin.vacancy_form import VacancyForm, is_exact, last_day, moment
 from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
 from vacancies.fields import HtmlField, html_fields
@@ -78,7 +78,7 @@ class VacancyChangeList(ChangeList):
 
 
 @admin.register(Vacancy)
-class VacancyAdmin(WorkplaceAdmin):
+class VacancyAdmin(IllustratedAdmin):
     form = VacancyForm
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
     fieldsets = (
@@ -87,12 +87,13 @@ class VacancyAdmin(WorkplaceAdmin):
         tab("Classification", "brand", "location", *Keyword.values),
         tab("People", "head_recruiter"),
         tab("Media", "image", "image_url", "video"),
+        tab("Application form", "form"),
         tab("Publication", "status", "audience", "is_hot", "is_permanent", "publish_from", "last_day"),
     )  # fmt: skip
-    autocomplete_fields = ("brand", "head_recruiter")
+    autocomplete_fields = ("brand", "form", "head_recruiter")
     inlines = (RecruiterInline, AttachmentInline)
     list_display = ("title", "state", "brand", "audience", "hot", "appears", "last_day")
-    list_filter = (StateFilter, "audience", "is_hot", "brand")
+    list_filter = (StateFilter, "audience", "is_hot", "brand", ("form", admin.RelatedOnlyFieldListFilter))
     show_full_result_count = False
     list_select_related = ("brand",)
     ordering = ("-pk",)

@@ -1,0 +1,26 @@
+"""Consent texts: a new version is added, none is ever changed."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from forms_structure.models import ConsentText
+from jobsite.workplace import WorkplaceAdmin
+
+
+@admin.register(ConsentText)
+class ConsentTextAdmin(WorkplaceAdmin):
+    fields = ("language", "text", "statement_url", "statement_label")
+    list_display = ("text", "language", "version", "created_at")
+    list_filter = ("language",)
+
+    def has_change_permission(self, request: HttpRequest, obj: ConsentText | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ConsentText | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: ConsentText, form: Any, change: bool) -> None:
+        added = ConsentText.objects.add(**form.cleaned_data)
+        obj.pk, obj.version = added.pk, added.version

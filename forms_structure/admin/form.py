@@ -1,0 +1,370 @@
+"""The builder: one page to make an application form by hand and eye, and what it asks the server.
+
+The page is forms_structure/static/forms_structure/builder.js; its data and its questions are JSON.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.formats import date_format
+from django.utils.text import slugify
+from django.utils.timezone import localtime
+from django.views.decorators.http import require_POST
+
+from forms_structure import operations, structure
+from forms_structure.api.v1 import serve
+from forms_structure.exchange import digest, level_labels
+from forms_structure.models import Form, Snapshot
+from forms_structure.outline import difference, outline
+from forms_structure.presets import presets
+from forms_structure.schema import submission_schema
+from forms_structure.structure import StructureError
+from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
+from jobsite.workplace import WorkplaceAdmin
+
+SNAPSHOTS_SHOWN = 50
+
+
+def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view that answers what a script POSTs about the form `object_id`: an object as JSON."""
+
+    @wraps(view)
+    @method_decorator(require_POST)
+    def answer(self: "FormAdmin", request: HttpRequest, object_id: str) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        try:
+            asked = json.loads(request.body)
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            return JsonResponse({"faults": {"": "Send an object as JSON."}}, status=400)
+        try:
+            return view(self, request, form, asked)
+        except StructureError as error:
+            return JsonResponse({"faults": error.faults}, status=400)
+        except ValidationError as error:
+            faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
+            return JsonResponse({"faults": faults}, status=400)
+
+    return answer
+
+
+class FormAdmin(WorkplaceAdmin):
+    """Forms and their builder. Who uses forms says for what, by the methods at the end."""
+
+    fields = ("name", "language", "extends")
+    list_display: tuple[str, ...] = ("name", "is_default", "language", "extends", "updated_at")
+    list_select_related = ("extends",)
+    search_fields = ("name",)
+    actions = ("make_default", "copy_selected")
+
+    # --- list ---
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
+        return super().get_queryset(request).defer("structure")
+
+    @admin.action(description="Make it the site's form", permissions=["change"])
+    def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
+        if len(chosen := list(queryset[:2])) != 1:
+            self.message_user(request, "Choose one form: a site has one.", messages.WARNING)
+            return
+        [form] = chosen
+        if form.extends_id:
+            text = f"“{form}” extends another form: the site's form cannot."
+            self.message_user(request, text, messages.WARNING)
+            return
+        with transaction.atomic():
+            Form.objects.default().update(is_default=False)
+            Form.objects.filter(pk=form.pk).update(is_default=True)
+        self.log_change(request, form, "Made the site's form.")
+        text = f"“{form}” is now the form of every vacancy that has no other one."
+        self.message_user(request, text, messages.SUCCESS)
+
+    @admin.action(description="Copy", permissions=["add"])
+    def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
+        for form in queryset.select_related("extends").defer(None):
+            made = operations.copy(form=form, author=request.user)
+            self.log_addition(request, made, f"Copied from “{form}”.")
+            self.message_user(request, f"“{made}” was made.", messages.SUCCESS)
+
+    # --- adding: a name and a language, then the builder ---
+
+    def save_model(self, request: HttpRequest, obj: Form, form: Any, change: bool) -> None:
+        made = operations.create(structure=[], author=request.user, **form.cleaned_data)
+        obj.pk, obj.name = made.pk, made.name
+
+    def response_add(self, request: HttpRequest, obj: Form, post_url_continue: str | None = None) -> Any:
+        return redirect(self.address("change", obj))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "extends":
+            kwargs["queryset"] = Form.objects.filter(extends=None)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    # --- the builder ---
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {
+            "save": self.save_view,
+            "check": self.check_view,
+            "copy": self.copy_view,
+            "extend": self.extend_view,
+            "sections": self.sections_view,
+            "export": self.export_view,
+            "restore": self.restore_view,
+        }
+        own = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"forms_structure_form_{name}",
+            )
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def address(self, view: str, form: Form) -> str:
+        return reverse(f"admin:forms_structure_form_{view}", args=[form.pk])
+
+    def form_or_404(self, request: HttpRequest, object_id: str) -> Form:
+        forms = Form.objects.select_related("extends")
+        form = forms.filter(pk=object_id).first() if re.fullmatch("[0-9]{1,18}", object_id) else None
+        if form is None:
+            raise Http404("There is no such form.")
+        if not self.has_view_or_change_permission(request, form):
+            raise PermissionDenied
+        return form
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        get_token(request)  # sets the cookie that the script's POSTs need
+        context = {
+            **self.admin_site.each_context(request),
+            "title": form.name,
+            "subtitle": None,
+            "opts": self.opts,
+            "original": form,
+            "data": self.builder_data(request, form),
+            "outline": outline(form.whole_structure),
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/forms_structure/form/builder.html", context)
+
+    def builder_data(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+        """Everything that the page starts from."""
+        views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
+        return {
+            "form": state(form),
+            "extends": form.extends and {**state(form.extends), "url": self.address("change", form.extends)},
+            "can_change": self.has_change_permission(request, form),
+            "can_add": self.has_add_permission(request),
+            "urls": {view: self.address(view, form) for view in views},
+            "use": self.use(form),
+            "user": self.user(request, request.GET.get("for")),
+            "frozen": self.frozen(form),
+            "types": [
+                {
+                    "value": type_.value,
+                    "label": type_.label,
+                    "has_options": type_.has_options,
+                    "fixed_values": type_.fixed_values,
+                }
+                for type_ in FieldType
+            ],
+            "widths": [{"value": width.value, "label": width.label} for width in Width],
+            "depth_max": settings.FORM_DEPTH_MAX,
+            "languages": {
+                code: {
+                    "label": str(label),
+                    "levels": dict(zip(LEVELS, level_labels(code), strict=True)),
+                    "consent": serve(Form(language=code))[0][-1],
+                    "presets": presets(code),
+                }
+                for code, label in Language.choices
+            },
+            "other_forms": list(Form.objects.exclude(pk=form.pk).values("id", "name")),
+        }
+
+    @question
+    def save_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> Any:
+        """{"structure", "revision", "name", "language", "lost"} -> {"form"}, or why not: `faults` by path
+        (400), `conflict` with what somebody else saved meanwhile (409), or `lost` (409), names that
+        published vacancies show, that would vanish and that the question does not name as lost."""
+        self.demand("change", request)
+        meta = {name: asked.get(name, getattr(form, name)) for name in ("name", "language")}
+        candidate = copy(form)
+        candidate.name, candidate.language = meta["name"], meta["language"]
+        candidate.clean_fields(exclude=("structure",))
+        candidate.validate_unique()
+        lost = [name for name in self.frozen(form) if name not in structure.names_in(asked.get("structure"))]
+        if not set(lost) <= set(asked.get("lost") or ()):
+            return JsonResponse({"lost": lost, "use": self.use(form)}, status=409)
+        try:
+            changed = operations.save(
+                form=form,
+                structure=asked.get("structure"),
+                revision=asked.get("revision"),
+                author=request.user,
+                **meta,
+            )
+        except operations.ConflictError as error:
+            return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
+        if changed:
+            self.log_change(request, form, f"Version {form.revision}.")
+        return JsonResponse({"form": state(form), "use": self.use(form), "frozen": self.frozen(form)})
+
+    def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, Any]:
+        form.refresh_from_db()
+        author = snapshot.author if snapshot else None
+        return {
+            "who": (author.get_full_name() or author.get_username()) if author else "Somebody else",
+            "when": date_format(localtime(form.updated_at), "j M Y, H:i"),
+            "revision": form.revision,
+        }
+
+    @question
+    def check_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> HttpResponse:
+        """{"structure", "language"} -> {"schema", "version"} of the form as it would be served."""
+        taken = structure.names(form.extends.structure) if form.extends else ()
+        form.structure = structure.clean(asked.get("structure"), taken=taken)
+        if asked.get("language") in Language.values:
+            form.language = asked["language"]
+        sections, _ = serve(form)
+        schema = submission_schema(sections, address=self.address("check", form))
+        return JsonResponse({"schema": schema, "version": digest(sections)})
+
+    @question
+    def copy_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> HttpResponse:
+        """{"structure"?, "for"?} -> {"url"}: a new form with this structure, for one user alone."""
+        return self.derive(
+            request,
+            form,
+            asked.get("for"),
+            structure=asked.get("structure", form.structure),
+            extends=form.extends,
+        )
+
+    @question
+    def extend_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> HttpResponse:
+        """{"for"?} -> {"url"}: a new form that extends this one, for one user alone."""
+        if form.extends_id:
+            raise ValidationError({"extends": "This form extends another one already."})
+        return self.derive(request, form, asked.get("for"), structure=[], extends=form)
+
+    def derive(self, request: HttpRequest, form: Form, key: Any, **values: Any) -> HttpResponse:
+        self.demand("add", request)
+        user = self.user(request, key)
+        with transaction.atomic():
+            made = operations.create(
+                name=f"{form.name} for {user['label']}" if user else f"Copy of {form.name}",
+                author=request.user,
+                origin=f"from {form.name}"[:200],
+                language=form.language,
+                **values,
+            )
+            if user:
+                self.give(request, made, user["id"])
+        self.log_addition(request, made, f"Made from “{form}”.")
+        asking = f"?for={user['id']}" if user else ""
+        return JsonResponse({"url": self.address("change", made) + asking})
+
+    def sections_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """-> {"sections"}, to copy one of them."""
+        return JsonResponse({"sections": self.form_or_404(request, object_id).whole_structure})
+
+    def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The form as the interface serves it, as a file."""
+        form = self.form_or_404(request, object_id)
+        response = JsonResponse(
+            {"data": serve(form)[0]}, json_dumps_params={"ensure_ascii": False, "indent": 2}
+        )
+        name = slugify(form.name) or f"form-{form.pk}"
+        response["Content-Disposition"] = f'attachment; filename="{name}.json"'
+        return response
+
+    # --- history ---
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        snapshots = list(form.snapshots.select_related("author")[: SNAPSHOTS_SHOWN + 1])
+        older = [*snapshots[1:], None]
+        versions = [
+            {"snapshot": new, "lines": difference(old.structure if old else [], new.structure)}
+            for new, old in zip(snapshots, older, strict=True)
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Versions of {form}",
+            "opts": self.opts,
+            "original": form,
+            "versions": versions[:SNAPSHOTS_SHOWN],
+            "has_more": len(snapshots) > SNAPSHOTS_SHOWN,
+            "can_change": self.has_change_permission(request, form),
+        }
+        return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
+
+    def restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        self.demand("change", request)
+        revision = request.POST.get("revision", "")
+        snapshots = form.snapshots.filter(revision=revision) if revision.isdecimal() else ()
+        if request.method != "POST" or not (snapshot := next(iter(snapshots), None)):
+            raise Http404("There is no such version.")
+        try:
+            operations.restore(snapshot=snapshot, author=request.user)
+        except StructureError as error:
+            for text in error.messages:
+                self.message_user(request, text, messages.ERROR)
+            return redirect(self.address("history", form))
+        self.log_change(request, form, f"Version {revision} restored.")
+        self.message_user(request, f"Version {revision} is the form again.", messages.SUCCESS)
+        return redirect(self.address("change", form))
+
+    # --- who uses a form: for the app whose rows do, to say ---
+
+    def use(self, form: Form) -> dict[str, Any]:
+        """Return {"total", "published", "some": [{"label", "url"}]}: those whose applicants get `form`."""
+        return {"total": 0, "published": 0, "some": []}
+
+    def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
+        """Return {"id", "label", "url"} of the one with the id `key`, that the builder was opened for."""
+        return None
+
+    def give(self, request: HttpRequest, form: Form, key: Any) -> None:
+        """Let the one with the id `key`, if any, use `form`."""
+
+    def frozen(self, form: Form) -> list[str]:
+        """Names that may have answers: those of a form that is published."""
+        return structure.names(form.structure) if self.use(form)["published"] else []
+
+    def demand(self, verb: str, request: HttpRequest) -> None:
+        if not getattr(self, f"has_{verb}_permission")(request):
+            raise PermissionDenied
+
+
+def state(form: Form) -> dict[str, Any]:
+    return {
+        "id": form.pk,
+        "name": form.name,
+        "language": form.language,
+        "structure": form.structure,
+        "revision": form.revision,
+        "is_default": form.is_default,
+    }

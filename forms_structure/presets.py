@@ -1,0 +1,70 @@
+"""Sections that recruiters need again and again, in the language of a form."""
+
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from forms_structure.structure import Section
+
+
+def presets(language: str) -> list[dict[str, Any]]:
+    """Return [{"label", "section"}]: what the builder offers to start from, ready to be changed."""
+    with translation.override(language):
+        return [
+            {"label": "Personal data", "section": _personal_data()},
+            {"label": "Language levels", "section": _languages()},
+            {"label": "Yes or no, with an explanation", "section": _yes_or_no()},
+            {"label": "CV and letter", "section": _documents()},
+        ]
+
+
+def _personal_data() -> Section:
+    return _section(
+        _("Personal data"),
+        _field("first_name", "text", _("First name"), css="col-6"),
+        _field("last_name", "text", _("Last name"), css="col-6"),
+        _field("email", "email", _("E-mail address"), css="col-6"),
+        _field("phone", "tel", _("Telephone number"), css="col-6", required=False),
+    )
+
+
+def _languages() -> Section:
+    return _section(
+        _("Languages"),
+        _field("lang_nl", "range", _("Dutch")),
+        _field("lang_fr", "range", _("French")),
+        _field("lang_en", "range", _("English")),
+        _field(
+            "lang_extra_level",
+            "range",
+            {"name": "lang_extra_name", "label": _("Another language")},
+            required=False,
+        ),
+    )
+
+
+def _yes_or_no() -> Section:
+    options = [{"value": "yes", "label": _("Yes")}, {"value": "no", "label": _("No")}]
+    explanation = _field("experience_explained", "textarea", _("Please explain")) | {"on_value": "yes"}
+    return _section(
+        _("Experience"),
+        _field("experience", "radio-group", _("Do you have experience in a similar job?"))
+        | {"options": options, "conditional": [explanation]},
+    )
+
+
+def _documents() -> Section:
+    return _section(
+        _("CV and letter"),
+        _field("cv", "file", _("Your CV")),
+        _field("letter", "textarea", _("Why do you apply?"), required=False),
+    )
+
+
+def _section(title: str, *fields: dict[str, Any]) -> Section:
+    return {"title": title, "description": "", "fields": list(fields)}
+
+
+def _field(name: str, type: str, label: Any, *, css: str = "col-12", required: bool = True) -> dict[str, Any]:
+    return {"name": name, "type": type, "label": label, "required": required, "css": css}
