@@ -15,6 +15,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import modelform_factory
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
@@ -40,6 +41,9 @@ from jobsite.workplace import WorkplaceAdmin
 SNAPSHOTS_SHOWN = 50
 
 
+NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
+
+
 def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """A view that answers what a script POSTs about the form `object_id`: an object as JSON."""
 
@@ -49,6 +53,7 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         form = self.form_or_404(request, object_id)
         try:
             asked = json.loads(request.body)
+            json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is no text
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
@@ -208,21 +213,20 @@ class FormAdmin(WorkplaceAdmin):
         (400), `conflict` with what somebody else saved meanwhile (409), or `lost` (409), names that
         published vacancies show, that would vanish and that the question does not name as lost."""
         self.demand("change", request)
-        meta = {name: asked.get(name, getattr(form, name)) for name in ("name", "language")}
-        candidate = copy(form)
-        candidate.name, candidate.language = meta["name"], meta["language"]
-        candidate.clean_fields(exclude=("structure",))
-        candidate.validate_unique()
-        lost = [name for name in self.frozen(form) if name not in structure.names_in(asked.get("structure"))]
-        if not set(lost) <= set(asked.get("lost") or ()):
+        meta = NameAndLanguage(asked, instance=copy(form))
+        if not meta.is_valid():
+            raise ValidationError(meta.errors.as_data())
+        kept, given_up = structure.names_in(asked.get("structure")), asked.get("lost")
+        lost = [name for name in self.frozen(form) if name not in kept]
+        if not all(isinstance(given_up, list) and name in given_up for name in lost):
             return JsonResponse({"lost": lost, "use": self.use(form)}, status=409)
         try:
             changed = operations.save(
                 form=form,
                 structure=asked.get("structure"),
-                revision=asked.get("revision"),
+                revision=asked.get("revision", 0),
                 author=request.user,
-                **meta,
+                **meta.cleaned_data,
             )
         except operations.ConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
