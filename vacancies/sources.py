@@ -1,4 +1,4 @@
-"""Where vacancies come from: files and running services that speak the interface."""
+"""Where vacancies and their forms come from: files and running services that speak the interface."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -27,17 +27,21 @@ class Row:
     is_external: bool = True
 
 
+@dataclass
+class FormRow:
+    """The form of the vacancy `pk` as the source has it, an array of sections."""
+
+    name: str
+    pk: Any
+    data: Any
+
+
 def read_file(path: Path, *, internal: bool) -> list[Row]:
     """Return the rows of a JSON file: `{"data": [...]}`, `{"data": {...}}` or a bare array.
 
     Raises SourceError when there is no such file or it holds something else.
     """
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"{path}: not JSON ({error}).") from error
+    content = _read(path)
     data = content.get("data") if isinstance(content, dict) else content
     if isinstance(data, dict):
         data = [data]
@@ -49,12 +53,36 @@ def read_file(path: Path, *, internal: bool) -> list[Row]:
     ]
 
 
+def read_forms(path: Path) -> list[FormRow]:
+    """Return the forms of a JSON file: `{"<vacancy id>": {"data": [sections]}}`.
+
+    Raises SourceError when there is no such file or it holds something else.
+    """
+    content = _read(path)
+    if not isinstance(content, dict):
+        raise SourceError(f'{path}: holds no forms; wanted {{"<vacancy id>": {{"data": [...]}}}}.')
+    return [
+        FormRow(f"{path.name} {pk}", pk, form.get("data") if isinstance(form, dict) else form)
+        for pk, form in content.items()
+    ]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{path}: not JSON ({error}).") from error
+
+
 @dataclass
 class Service:
     """A running service at `base_url`, read over HTTP; `token` is sent as a bearer token.
 
     `rows()` gives every vacancy it shows: the v1 list, then, one by one, those that only the
     internal list of v0.1 names. `orders` then holds the ids of each list in the service's order.
+    `forms()` gives the form of each of them.
     """
 
     base_url: str
@@ -93,6 +121,19 @@ class Service:
             else:
                 yield Row(path, content.get("data"), is_internal=True, is_external=False)
         self.orders = [external_order, internal_order]
+
+    def forms(self) -> Iterator[FormRow]:
+        listed = [item for _, item in self._walk("/v1/vacancies", [])]
+        listed += [item for _, item in self._internal_items([])]
+        pks = list(dict.fromkeys(pk for item in listed if (pk := _id(item)) is not None))
+        self.on_total(len(pks))
+        for pk in pks:
+            path = f"/v1/vacancies/{pk}/form"
+            status, content = self._get(path)
+            if status == 200:
+                yield FormRow(path, pk, content.get("data"))
+            else:
+                self.problems.append(f"{path}: answered {status}.")
 
     def _internal_items(self, order: list[int]) -> Iterator[tuple[int, Any]]:
         path = "/v0.1/vacancies/internal"

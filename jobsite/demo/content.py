@@ -14,6 +14,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form
 from vacancies.models import (
     Attachment,
     Brand,
@@ -28,7 +30,7 @@ from vacancies.models import (
 from vacancies.operations import end_of_day
 
 CONTENT = Path(__file__).with_name("content.json")
-KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments")
+KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments", "forms")
 WHITE, INK = "#ffffff", "#1f2937"
 A4 = (827, 1169)  # pixels at 100 per inch
 # What content.json says of a vacancy beside the fields that are copied as they stand.
@@ -76,6 +78,7 @@ def load(*, at: datetime) -> dict[str, int]:
                 _attachment(vacancy, file, position).save()
                 made["attachments"] += 1
             made["vacancies"] += 1
+        _forms(content, brands, made)
     return dict(made)
 
 
@@ -131,6 +134,28 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
                 made["options"] += 1
             options[row["keyword"], label] = option
     return options
+
+
+def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
+    """Create the consent texts and the forms, and give each form to whom it is meant for. A site that
+    has a form of its own keeps it."""
+    for row in content["consents"]:
+        if not ConsentText.objects.filter(language=row["language"]).exists():
+            ConsentText.objects.add(**row)
+    forms: dict[str, Form] = {}
+    for row in content["forms"]:
+        form = forms[row["name"]] = operations.create(
+            name=row["name"],
+            structure=row["structure"],
+            language=row["language"],
+            extends=forms.get(row.get("extends")),
+            is_default=row.get("is_default", False) and not Form.objects.default().exists(),
+            origin="demo",
+        )
+        if "brand" in row:
+            Brand.objects.filter(pk=brands[row["brand"]].pk).update(form=form)
+        Vacancy.objects.filter(title=row.get("vacancy")).update(form=form)
+        made["forms"] += 1
 
 
 def _vacancy(row: Row, now: datetime) -> Vacancy:

@@ -1,0 +1,42 @@
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from forms_structure.api.v1 import serve
+from forms_structure.models import Form
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+from vacancies.models import Vacancy
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the application forms of vacancies as the interface serves them, in the shape that "
+        "import_forms reads; of all vacancies that have one unless some are named."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("vacancy", nargs="*", type=int, help="id of a vacancy")
+        parser.add_argument("--output", type=Path, help="the file to write; standard output when left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        vacancies = Vacancy.objects.with_form().only("pk").order_by("pk")
+        if wanted := options["vacancy"]:
+            vacancies = vacancies.filter(pk__in=wanted)
+        form_of = {v.pk: v.served_form_id for v in vacancies if v.served_form_id}
+        if missing := [pk for pk in wanted if pk not in form_of]:
+            raise UsageError(f"No vacancy with a form has the id {missing[0]}.")
+        forms = Form.objects.select_related("extends").in_bulk(set(form_of.values()))
+        served = {pk: serve(form)[0] for pk, form in forms.items()}
+        content = {str(pk): {"data": served[form]} for pk, form in form_of.items()}
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        if options["output"] is None:
+            self.stdout.write(text)
+            return
+        try:
+            options["output"].write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{options['output']}: {error.strerror}.") from error
+        self.finish(f"{len(content)} forms written to {options['output']}.", forms=len(content))
