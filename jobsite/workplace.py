@@ -18,9 +18,7 @@ class WorkplaceAdmin(ModelAdmin):
         """The filters on the page, and what their links ask for; a regex from an address bar could keep
         the server busy for minutes."""
         name, _, rest = lookup.partition("__")
-        filters = {
-            f[0] if isinstance(f, tuple) else getattr(f, "parameter_name", f) for f in self.list_filter
-        }
+        filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:

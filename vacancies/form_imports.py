@@ -69,7 +69,7 @@ class FormImporter:
         if vacancy is None:
             self._refuse(row, "there is no vacancy with this id here; import the vacancies first.")
             return
-        served = Form.objects.select_related("extends").filter(pk__in=[vacancy.served_form_id]).first()
+        served = vacancy.served_form
         language, wanted = self._identify(reading, served)
         self._note(row, reading, language)
         if served and key(served.whole_structure, served.language) == wanted:

@@ -311,6 +311,11 @@ class Vacancy(models.Model):
         `with_related()`."""
         return [link.recruiter for link in self.ordered_recruiter_links] or None
 
+    @property
+    def served_form(self) -> Form | None:
+        """The form that applicants get, with the one that it extends; needs `with_form()`. One query."""
+        return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
+
     def labels(self, keyword: Keyword) -> list[str]:
         """Labels of one vocabulary in the recruiter's order; needs `with_related()`."""
         return [c.option.label for c in self.ordered_choices if c.option.filter.keyword == keyword]

@@ -78,6 +78,7 @@ def test_load_says_what_it_made(loaded):
         "options": 84,
         "vacancies": 51,
         "attachments": 6,
+        "forms": 4,
     }
 
 
@@ -308,7 +309,7 @@ def test_a_failing_load_leaves_no_rows(monkeypatch):
 def test_command_prints_links_and_curl_lines_that_work(printed, client):
     links = re.findall(r"^  \S.*: +http://127\.0\.0\.1:8000(/\S+)$", printed, re.MULTILINE)
     curls = re.findall(r"^  curl -gs 'http://127\.0\.0\.1:8000(/\S+)'$", printed, re.MULTILINE)
-    assert (len(links), len(curls)) == (9, 3)
+    assert (len(links), len(curls)) == (10, 3)
     assert {path: client.get(path, follow=True).status_code for path in links + curls} == dict.fromkeys(
         links + curls, 200
     )
@@ -321,7 +322,7 @@ def test_command_prints_accounts_that_can_sign_in(printed):
     assert [str(authenticate(username=name, password=name)) for name in names] == names
 
 
-def test_recruiter_works_on_vacancies_and_nothing_else(printed):
+def test_recruiter_works_on_vacancies_and_forms_and_nothing_else(printed):
     users = User.objects
     recruiter, employee = users.get(username="recruiter"), users.get(username="employee")
     assert (recruiter.is_staff, recruiter.is_superuser) == (True, False)
@@ -333,6 +334,9 @@ def test_recruiter_works_on_vacancies_and_nothing_else(printed):
             "vacancies.delete_attachment",
             "vacancies.add_filteroption",
             "vacancies.delete_brand",
+            "forms_structure.delete_form",
+            "forms_structure.add_consenttext",
+            "forms_structure.view_consenttext",
             "auth.view_user",
         )
     } == {
@@ -341,6 +345,9 @@ def test_recruiter_works_on_vacancies_and_nothing_else(printed):
         "vacancies.delete_attachment": True,
         "vacancies.add_filteroption": True,
         "vacancies.delete_brand": False,
+        "forms_structure.delete_form": True,
+        "forms_structure.add_consenttext": False,
+        "forms_structure.view_consenttext": True,
         "auth.view_user": False,
     }
     assert (employee.is_staff, employee.get_all_permissions()) == (False, set())

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -93,14 +93,14 @@ class VacancyAdmin(IllustratedAdmin):
     autocomplete_fields = ("brand", "form", "head_recruiter")
     inlines = (RecruiterInline, AttachmentInline)
     list_display = ("title", "state", "brand", "audience", "hot", "appears", "last_day")
-    list_filter = (StateFilter, "audience", "is_hot", "brand", ("form", admin.RelatedOnlyFieldListFilter))
+    list_filter = (StateFilter, "audience", "is_hot", "brand")
     show_full_result_count = False
     list_select_related = ("brand",)
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = "Search titles and texts, or an id."
     actions = ("publish_selected", "withdraw_selected")
-    actions_detail = ("publish_one", "withdraw_one")
+    actions_detail = ("application_form", "publish_one", "withdraw_one")
 
     class Media:
         js = ("vacancies/vacancy_form.js",)
@@ -109,6 +109,10 @@ class VacancyAdmin(IllustratedAdmin):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return VacancyChangeList
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Beside the filters of the page: the vacancies of a form, as the list of forms links to them."""
+        return lookup == "form__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
         self, request: HttpRequest, queryset: VacancyQuerySet, search_term: str
@@ -178,6 +182,23 @@ class VacancyAdmin(IllustratedAdmin):
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
         """The item as sites receive it, where they do."""
         return obj.get_absolute_url() if obj and obj.state == State.PUBLISHED else None
+
+    # Unfold looks up a permission with a dot in the database, also before there is one.
+    def has_view_form_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return request.user.has_perm("forms_structure.view_form")
+
+    @action(description="Application form", icon="dynamic_form", permissions=["view_form"])
+    def application_form(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The builder with the form that applicants of this vacancy get."""
+        vacancy = get_object_or_404(Vacancy.objects.with_form().only("pk"), pk=object_id)
+        if vacancy.served_form_id is None:
+            text = (
+                "This vacancy has no form yet: add one, and choose it for the vacancy, its brand or the site."
+            )
+            self.message_user(request, text, messages.INFO)
+            return redirect("admin:forms_structure_form_changelist")
+        url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
+        return redirect(f"{url}?for={vacancy.pk}")
 
     # --- online and offline ---
 

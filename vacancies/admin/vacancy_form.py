@@ -67,6 +67,9 @@ class VacancyForm(forms.ModelForm):
             return
         if self.instance.pk:
             self.fields["status"].help_text = f"Now: {self.instance.state.label.lower()}."
+            form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
+            now = f"get “{form}”" if form else "are asked for their consent alone"
+            self.fields["form"].help_text += f" Now applicants {now}."
         self.fields["publish_from"].help_text = (
             f"Shown from this moment on, in the time zone {settings.TIME_ZONE}. "
             "When left empty, publishing sets the moment of saving."

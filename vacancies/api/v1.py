@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from forms_structure.api import schema as forms_schema
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
-from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.addresses import absolute
@@ -270,8 +269,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         Three queries whatever its size: the vacancy, the form with the one it extends, the consent."""
         shown = Vacancy.objects.with_form().only("audience", "publish_until")
         self.vacancy = self.get_object(shown)
-        form = Form.objects.select_related("extends").filter(pk__in=[self.vacancy.served_form_id]).first()
-        sections, language = forms_v1.serve(form)
+        sections, language = forms_v1.serve(self.vacancy.served_form)
         return sections, {"Form-Version": digest(sections), "Content-Language": language}
 
     @action(detail=True)

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobsite.demo import content
+from vacancies.models import Vacancy
 
 HOST = "127.0.0.1"
 ACCOUNTS = {  # name, which is the password too: what it may do, for the summary
@@ -95,11 +96,14 @@ def create_accounts() -> list[str]:
 
 
 def recruiter_permissions() -> QuerySet[Permission]:
-    """View, add and change in the app of vacancies; delete a vacancy and its parts, which its page edits."""
-    parts = [f"delete_{name}" for name in ("vacancy", "vacancyoption", "vacancyrecruiter", "attachment")]
+    """View, add and change vacancies, their parts and their forms; delete a form, and a vacancy with its
+    parts, which its page edits. A consent text is a lawyer's: to be viewed."""
+    parts = ("vacancy", "vacancyoption", "vacancyrecruiter", "attachment", "form")
+    deleted = [f"delete_{name}" for name in parts]
     return Permission.objects.filter(
-        ~Q(codename__startswith="delete_") | Q(codename__in=parts), content_type__app_label="vacancies"
-    )
+        ~Q(codename__startswith="delete_") | Q(codename__in=deleted),
+        content_type__app_label__in=("vacancies", "forms_structure"),
+    ).exclude(codename__in=("add_consenttext", "change_consenttext"))
 
 
 def summary(made: dict[str, int], accounts: list[str], base: str, *, is_served: bool) -> str:
@@ -107,6 +111,9 @@ def summary(made: dict[str, int], accounts: list[str], base: str, *, is_served: 
     counts = ", ".join(f"{count} {kind}" for kind, count in made.items() if count)
     lines = [f"Made {counts}." if counts else "The demo content is there already; nothing was changed.", ""]
     lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in LINKS.items()]
+    if newest := Vacancy.objects.published().external().newest_first().first():
+        address = reverse("v1:single-vacancy-form", args=[newest.pk])
+        lines.append(f"  {'An application form:':<27}{base}{address}")
     lines += ["", "Sign in with user name / password:"]
     for name, purpose in ACCOUNTS.items():
         age = "" if name in accounts else " (there already, password as you left it)"
