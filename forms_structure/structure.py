@@ -89,7 +89,7 @@ class _Checker:
 
     def __init__(self, taken: Collection[str]) -> None:
         self.faults: dict[str, str] = {}
-        self.names = dict.fromkeys(taken, "the form that this one extends")
+        self.names = dict.fromkeys(taken, "a field of the form that this one extends")
         self.fields_seen = 0
 
     def sections(self, value: Any) -> Structure:

@@ -220,11 +220,12 @@ class FormAdmin(WorkplaceAdmin):
         lost = [name for name in self.frozen(form) if name not in kept]
         if not all(isinstance(given_up, list) and name in given_up for name in lost):
             return JsonResponse({"lost": lost, "use": self.use(form)}, status=409)
+        seen = asked.get("revision")
         try:
             changed = operations.save(
                 form=form,
                 structure=asked.get("structure"),
-                revision=asked.get("revision", 0),
+                revision=seen if isinstance(seen, int) else 0,
                 author=request.user,
                 **meta.cleaned_data,
             )

@@ -1,0 +1,430 @@
+"""The builder's server side: what its script may ask, who may ask it, and what it is told."""
+
+import json
+from copy import deepcopy
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from pytest_django.asserts import assertContains, assertNotContains
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form
+from tests.factories import make_brand, make_vacancy
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/forms_structure/form/"
+NAME = {"name": "first_name", "type": "text", "label": "First name", "required": True, "css": "col-6"}
+STRUCTURE = [{"title": "You", "description": "", "fields": [NAME]}]
+OTHER = [{"title": "You", "description": "", "fields": [NAME | {"name": "last_name"}]}]
+
+
+@pytest.fixture
+def form():
+    return operations.create(name="Standard", structure=STRUCTURE)
+
+
+def recruiter(*permissions, name="anna"):
+    user = User.objects.create_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def anna(client):
+    return recruiter(
+        "view_form", "add_form", "change_form", "delete_form", "change_vacancy", "add_consenttext"
+    )
+
+
+def ask(client, form, view, **question):
+    """Return (status, answer) of what the builder asks."""
+    response = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(question), content_type="application/json")
+    return response.status_code, response.json()
+
+
+def save(client, form, structure=OTHER, **question):
+    whole = {"structure": structure, "revision": form.revision, "name": form.name, "language": form.language}
+    return ask(client, form, "save", **whole | question)
+
+
+# --- saving ------------------------------------------------------------------------------------
+
+
+def test_save_answers_with_what_is_stored_now(anna, form):
+    wild = deepcopy(OTHER)
+    wild[0]["description"] = "<p onclick='x()'>Hi</p><script>y()</script>"
+
+    status, answer = save(anna, form, wild, name=" Engineers ", language="nl")
+
+    form.refresh_from_db()
+    stored = OTHER[0] | {"description": "<p>Hi</p>"}
+    assert (status, answer) == (
+        200,
+        {
+            "form": {
+                "id": form.pk,
+                "name": "Engineers",
+                "language": "nl",
+                "structure": [stored],
+                "revision": 2,
+                "is_default": False,
+            },
+            "use": {"total": 0, "published": 0, "some": []},
+            "frozen": [],
+        },
+    )
+    assert (form.name, form.language, form.structure, form.revision) == ("Engineers", "nl", [stored], 2)
+    assert form.snapshots.first().author.username == "anna"
+    assert [entry.change_message for entry in LogEntry.objects.all()] == ["Version 2."]
+
+
+def test_save_of_the_same_is_no_version_and_no_log_entry(anna, form):
+    status, answer = save(anna, form, STRUCTURE)
+
+    assert (status, answer["form"]["revision"]) == (200, 1)
+    assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("question", "faults"),
+    [
+        ({"name": ""}, {"name": "This field is required."}),
+        ({"name": "Taken"}, {"name": "Form with this Name already exists."}),
+        ({"name": "N\0"}, {"name": "Null characters are not allowed."}),
+        (
+            {"language": "ja"},
+            {"language": "Select a valid choice. ja is not one of the available choices."},
+        ),
+        ({"structure": None}, {"sections": "Must be a list; received None."}),
+        (
+            {"structure": [STRUCTURE[0] | {"fields": [NAME, NAME]}]},
+            {
+                "sections.0.fields.1.name": "'first_name' is the name of sections.0.fields.0.name too.",
+            },
+        ),
+    ],
+)
+def test_save_refuses_with_the_path_of_each_fault(anna, form, question, faults):
+    operations.create(name="Taken", structure=[])
+
+    assert save(anna, form, **question) == (400, {"faults": faults})
+    assert Form.objects.filter(pk=form.pk).values_list("name", "revision").get() == ("Standard", 1)
+
+
+def test_save_after_somebody_else_is_told_and_overwrites_nothing(anna, form):
+    save(recruiter("view_form", "change_form", name="bart"), form)
+    changed_at = Form.objects.get().updated_at
+
+    status, answer = save(anna, form, [])
+
+    assert (status, answer) == (
+        409,
+        {"conflict": {"who": "bart", "when": f"{changed_at:%-d %b %Y, %H:%M}", "revision": 2}},
+    )
+    assert Form.objects.get().structure == OTHER
+
+
+@pytest.mark.parametrize("revision", [None, "1", 0, -1, 2, [1], {}])
+def test_save_without_the_revision_that_was_seen_is_a_conflict(anna, form, revision):
+    assert save(anna, form, revision=revision)[0] == 409
+    assert Form.objects.get().structure == STRUCTURE
+
+
+def test_names_that_published_vacancies_show_vanish_only_when_named(anna, form):
+    make_vacancy(title="Nurse", form=form)
+    pk = Vacancy.objects.get().pk
+
+    refused = save(anna, form)
+    allowed = save(anna, form, lost=["first_name"])
+
+    use = {
+        "total": 1,
+        "published": 1,
+        "some": [{"label": "Nurse", "url": f"/admin/vacancies/vacancy/{pk}/change/"}],
+    }
+    assert refused == (409, {"lost": ["first_name"], "use": use})
+    assert (allowed[0], allowed[1]["use"], allowed[1]["frozen"]) == (200, use, ["last_name"])
+
+
+@pytest.mark.parametrize("lost", ["first_name", [["first_name"]], {}, 7, None, [None]])
+def test_names_given_up_in_another_shape_are_not_given_up(anna, form, lost):
+    make_vacancy(form=form)
+
+    assert save(anna, form, lost=lost)[0] == 409
+
+
+def test_form_of_drafts_alone_may_lose_names(anna, form):
+    make_vacancy(form=form, status="draft", publish_from=None)
+
+    assert save(anna, form)[0] == 200
+
+
+@pytest.mark.parametrize("body", ["", "[]", "7", "{", '{"name": "\\ud800"}', "[" * 100_000, b"\xff\xfe"])
+def test_question_that_is_no_object_is_refused(anna, form, body):
+    for view in ("save", "check", "copy", "extend"):
+        response = anna.post(f"{LIST}{form.pk}/{view}/", body, content_type="application/json")
+        assert (response.status_code, response.json()) == (
+            400,
+            {"faults": {"": "Send an object as JSON."}},
+        )
+
+
+# --- checking, copying, extending, taking along ------------------------------------------------
+
+
+def test_check_answers_with_the_rules_that_sites_would_get(anna, client, form):
+    make_vacancy(pk=9, form=form)
+    save(anna, form, OTHER, lost=["first_name"])
+
+    status, answer = ask(anna, form, "check", structure=OTHER, language="en")
+
+    served = client.get("/v1/vacancies/9/form/schema").json()["data"]
+    assert (status, answer["version"]) == (200, served["version"])
+    assert answer["schema"] == served["schema"] | {"$id": f"{LIST}{form.pk}/check/"}
+
+
+def test_check_knows_the_names_of_the_form_that_is_extended(anna, form):
+    more = operations.create(name="More", structure=[], extends=form)
+
+    assert ask(anna, more, "check", structure=STRUCTURE) == (
+        400,
+        {
+            "faults": {
+                "sections.0.fields.0.name": "'first_name' is the name of a field of the form that this one "
+                "extends too."
+            }
+        },
+    )
+
+
+def test_copy_for_a_vacancy_takes_the_edits_and_leaves_the_form_alone(anna, form):
+    vacancy = make_vacancy(title="Nurse", form=form)
+
+    status, answer = ask(anna, form, "copy", structure=OTHER, **{"for": vacancy.pk})
+
+    vacancy.refresh_from_db()
+    made = vacancy.form
+    assert (status, answer) == (200, {"url": f"{LIST}{made.pk}/change/?for={vacancy.pk}"})
+    assert (made.name, made.structure) == ("Standard for Nurse", OTHER)
+    assert Form.objects.get(pk=form.pk).structure == STRUCTURE
+
+
+def test_copy_for_nobody_is_a_form_of_its_own(anna, form):
+    status, answer = ask(anna, form, "copy")
+
+    made = Form.objects.get(name="Copy of Standard")
+    assert (status, answer) == (200, {"url": f"{LIST}{made.pk}/change/"})
+    assert made.structure == STRUCTURE
+
+
+def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
+    vacancy = make_vacancy(title="Nurse", brand=make_brand("Acme", form=form))
+
+    status, answer = ask(anna, form, "extend", **{"for": str(vacancy.pk)})
+
+    vacancy.refresh_from_db()
+    assert (status, answer) == (200, {"url": f"{LIST}{vacancy.form_id}/change/?for={vacancy.pk}"})
+    assert (vacancy.form.extends, vacancy.form.structure) == (form, [])
+    assert ask(anna, vacancy.form, "extend")[0] == 400
+
+
+@pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, None, [], "²"])
+def test_for_what_is_no_vacancy_nothing_is_assigned(anna, form, key):
+    assert ask(anna, form, "copy", **{"for": key})[0] == 200
+    assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
+
+
+def test_export_is_a_file_in_the_words_of_the_interface(anna, client, form):
+    make_vacancy(pk=9, form=form)
+
+    response = anna.get(f"{LIST}{form.pk}/export/")
+
+    assert response["Content-Disposition"] == 'attachment; filename="standard.json"'
+    assert response.json() == client.get("/v1/vacancies/9/form").json()
+
+
+# --- versions ----------------------------------------------------------------------------------
+
+
+def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
+    save(anna, form)
+
+    page = anna.get(f"{LIST}{form.pk}/history/")
+    assertContains(page, "First name [first_name]: short text, required, half")
+    assertContains(page, "anna")
+
+    anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1})
+    form.refresh_from_db()
+    assert (form.structure, form.revision) == (STRUCTURE, 3)
+    assert form.snapshots.first().origin == "version 1 restored"
+
+
+@pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30])
+def test_version_that_is_not_there_is_not_found(anna, form, revision):
+    assert anna.post(f"{LIST}{form.pk}/restore/", {"revision": revision}).status_code == 404
+
+
+def test_restoring_is_not_a_link(anna, form):
+    assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
+
+
+# --- the list, the site's form, the consent ----------------------------------------------------
+
+
+def test_list_tells_who_uses_a_form_in_a_fixed_number_of_queries(anna, form, django_assert_num_queries):
+    make_vacancy(form=form)
+    make_brand("Other", form=form)
+    anna.get(LIST)
+    # session, user, its permissions, its groups', count of the page and of all, forms
+    with django_assert_num_queries(7):
+        page = anna.get(LIST)
+    assertContains(page, f'/admin/vacancies/vacancy/?form__id__exact={form.pk}">1</a>')
+    for number in range(30):
+        operations.create(name=f"Form {number}", structure=[], extends=form if number % 2 else None)
+    with django_assert_num_queries(7):
+        anna.get(LIST)
+    assert anna.get(f"/admin/vacancies/vacancy/?form__id__exact={form.pk}").status_code == 200
+
+
+def test_site_has_one_form(anna, form):
+    other = operations.create(name="Other", structure=[])
+    extension = operations.create(name="More", structure=[], extends=form)
+    choose = {"action": "make_default"}
+
+    anna.post(LIST, choose | {"_selected_action": [form.pk]})
+    anna.post(LIST, choose | {"_selected_action": [other.pk]})
+    assert list(Form.objects.default()) == [other]
+
+    for wrong in ([form.pk, other.pk], [extension.pk]):
+        anna.post(LIST, choose | {"_selected_action": wrong})
+    assert list(Form.objects.default()) == [other]
+
+
+def test_added_form_opens_in_the_builder(anna):
+    response = anna.post(f"{LIST}add/", {"name": "New", "language": "fr", "extends": ""})
+
+    form = Form.objects.get()
+    assert response["Location"] == f"{LIST}{form.pk}/change/"
+    assert (form.name, form.language, form.structure) == ("New", "fr", [])
+    assert form.snapshots.get().author.username == "anna"
+
+
+def test_form_in_use_is_not_deleted(form):
+    make_vacancy(form=form)
+
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+
+    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+
+    assertContains(page, "would require deleting the following protected related objects")
+    assert Form.objects.exists()
+
+
+def test_consent_text_is_added_to_and_never_changed(anna):
+    anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
+    anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
+
+    texts = list(ConsentText.objects.order_by("version").values_list("language", "version", "text"))
+    assert texts == [("nl", 2, "Ja"), ("en", 3, "Yes")]
+    for pk in ConsentText.objects.values_list("pk", flat=True):
+        for page in ("change", "delete"):
+            url = f"/admin/forms_structure/consenttext/{pk}/{page}/"
+            assert anna.post(url, {"text": "No", "language": "nl", "post": "yes"}).status_code == 403
+
+
+# --- who may -----------------------------------------------------------------------------------
+
+PAGES = ("change", "history", "export", "sections")
+QUESTIONS = ("save", "check", "copy", "extend")
+
+
+def statuses(client, form):
+    pages = {page: client.get(f"{LIST}{form.pk}/{page}/").status_code for page in PAGES}
+    answers = {
+        view: client.post(
+            f"{LIST}{form.pk}/{view}/",
+            json.dumps(
+                {"structure": OTHER, "revision": form.revision, "name": form.name, "language": form.language}
+            ),
+            content_type="application/json",
+        ).status_code
+        for view in QUESTIONS
+    }
+    restored = client.post(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code
+    return pages | answers | {"restore": restored}
+
+
+def test_each_page_and_question_asks_for_its_permission(form):
+    everything = (*PAGES, *QUESTIONS, "restore")
+    assert statuses(Client(), form) == dict.fromkeys(everything, 302)
+    assert statuses(recruiter(name="none"), form) == dict.fromkeys(everything, 403)
+    reading = dict.fromkeys((*PAGES, "check"), 200)
+    refused = dict.fromkeys(("save", "copy", "extend", "restore"), 403)
+    assert statuses(recruiter("view_form", name="reader"), form) == reading | refused
+    assert Form.objects.count() == 1
+    assert Form.objects.get().structure == STRUCTURE
+
+
+def test_copy_for_a_vacancy_needs_the_right_to_change_vacancies(form):
+    vacancy = make_vacancy(form=form)
+
+    status = recruiter("view_form", "add_form").post(
+        f"{LIST}{form.pk}/copy/", json.dumps({"for": vacancy.pk}), content_type="application/json"
+    ).status_code  # fmt: skip
+
+    assert status == 403
+    assert Form.objects.count() == 1
+
+
+def test_questions_need_the_csrf_token(form):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(User.objects.create_superuser("root"))
+
+    for view in QUESTIONS:
+        url = f"{LIST}{form.pk}/{view}/"
+        assert strict.post(url, "{}", content_type="application/json").status_code == 403
+
+
+@pytest.mark.parametrize("pk", ["0", "999", "x", "9" * 40, "-1", "²"])
+def test_form_that_is_not_there_is_not_found(anna, pk):
+    for page in PAGES:
+        assert anna.get(f"{LIST}{pk}/{page}/").status_code == 404
+
+
+def test_data_of_the_page_cannot_break_out_of_its_script(anna):
+    label = "</script><script>alert(1)</script>"
+    form = operations.create(name=label, structure=[STRUCTURE[0] | {"title": label}])
+
+    assertNotContains(anna.get(f"{LIST}{form.pk}/change/"), "<script>alert")
+    assertNotContains(anna.get(f"{LIST}{form.pk}/history/"), "<script>alert")
+
+
+# --- from the vacancy --------------------------------------------------------------------------
+
+
+def test_vacancy_leads_to_the_form_that_its_applicants_get(anna, form):
+    vacancy = make_vacancy(brand=make_brand("Other", form=form))
+    client = recruiter("view_vacancy", "view_form", name="reader")
+    url = f"/admin/vacancies/vacancy/{vacancy.pk}/"
+
+    page = client.get(f"{url}change/")
+    [link] = [part for part in page.content.decode().split('"') if part.endswith("application_form/")]
+    assert client.get(link)["Location"] == f"{LIST}{form.pk}/change/?for={vacancy.pk}"
+
+
+def test_vacancy_page_names_the_form_that_its_applicants_get(form):
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+    vacancy = make_vacancy()
+    url = f"/admin/vacancies/vacancy/{vacancy.pk}/change/"
+
+    assertContains(root.get(url), "Now applicants are asked for their consent alone.")
+    Form.objects.update(is_default=True)
+    assertContains(root.get(url), "Now applicants get “Standard”.")
