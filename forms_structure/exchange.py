@@ -15,7 +15,7 @@ class Reading:
     """The form that `data`, an array of sections of the interface, describes.
 
     `structure` is it as we store it; `consent` the label of the consent box that was left out, since
-    we add our own (docs/decisions.md #18), or None; `language` that of its range options, or None
+    we add our own (docs/decisions.md #38), or None; `language` that of its range options, or None
     where it has no ranges; `notes` what is not kept as it was. `consent_name` is the name of the consent
     box in the source. Raises StructureError with the paths of all faults.
     """
@@ -110,7 +110,8 @@ class Reading:
             )
             return
         for number, option in enumerate(options):
-            if option.keys() != {"value", "label"} or not isinstance(option["label"], str):
+            is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
+            if not is_level or not isinstance(option["label"], str):
                 self._faults[f"{path}.options.{number}"] = (
                     f"Must have name, value and label; received {shown(option)}."
                 )

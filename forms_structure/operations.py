@@ -89,7 +89,7 @@ def restore(*, snapshot: Snapshot, author: Any = None) -> bool:
 
 def checked(form: Form, structure: Any) -> Structure:
     """Return `structure` as `form` may store it, or raise StructureError. Names are unique across a form
-    and the one it extends (docs/decisions.md #21), whichever of the two is saved."""
+    and the one it extends (docs/decisions.md #42), whichever of the two is saved."""
     base = Form.objects.select_for_update().get(pk=form.extends_id) if form.extends_id else None
     cleaned = clean(structure, taken=names(base.structure) if base else ())
     own = set(names(cleaned))

@@ -5,7 +5,7 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 CHECKED = "1"  # the one value of a checkbox
-# docs/decisions.md #19; what they mean is said in the language of the form.
+# docs/decisions.md #40; what they mean is said in the language of the form.
 LEVELS = {
     "0": pgettext_lazy("language level", "no"),
     "1": pgettext_lazy("language level", "weak"),

@@ -115,7 +115,7 @@ class VacancyQuerySet(models.QuerySet):
 
     def with_form(self) -> Self:
         """Each with `served_form_id`, the id of the form that its applicants get: its own, else its
-        brand's, else the site's, else None (docs/decisions.md #18)."""
+        brand's, else the site's, else None (docs/decisions.md #36)."""
         forms = self.model._meta.get_field("form").related_model._default_manager
         own_or_inherited = Coalesce(
             "form_id", "brand__form_id", models.Subquery(forms.default().values("pk")[:1])

@@ -1,0 +1,86 @@
+/** Small tools to make nodes: text goes in as text, never as markup. */
+
+/** An element: properties that start with "on" are listeners, null and false are left out. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if ((value ?? false) !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => (child ?? false) !== false));
+  return element;
+}
+
+/** A symbol of the font that the workplace brings; what it means is always said in words too. */
+export const icon = (name) => h("span", { class: "material-symbols-outlined", "aria-hidden": "true" }, name);
+
+export const spoken = (text) => h("span", { class: "builder-spoken" }, text);
+
+/** A button with a symbol; `isShort` hides the words from the eye only. */
+export function button(symbol, words, onclick, { isShort = false, kind = "", ...rest } = {}) {
+  const classes = `builder-button ${isShort ? "is-short" : ""} ${kind && `is-${kind}`}`;
+  return h(
+    "button", { type: "button", class: classes, title: isShort && words, onclick, ...rest },
+    symbol && icon(symbol), isShort ? spoken(words) : h("span", {}, words),
+  );
+}
+
+export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+export const quoted = (text) => `“${text}”`;
+
+let ids = 0;
+export const newId = () => `builder-${++ids}`;
+
+/** Run `call` when nothing asked for it again for `delay` ms. */
+export function debounced(call, delay) {
+  let timer = 0;
+  return () => { clearTimeout(timer); timer = setTimeout(call, delay); };
+}
+
+/**
+ * Ask in a dialog; `choices` are {value, label, kind}. The promise has the value that was chosen, null for none.
+ * `body` are nodes or texts (paragraphs).
+ */
+export function ask(root, title, body, choices) {
+  const id = newId();
+  const dialog = h(
+    "dialog", { class: "builder-dialog", "aria-labelledby": id },
+    h("h2", { id }, title),
+    h("div", { class: "builder-dialog-body" }, body.map((part) => (typeof part === "string" ? h("p", {}, part) : part))),
+    h("div", { class: "builder-dialog-choices" }, choices.map(({ value, label, kind }) => (
+      button("", label, () => { dialog.returnValue = value; dialog.close(value); }, { kind })
+    ))),
+  );
+  root.append(dialog);
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue || null); });
+    dialog.showModal();
+  });
+}
+
+/** What is said aloud, and the note at the bottom of the page that can be undone. */
+export class Notes {
+  constructor(root) {
+    this.live = h("div", { class: "builder-spoken", role: "status", "aria-live": "polite" });
+    this.toasts = h("div", { class: "builder-toasts" });
+    root.append(this.live, this.toasts);
+  }
+
+  say(text) {
+    this.live.textContent = "";
+    setTimeout(() => { this.live.textContent = text; }, 50); // a change that readers notice, even of equal words
+  }
+
+  /** Show `text`, with a button if `action` is given; it stays longer while the pointer or the focus is on it. */
+  toast(text, action = null, label = "Undo") {
+    const close = () => toast.remove();
+    const toast = h(
+      "div", { class: "builder-toast" }, h("span", {}, text),
+      action && button("", label, () => { close(); action(); }), button("close", "Close", close, { isShort: true }),
+    );
+    this.toasts.replaceChildren(toast);
+    this.say(action ? `${text} ${label} is possible.` : text);
+    const leave = () => (toast.matches(":hover, :focus-within") ? setTimeout(leave, 2_000) : close());
+    setTimeout(leave, 8_000);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * The form as applicants see it, in a frame with the reference renderer. No script runs inside: the listeners are
+ * ours. A sandbox without allow-scripts would keep those from running in Safari (WebKit bug 218086), so the
+ * frame's own policy forbids scripts instead.
+ */
+
+import { button, h, newId } from "./dom.js";
+
+const POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; form-action 'none'; base-uri 'none'";
+const STYLE = `
+  body { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; color: #17202a; background: #fff; }
+  [data-name] { cursor: pointer; border-radius: 4px; }
+  .is-selected { outline: 2px dashed #7c3aed; outline-offset: 6px; }
+  @media (max-width: 420px) { body { padding: 16px; } }
+`;
+
+export class Preview {
+  /** `onPick(name)` is called when somebody goes into the field `name` of the preview. */
+  constructor({ formCss, formJs, onPick }) {
+    this.onPick = onPick;
+    this.shown = null;
+    this.frame = h("iframe", { title: "Preview", class: "builder-frame", sandbox: "allow-same-origin allow-forms allow-scripts" });
+    this.frame.srcdoc = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+      <meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>Preview</title>
+      <link rel="stylesheet"><style>${STYLE}</style></head><body></body></html>`;
+    this.result = h("p", { class: "builder-preview-result", role: "status" });
+    const widths = [["Wide", "desktop_windows", ""], ["Phone", "smartphone", "is-phone"]].map(([words, symbol, name]) => {
+      const choose = () => {
+        widths.forEach((each) => each.setAttribute("aria-pressed", each === made));
+        this.stage.className = `builder-stage ${name}`;
+      };
+      const made = button(symbol, words, choose, { "aria-pressed": String(!name), kind: "segment" });
+      return made;
+    });
+    const title = newId();
+    this.stage = h("div", { class: "builder-stage" }, this.frame);
+    this.element = h(
+      "section", { class: "builder-preview", "aria-labelledby": title },
+      h("header", {}, h("h2", { id: title }, "Preview"), h("div", { class: "builder-segments", role: "group", "aria-label": "Width of the preview" }, widths)),
+      this.stage, this.result,
+    );
+    const loaded = new Promise((resolve) => { this.frame.addEventListener("load", resolve, { once: true }); });
+    this.ready = Promise.all([import(formJs), loaded]).then(([{ render }]) => {
+      this.renderer = render;
+      this.document.querySelector("link").href = new URL(formCss, location).href;
+      for (const type of ["click", "focusin"]) this.document.addEventListener(type, (event) => this.pick(event));
+    });
+  }
+
+  get document() { return this.frame.contentDocument; }
+
+  pick(event) {
+    if (this.isRendering) return;
+    if (event.target.closest("a")) event.preventDefault();
+    const name = event.target.closest("[data-name]")?.dataset.name;
+    if (name && !this.isQuiet) this.onPick(name);
+  }
+
+  /** Show `sections`; what was filled in, the place and the focus stay as far as the form still has them. */
+  async update(sections, { language, schema, values = {} }) {
+    await this.ready;
+    const page = this.document.scrollingElement;
+    const { scrollTop } = page;
+    const focused = this.document.activeElement?.id && this.document.activeElement.name;
+    this.isRendering = true;
+    this.shown = this.renderer(this.document.body, sections, {
+      schema,
+      language,
+      values: { ...this.shown?.values(), ...values },
+      onSubmit: () => { this.result.textContent = "Complete and valid: a public site would send this application now."; },
+    });
+    this.document.documentElement.lang = language;
+    this.result.textContent = "";
+    if (focused) this.document.getElementsByName(focused)[0]?.focus({ preventScroll: true });
+    this.isRendering = false;
+    page.scrollTop = scrollTop;
+    this.mark(this.marked);
+  }
+
+  /** Highlight the fields `names`, or the section with the number `section`. */
+  mark(marked, { scroll = false } = {}) {
+    this.marked = marked;
+    if (!this.shown) return;
+    this.document.querySelectorAll(".is-selected").forEach((each) => each.classList.remove("is-selected"));
+    const { names = [], section } = marked ?? {};
+    const wanted = section === undefined
+      ? [...this.document.querySelectorAll("[data-name]")].filter((each) => names.includes(each.dataset.name))
+      : [this.document.querySelectorAll(".job-form-section")[section]].filter(Boolean);
+    wanted.forEach((each) => each.classList.add("is-selected"));
+    if (scroll && wanted.length) {
+      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const page = this.document.scrollingElement;
+      const { top, bottom } = wanted[0].getBoundingClientRect();
+      const isSeen = top >= 0 && bottom <= page.clientHeight;
+      if (!isSeen) page.scrollBy({ top: top - 80, behavior: calm ? "auto" : "smooth" });
+    }
+  }
+
+  /** Whether the field is there but waits for an answer that shows it. */
+  isHidden(name) {
+    const found = [...(this.document?.querySelectorAll("[data-name]") ?? [])].find((each) => each.dataset.name === name);
+    return Boolean(found) && !found.offsetParent;
+  }
+}

@@ -1,0 +1,40 @@
+/** Questions to the server, each answered by {status, answer} or by a Failure that says in a sentence what happened. */
+
+export class Failure extends Error {}
+
+const SENTENCES = new Map([
+  [403, "You are not allowed to do this, or your session has changed. Reload the page in another tab to see."],
+  [404, "This form is not there any more: somebody deleted it. What you see is only on this page now."],
+  [413, "The form is too large for the server."],
+]);
+
+function csrfToken() {
+  const cookie = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
+  return cookie ? decodeURIComponent(cookie.slice("csrftoken=".length)) : document.querySelector("#builder-csrf input").value;
+}
+
+async function request(url, options) {
+  let response;
+  try {
+    response = await fetch(url, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Failure("The server cannot be reached. Your work is still here: try again in a moment.");
+  }
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  if (response.redirected) {
+    throw new Failure("You are signed out. Your work is still here: sign in again in another tab, then try again here.");
+  }
+  if (!isJson || ![200, 400, 409].includes(response.status)) {
+    throw new Failure(SENTENCES.get(response.status)
+      ?? `The server failed (error ${response.status}). Your work is still here: try again in a moment.`);
+  }
+  return { status: response.status, answer: await response.json() };
+}
+
+export const get = (url) => request(url, {});
+
+export const post = (url, data) => request(url, {
+  method: "POST",
+  headers: { "content-type": "application/json", "X-CSRFToken": csrfToken() },
+  body: JSON.stringify(data),
+});
