@@ -1,0 +1,722 @@
+"""The reference renderer: what the form operation serves, as a form that everybody can fill in."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from forms_structure.api.v1 import serve
+from forms_structure.models import Form
+from forms_structure.schema import submission_schema
+from forms_structure.structure import clean
+from tests.factories import make_vacancy
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+REAL_DATA = os.environ.get("REAL_DATA")
+
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Apply</title><link rel="stylesheet" href="/static/forms_structure/form.css">
+<body><main><h1>Apply</h1><div id="form"></div></main></body></html>"""
+# No style, script or picture but files of the site's own: the renderer needs no more.
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'"
+RENDER = """([sections, options]) => {
+  window.sent = [];
+  const target = document.querySelector("#form");
+  window.form = renderer.render(target, sections, { ...options, onSubmit: (values) => sent.push(values) });
+}"""
+
+Sections = list[dict[str, Any]]
+
+
+@pytest.fixture
+def page(live_server: Any, browser_page: Any) -> Any:
+    """An empty page of the site with the module as `renderer`."""
+    address = f"{live_server.url}/apply"
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": POLICY}
+    browser_page.route(address, lambda route: route.fulfill(body=PAGE, headers=headers))
+    browser_page.goto(address)
+    browser_page.evaluate(
+        "async () => { window.renderer = await import('/static/forms_structure/form.js'); }"
+    )
+    return browser_page
+
+
+def render(page: Any, sections: Sections, **options: Any) -> None:
+    page.evaluate(RENDER, [sections, options])
+
+
+def checked(sections: Sections) -> dict[str, Any]:
+    return submission_schema(sections, address="https://jobs.example.com/schema")
+
+
+def field(name: str, type_: str = "text", *options: str, **values: Any) -> dict[str, Any]:
+    """A field as it is stored; options are "value: label"."""
+    made = {"name": name, "type": type_, "label": f"Your {name}", "required": False, "css": "col-12"}
+    if options:
+        pairs = [option.split(": ") for option in options]
+        made["options"] = [{"value": pair[0], "label": pair[-1]} for pair in pairs]
+    return made | values
+
+
+def served(*fields: dict[str, Any], **section: Any) -> Sections:
+    """One section of `fields`, checked, stored and served as any other; the consent is its last."""
+    structure = clean([{"title": "About you", "description": "", "fields": list(fields)} | section])
+    return serve(Form(structure=structure, language="en"))[0]
+
+
+def application() -> Sections:
+    """Every type, and conditions three deep."""
+    why = field("why", "textarea", required=True, on_value="later")
+    when = field(
+        "when", "radio-group", "soon", "later", required=True, on_value="no", conditional=[why], css="col-6"
+    )
+    number = field("permit_number", on_value="yes", css="col-6")
+    nights = field("nights", "range", required=True, on_value="night")
+    language = {"name": "extra_name", "label": "Another language"}
+    accent = field("accent", "checkbox", on_value="5")
+    return served(
+        field("first_name", required=True, css="col-6"),
+        field("last_name", required=True, css="col-6"),
+        field("email", "email", required=True, css="col-8"),
+        field("phone", "tel", css="col-4"),
+        field("birth_date", "date", css="col-4"),
+        field("permit", "select", "yes: Yes", "no: No", required=True, conditional=[number, when]),
+        field(
+            "regimes",
+            "checkbox-group",
+            "day: Days",
+            "night: Nights",
+            "weekend: Week-ends",
+            required=True,
+            conditional=[nights],
+        ),
+        field(
+            "drives",
+            "checkbox",
+            conditional=[field("licence", "select", "b", "c", required=True, on_value="1")],
+        ),
+        field("english", "range", required=True),
+        field("extra", "range", label=language, conditional=[accent]),
+        field("source", "radio-group", "friend", "fair", css="col-3"),
+        field("letter", "file"),
+        description="<p>It takes <b>two minutes</b>: <a href='https://example.com/'>how we work</a>.</p>",
+    )
+
+
+def focused(page: Any) -> str:
+    return str(page.evaluate("document.activeElement.name || document.activeElement.className"))
+
+
+def tab_to(page: Any, name: str) -> None:
+    """Press Tab until the focus is on `name`, as somebody without a mouse does."""
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if focused(page) == name:
+            return
+    raise AssertionError(f"{name} is out of reach: the focus is on {focused(page)!r}")
+
+
+def assert_accessible(page: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+
+
+def sideways(page: Any) -> int:
+    """By how many pixels the page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+# --- filling in ---
+
+
+def test_filled_in_with_the_keyboard_alone(page: Any) -> None:
+    sections = application()
+    render(page, sections, schema=checked(sections))
+    keys = page.keyboard
+
+    for name, text in {
+        "first_name": "  Zoë ",
+        "last_name": "Peeters",
+        "email": "zoe@example.com",
+        "phone": "+32 470 12 34 56",
+        "birth_date": "01312000",
+    }.items():
+        tab_to(page, name)
+        keys.type(text)
+    tab_to(page, "permit")
+    keys.press("ArrowDown")
+    tab_to(page, "permit_number")  # shows for a yes only
+    keys.type("A-1")
+    keys.press("Shift+Tab")
+    keys.press("ArrowDown")
+    tab_to(page, "when")
+    keys.press("ArrowDown")
+    tab_to(page, "why")
+    keys.type("Papers.")
+    keys.press("Enter")
+    keys.type("Many.")
+    tab_to(page, "regimes")
+    keys.press("Tab")
+    keys.press("Space")
+    keys.press("Tab")
+    tab_to(page, "nights")
+    keys.press("Space")
+    tab_to(page, "drives")
+    keys.press("Space")
+    tab_to(page, "licence")
+    keys.press("c")
+    tab_to(page, "english")
+    for _ in range(3):
+        keys.press("ArrowRight")
+    tab_to(page, "extra_name")
+    keys.type("Frisian")
+    tab_to(page, "extra")
+    keys.press("ArrowLeft")  # from "No answer" to the best
+    tab_to(page, "accent")
+    keys.press("Space")
+    tab_to(page, "privacy_consent")
+    keys.press("Space")
+    tab_to(page, "job-form-send")
+    keys.press("Enter")
+
+    assert page.evaluate("sent") == [
+        {
+            "first_name": "Zoë",
+            "last_name": "Peeters",
+            "email": "zoe@example.com",
+            "phone": "+32 470 12 34 56",
+            "birth_date": "2000-01-31",
+            "permit": "no",
+            "when": "later",
+            "why": "Papers.\nMany.",
+            "regimes": ["night"],
+            "nights": "0",
+            "drives": "1",
+            "licence": "c",
+            "english": "3",
+            "extra_name": "Frisian",
+            "extra": "5",
+            "accent": "1",
+            "privacy_consent": "1",
+        }
+    ]
+
+
+def test_what_is_missing_is_told_and_reached(page: Any) -> None:
+    sections = application()
+    render(page, sections, schema=checked(sections))
+    tab_to(page, "first_name")
+    page.keyboard.press("Enter")  # sends, as in every form
+
+    summary = page.get_by_role("alert")
+    assert page.evaluate("sent") == []
+    assert focused(page) == "job-form-summary"
+    # Required fields of conditions that are closed are not asked for.
+    assert summary.get_by_role("listitem").all_inner_texts() == [
+        "Your first_name – Please fill this in.",
+        "Your last_name – Please fill this in.",
+        "Your email – Please fill this in.",
+        "Your permit – Please make a choice.",
+        "Your regimes – Please make a choice.",
+        "Your english – Please make a choice.",
+        "I agree that my data is kept and used for this application. – Please tick this box.",
+    ]
+    email = page.get_by_label("Your email")
+    assert email.get_attribute("aria-invalid") == "true"
+    assert email.evaluate("node => node.ariaDescribedByElements[0].textContent") == "Please fill this in."
+    assert_accessible(page)
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert focused(page) == "email"
+
+    # Once told of, an error goes away when it is put right, and not before.
+    page.keyboard.type("zoe")
+    page.keyboard.press("Tab")
+    assert email.get_attribute("aria-invalid") == "true"
+    email.fill("zoe@example.com")
+    page.keyboard.press("Tab")
+    assert email.get_attribute("aria-invalid") is None
+    assert summary.get_by_role("listitem").count() == 6
+    assert page.get_by_text("Please write an e-mail address").count() == 0
+
+
+def test_answers_that_are_no_good(page: Any) -> None:
+    sections = application()
+    values = {"email": "zoe", "phone": "later", "extra_name": "Frisian", "when": "soon", "permit": "no"}
+    render(page, sections, schema=checked(sections), values=values)
+    page.locator("[name=birth_date]").press_sequentially("0131")  # and no year
+
+    told = {each["name"]: each["message"] for each in page.evaluate("form.check()")}
+    assert {name: told.get(name) for name in ("email", "phone", "birth_date", "extra", "when")} == {
+        "email": "Please write an e-mail address such as name@example.com.",
+        "phone": "Please write a telephone number such as +32 470 12 34 56.",
+        "birth_date": "Please write a complete date.",
+        "extra": "Please make a choice.",  # a language comes with its level
+        "when": None,
+    }
+
+
+def test_without_a_schema_nothing_is_checked(page: Any) -> None:
+    render(page, application())
+    page.get_by_role("button", name="Send application").click()
+    page.evaluate("form.element.requestSubmit()")  # as scripts do
+    assert page.evaluate("sent") == [{}, {}]
+
+
+def test_what_was_filled_in_before_is_there_again(page: Any) -> None:
+    sections = application()
+    values = {
+        "first_name": "Zoë",
+        "permit": "no",
+        "when": "later",
+        "why": "Papers.\nMany.",
+        "regimes": ["day", "weekend"],
+        "english": "2",
+        "extra": "5",
+        "extra_name": "Frisian",
+        "privacy_consent": "1",
+    }
+    gone = {"source": "television", "licence": "z", "nights": "1", "letter": "me.pdf", "constructor": "x"}
+    render(page, sections, values=values | gone)
+    assert page.evaluate("form.values()") == values
+
+    # The parts of a condition that closes are not sent; they are there again when it opens again.
+    permit = page.get_by_label("Your permit *")
+    permit.select_option("yes")
+    shown = {name: value for name, value in values.items() if name not in ("when", "why")}
+    assert page.evaluate("form.values()") == shown | {"permit": "yes"}
+    assert page.evaluate("Object.fromEntries(new FormData(form.element)).when") is None
+    permit.select_option("no")
+    assert page.evaluate("form.values()") == values
+
+
+def test_an_answer_can_be_taken_back(page: Any) -> None:
+    render(page, application(), values={"source": "fair", "permit": "yes"})
+    page.get_by_role("radiogroup", name="Your source").get_by_label("No answer").check()
+    page.get_by_label("Your permit *").select_option("")
+    assert page.evaluate("form.values()") == {}
+
+    page.get_by_label("Your permit *").select_option("yes")
+    page.evaluate("form.element.reset()")
+    page.locator("[name=permit_number]").wait_for(state="hidden")
+    assert page.evaluate("form.values()") == {}
+
+
+def test_shows_a_field_wherever_it_is(page: Any) -> None:
+    render(page, application())
+    assert not page.get_by_label("Your why").is_visible()
+    page.evaluate("form.show('why')")
+    assert focused(page) == "why"
+    assert page.evaluate("form.values()") == {"permit": "no", "when": "later"}
+    page.evaluate("form.show('nowhere')")
+    assert focused(page) == "why"
+
+
+def test_a_file_travels_beside_the_submission(page: Any, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.pdf"
+    letter.write_bytes(b"Dear all")
+    render(page, application())
+    page.set_input_files("[name=letter]", letter)
+    assert page.evaluate("form.values()") == {"letter": "letter.pdf"}
+    assert page.evaluate("new FormData(form.element).get('letter').text()") == "Dear all"
+
+
+def test_as_the_documentation_has_it(page: Any) -> None:
+    """Both operations fetched by a page, in the form's language."""
+    structure = clean([{"title": "", "description": "", "fields": [field("first_name", required=True)]}])
+    form = Form.objects.create(name="Short", language="nl", structure=structure)
+    vacancy = make_vacancy(form=form)
+    page.evaluate(
+        """async (address) => {
+          const [form, rules] = await Promise.all([fetch(address), fetch(`${address}/schema`)]);
+          const { data: sections } = await form.json();
+          const { version, schema } = (await rules.json()).data;
+          const language = form.headers.get("Content-Language");
+          const onSubmit = (values) => { window.sent = { version, values }; };
+          renderer.render(document.querySelector("#form"), sections, { schema, language, onSubmit });
+        }""",
+        f"/v1/vacancies/{vacancy.pk}/form",
+    )
+    page.get_by_label("Your first_name").fill("Zoë")
+    page.get_by_label("Ik ga ermee akkoord").check()
+    page.get_by_role("button", name="Sollicitatie versturen").click()
+    sent = page.evaluate("sent")
+    assert sent["values"] == {"first_name": "Zoë", "privacy_consent": "1"}
+    assert len(sent["version"]) == 16
+
+
+# --- looks, words, surroundings ---
+
+
+@pytest.mark.parametrize("width", [1400, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible_empty_and_with_errors(page: Any, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    look = {"colorScheme": scheme, "background": "Canvas"}  # the page decides, axe wants its ground said
+    page.evaluate("look => Object.assign(document.documentElement.style, look)", look)
+    sections = application()
+    render(page, sections, schema=checked(sections))
+    assert_accessible(page)
+    page.evaluate("form.show('why')")
+    page.evaluate("form.show('nights')")
+    page.evaluate("form.check()")
+    assert_accessible(page)
+    assert sideways(page) == 0
+
+
+def test_nothing_breaks_the_layout(page: Any) -> None:
+    word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 3
+    many = [f"v{number}: {word} {number}" for number in range(10_000)]
+    sections = served(
+        field("place", "select", *many, css="col-3", required=True),
+        field("word", css="col-3", label=word),
+        field("words", "checkbox-group", f"a: {word}", label=word, required=True),
+        field("level", "range", label={"name": "tongue", "label": word}, css="col-3"),
+        title=word[:300],
+        description=f"<p>{word}</p>",
+    )
+    render(page, sections, schema=checked(sections))
+    for width in (1400, 700, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert sideways(page) == 0
+    page.evaluate("form.check()")
+    assert sideways(page) == 0
+    assert len(page.get_by_role("alert").get_by_role("link").all_inner_texts()[1]) == 100
+
+
+def test_says_its_own_words_in_four_languages(page: Any) -> None:
+    sections = application()
+    said = {}
+    for language in ("en", "nl", "fr", "de", "constructor"):
+        render(page, sections, schema=checked(sections), language=language)
+        page.evaluate("form.check()")
+        said[language] = (
+            page.locator("button").inner_text(),
+            page.get_by_role("alert").locator("p").inner_text(),
+            page.locator("[data-name=extra] legend").inner_text(),
+        )
+    assert said == {
+        "en": ("Send application", "Some answers still need your attention", "Another language: level"),
+        "nl": ("Sollicitatie versturen", "Enkele antwoorden vragen nog aandacht", "Another language: niveau"),
+        "fr": ("Envoyer la candidature", "Certaines réponses sont à revoir", "Another language : niveau"),
+        "de": ("Bewerbung absenden", "Einige Angaben sind noch zu prüfen", "Another language: Niveau"),
+        "constructor": said["en"],
+    }
+    assert "undefined" not in page.locator("#form").inner_text()
+
+
+def test_in_a_frame_whose_scripts_are_off(page: Any) -> None:
+    """The builder's preview: drawn and heard from outside; a second render replaces the first."""
+    sections = application()
+    page.evaluate(
+        """async ([sections, schema]) => {
+          const frame = document.createElement("iframe");
+          frame.sandbox = "allow-same-origin";
+          frame.srcdoc = "<!doctype html><body></body>";
+          const loaded = new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
+          document.querySelector("#form").append(frame);
+          await loaded;
+          window.sent = [];
+          const onSubmit = (values) => sent.push(values);
+          const target = frame.contentDocument.body;
+          renderer.render(target, sections, { onSubmit });
+          window.form = renderer.render(target, sections, { schema, onSubmit });
+        }""",
+        [sections, checked(sections)],
+    )
+    frame = page.frame_locator("iframe")
+    assert frame.locator("form").count() == 1
+    frame.get_by_label("Your permit *").select_option("no")
+    frame.get_by_label("later", exact=True).check()
+    assert frame.get_by_label("Your why").is_visible()
+    frame.locator("[name=first_name]").press("Enter")
+    assert frame.get_by_role("alert").get_by_role("link").count() == 7
+    frame.get_by_role("link", name="Your email").click()
+    assert page.evaluate("document.querySelector('iframe').contentDocument.activeElement.name") == "email"
+    page.evaluate("form.show('first_name')")
+    valid = {
+        "first_name": "Zoë",
+        "last_name": "Peeters",
+        "email": "zoe@example.com",
+        "permit": "yes",
+        "regimes": ["day"],
+        "english": "4",
+        "privacy_consent": "1",
+    }
+    page.evaluate(
+        """([sections, options]) => {
+          const target = document.querySelector("iframe").contentDocument.body;
+          renderer.render(target, sections, { ...options, onSubmit: (values) => sent.push(values) });
+        }""",
+        [sections, {"schema": checked(sections), "values": valid}],
+    )
+    frame.get_by_role("button", name="Send application").click()
+    assert page.evaluate("sent") == [valid]
+
+
+def test_two_forms_on_a_page_keep_apart(page: Any) -> None:
+    page.evaluate(
+        """(sections) => {
+          for (const part of ["one", "two"]) {
+            const target = document.createElement("div");
+            document.querySelector("#form").append(target);
+            renderer.render(target, sections);
+          }
+        }""",
+        served(field("name"), field("error-name"), field("choice1-name", "radio-group", "a", "b")),
+    )
+    ids = page.evaluate("Array.from(document.querySelectorAll('[id]'), (node) => node.id)")
+    assert len(ids) == len(set(ids)) > 20
+
+
+# --- hostile ---
+
+
+def test_names_that_are_properties_of_a_form(page: Any) -> None:
+    """A field hides the property of its name on the form element; the renderer reads none of them."""
+    names = [
+        "constructor",
+        "submit",
+        "length",
+        "id",
+        "append",
+        "elements",
+        "addEventListener",
+        "hidden",
+        "ownerDocument",
+        "toString",
+        "hasOwnProperty",
+        "children",
+        "parentNode",
+    ]
+    sections = served(
+        *(field(name, required=True) for name in names), field("reset", "select", "valueOf", required=True)
+    )
+    render(page, sections, schema=checked(sections))
+    assert len(page.evaluate("form.check()")) == len(names) + 2
+    for name in (*names, "reset"):
+        page.evaluate("name => form.show(name)", name)
+        assert focused(page) == name
+    values = {name: name for name in names} | {"reset": "valueOf", "privacy_consent": "1"}
+    render(page, sections, schema=checked(sections), values=values)
+    # Not page.click: Playwright, unlike the renderer, asks the form for its parentNode.
+    page.evaluate("document.querySelector('button').click()")
+    assert page.evaluate("sent") == [values]
+
+
+def test_texts_run_nothing(page: Any) -> None:
+    """The builder shows texts that no server has cleaned yet."""
+    attack = "<img src=x onerror='window.hit = 1'><script>window.hit = 1</script>"
+    description = (
+        f"{attack}<p onclick='window.hit = 1' style='color: red'>Hello <u>you</u></p>"
+        "<a href=' java\nscript:window.hit = 1'>one</a> <a href='https://example.com/'>two</a> "
+        "<a href='data:text/html,x'>three</a> <svg><a xlink:href='javascript:window.hit = 1'>four</a></svg>"
+        "<iframe srcdoc='<script>parent.hit = 1</script>'></iframe><div><h2>Five</h2>six</div>"
+        "<math><mi><style><img src=x onerror='window.hit = 1'></style></mi></math>"
+    )
+    labelled = field("a", "radio-group", label=attack)
+    labelled["options"] = [{"value": attack, "label": attack}]
+    box = field("b", "checkbox", link={"label": attack, "url": "javascript:window.hit = 1"})
+    render(page, [{"title": attack, "description": description, "fields": [labelled, box]}])
+
+    page.evaluate("document.querySelectorAll('#form *').forEach((node) => node.click())")
+    assert page.locator(".job-form-description").inner_html() == (
+        "<p>Hello <u>you</u></p><span>one</span> "
+        '<a href="https://example.com/" target="_blank" rel="noopener">two</a> '
+        "<span>three</span> <h2>Five</h2>six"
+    )
+    assert page.locator("#form").locator("img, script, svg, iframe, math, [onclick], [style]").count() == 0
+    assert page.locator("h2").first.inner_text() == attack
+    assert page.evaluate("window.hit ?? 'unharmed'") == "unharmed"
+
+
+def test_half_made_fields_are_drawn(page: Any) -> None:
+    """The builder previews forms in the making."""
+    half = [
+        {"name": "a", "type": "select"},
+        {"name": "b", "type": "checkbox-group", "required": True, "label": "B"},
+        {"name": "c", "type": "yet-unknown", "label": "C"},
+        {"name": "a", "type": "radio-group", "label": None, "options": []},
+    ]
+    render(page, [{"title": "", "description": None, "fields": half}], schema={"required": ["b", "d"]})
+    assert page.locator("[data-name]").count() == 4
+    assert page.evaluate("form.check()") == [
+        {"name": "b", "message": "Please make a choice."},
+        {"name": "d", "message": "Please fill this in."},
+    ]
+    page.get_by_role("link", name="B").click()
+
+
+# --- validation ---
+
+
+def submissions(sections: Sections, luck: Random) -> Iterator[Any]:
+    """Submissions without end: what people send, and what they do not."""
+    odd = [None, True, 1, 1.5, "", "  ", "1", "0", [], ["1"], ["day", "day"], {}, "a@b", "+32 470", "x\ny"]
+
+    def answer(one: dict[str, Any]) -> Any:
+        values = [option["value"] for option in one.get("options", ())]
+        if one["type"] == "checkbox-group":
+            return luck.sample(values, luck.randint(1, len(values)))
+        if values:
+            return luck.choice(values)
+        simple = {"checkbox": "1", "email": "zoe@example.com", "tel": "+32 470", "date": "2000-02-29"}
+        return simple.get(one["type"], "Some words")
+
+    def fill(fields: Sections, given: dict[str, Any], often: float) -> None:
+        for one in fields:
+            if not one["required"] and luck.random() > often:
+                continue
+            if isinstance(one["label"], dict):
+                given[one["label"]["name"]] = "Frisian"
+            given[one["name"]] = value = answer(one)
+            chosen = value if isinstance(value, list) else [value]
+            fill([each for each in one.get("conditional", ()) if each["on_value"] in chosen], given, often)
+
+    yield from (None, [], "x", 4, {})
+    while True:
+        given: dict[str, Any] = {}
+        fill([one for section in sections for one in section["fields"]], given, luck.random())
+        for _ in range(luck.choice((0, 0, 1, 1, 2))):
+            names = list(given) or ["first_name"]
+            match luck.randrange(4):
+                case 0:
+                    given.pop(luck.choice(names), None)
+                case 1:
+                    given[luck.choice(names)] = luck.choice(odd)
+                case 2:
+                    given[luck.choice(["why", "nights", "extra", "constructor", "toString", "x"])] = "1"
+                case 3:
+                    given[luck.choice(names)] = given[luck.choice(names)] if given else "x"
+        yield given
+
+
+def test_judges_submissions_as_a_full_validator(page: Any) -> None:
+    luck = Random(20)
+    deep = field("d3", "checkbox", on_value="1", required=True, conditional=[field("d4", on_value="1")])
+    deep = field("d2", "checkbox-group", "1", "2", on_value="1", required=True, conditional=[deep])
+    deep = field("d1", "range", required=True, on_value="1", conditional=[deep, field("e", on_value="0")])
+    forms = [
+        application(),
+        served(field("top", "checkbox", conditional=[deep])),
+        served(
+            field("x", "range", label={"name": "x_name", "label": "X"}, required=True),
+            field("y", "range", label={"name": "y_name", "label": "Y"}),
+            field("z", "date"),
+        ),
+        serve(None)[0],
+    ]
+    for sections in forms:
+        schema = checked(sections)
+        made = submissions(sections, luck)
+        sent = [next(made) for _ in range(150)]
+        expected = [Draft202012Validator(schema).is_valid(each) for each in sent]
+        judged = page.evaluate(
+            "([schema, sent]) => sent.map((each) => !renderer.validate(schema, each).length)", [schema, sent]
+        )
+        assert [each for each, a, b in zip(sent, expected, judged, strict=True) if a != b] == []
+        assert 30 < sum(expected) < 130, "the examples should be of both kinds"
+
+
+def test_names_what_is_wrong(page: Any) -> None:
+    schema = checked(application())
+    valid = {
+        "first_name": "Zoë",
+        "last_name": "Peeters",
+        "email": "zoe@example.com",
+        "permit": "yes",
+        "regimes": ["day"],
+        "english": "4",
+        "privacy_consent": "1",
+    }
+    for change, errors in (
+        ({}, []),
+        ({"first_name": " "}, [("first_name", "pattern")]),
+        ({"first_name": 1}, [("first_name", "type")]),
+        ({"permit": "no"}, [("when", "required")]),
+        ({"when": "soon"}, [("when", "unevaluatedProperties")]),
+        ({"regimes": ["day", "day"]}, [("regimes", "uniqueItems")]),
+        ({"regimes": []}, [("regimes", "minItems")]),
+        ({"regimes": ["noon"]}, [("regimes", "enum")]),
+        ({"extra": "3"}, [("extra_name", "dependentRequired")]),
+        ({"privacy_consent": "0"}, [("privacy_consent", "const")]),
+    ):
+        found = page.evaluate(
+            "([schema, value]) => renderer.validate(schema, value)", [schema, valid | change]
+        )
+        assert [(each["name"], each["keyword"]) for each in found] == errors
+
+
+# --- real forms ---
+
+TRY_ALL = """(forms) => {
+  const target = document.querySelector("#form");
+  const faults = [];
+  const seen = { forms: 0, fields: 0, conditions: 0 };
+  const choose = (control, value) => {
+    if (control.type !== "select-one") return control.click();
+    control.value = value;
+    control.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  for (const { id, sections, schema } of forms) {
+    const expect = (what, is) => is || faults.push(`${id}: ${what}`);
+    const form = renderer.render(target, sections, { schema });
+    const wrapper = (name) => target.querySelector(`[data-name="${name}"]`);
+    const labelled = (name, label) => {
+      const found = wrapper(name).querySelector("legend, label");
+      const control = wrapper(name).querySelector("input, select, textarea");
+      expect(`${name} is labelled`, found.firstChild.data === label && found.checkVisibility());
+      expect(`${name} shows`, control.checkVisibility() && !control.matches(":disabled"));
+      const isOf = found.control ? found.control === control : found.parentNode.contains(control);
+      expect(`the label of ${name} is of its control`, isOf);
+    };
+    const visit = (fields) => fields.forEach((field) => {
+      const { name, label } = field;
+      seen.fields += 1;
+      labelled(name, label.label ? `${label.label}: level` : label);
+      if (label.label) labelled(label.name, label.label);
+      for (const inner of field.conditional ?? []) {
+        const control = wrapper(name).querySelector(`select, input[value="${CSS.escape(inner.on_value)}"]`);
+        const closed = () => !wrapper(inner.name).checkVisibility()
+          && wrapper(inner.name).querySelector("input, select, textarea").matches(":disabled");
+        expect(`${inner.name} is closed`, closed());
+        choose(control, inner.on_value);
+        expect(`${inner.name} opens`, !closed());
+        visit([inner]);
+        choose(control, "");
+        expect(`${inner.name} closes`, closed());
+        seen.conditions += 1;
+      }
+    });
+    sections.forEach((section) => visit(section.fields));
+    const asked = sections.flatMap((section) => section.fields).filter((field) => field.required);
+    const told = form.check().map(({ name }) => name);
+    expect("asks for what is required", told.join() === asked.map(({ name }) => name).join());
+    seen.forms += 1;
+  }
+  return { seen, faults };
+}"""
+
+
+@pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
+def test_real_forms(page: Any) -> None:
+    forms = json.loads((Path(str(REAL_DATA)) / "forms.v1.json").read_text())
+    bodies = [
+        {"id": key, "sections": body["data"], "schema": checked(body["data"])} for key, body in forms.items()
+    ]
+    result = page.evaluate(TRY_ALL, bodies)
+    assert result["faults"] == []
+    assert result["seen"]["forms"] == len(forms)
+    assert result["seen"]["fields"] > result["seen"]["conditions"] > 0
+    assert_accessible(page)
