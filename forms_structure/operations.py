@@ -45,6 +45,8 @@ def save(
     StructureError, also where a form that extends this one would have a name twice.
     """
     with transaction.atomic():
+        if form.extends_id:  # locked first, as by a save of that form: no two saves wait for each other
+            Form.objects.select_for_update().get(pk=form.extends_id)
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
             raise ConflictError(current.snapshots.select_related("author").first())

@@ -59,7 +59,7 @@ FORM_FIELD = {
         "array",
         "Fields that show only while their `on_value` is chosen here. Present when there are some.",
         [_EXPLAINED],
-        items=reference("FormField"),
+        items=reference("FormField", required=["on_value"]),
         minItems=1,
     ),
     "on_value": field(

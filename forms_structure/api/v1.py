@@ -15,13 +15,14 @@ from jobsite.api.serializers import PlainItemSerializer, TextField
 
 
 class OptionListSerializer(serializers.ListSerializer):
-    """The options of a field; plain dictionaries, since there can be thousands."""
+    """The options of a field; plain dictionaries, since there can be thousands. Their keys are in the
+    interface's order: PostgreSQL keeps none."""
 
     def to_representation(self, field: Any) -> list[Any]:
-        options = field.get("options", ())
+        pairs: Any = ((option["value"], option["label"]) for option in field.get("options", ()))
         if field["type"] == FieldType.RANGE:
-            options = [{"value": value, "label": str(label)} for value, label in LEVELS.items()]
-        return [{"name": field["name"], **option} for option in options]
+            pairs = LEVELS.items()
+        return [{"name": field["name"], "value": value, "label": str(label)} for value, label in pairs]
 
 
 @documented("FormOption", "An option of a form field.", schema.OPTION)

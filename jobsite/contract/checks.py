@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from jobsite.contract import shapes
+from jobsite.contract import forms, shapes
 from jobsite.contract.lists import NUMBER, SIZE, Listing, expect_problem
 from jobsite.contract.service import Service
 
@@ -52,6 +52,7 @@ def steps(service: Service, max_pages: int) -> list[Step]:
         ("v0.1 and v1", partial(versions, service, public, old)),
         ("single vacancies", partial(singles, service, lists)),
         ("unknown vacancies", partial(unknown, service, lists)),
+        ("forms", partial(application_forms, service, lists)),
         ("/v1/filters", partial(filters, service, public)),
         ("sort", partial(sorting, service, public)),
         ("fields", partial(fewer_keys, service, public)),
@@ -254,10 +255,8 @@ def singles(service: Service, lists: dict[str, Listing]) -> None:
 
 def unknown(service: Service, lists: dict[str, Listing]) -> None:
     """Ids that no vacancy has, and texts that are no id, are one and the same 404."""
-    known = [id_ for listing in lists.values() for id_ in listing.ids]
-    free = max((id_ for id_ in known if shapes.is_id(id_)), default=0) + 987_654_321
     answers = {}
-    for text in (str(free), "0", "007", "abc", "-1", "1.0", "%C2%B2", "9" * 19, "9" * 30):
+    for text in (_free_id(lists), "0", "007", "abc", "-1", "1.0", "%C2%B2", "9" * 19, "9" * 30):
         answer = service.ask(f"/v1/vacancies/{text}", with_token=True)
         if expect_problem(service.report, "/v1/vacancies/{id}", answer, 404, f"id {text}"):
             answers[text] = {key: value for key, value in answer.json().items() if key != "instance"}
@@ -265,6 +264,24 @@ def unknown(service: Service, lists: dict[str, Listing]) -> None:
     service.report.expect(
         len(kinds) <= 1, "/v1/vacancies/{id}", "one and the same 404 for all ids", sorted(kinds)
     )
+
+
+def _free_id(lists: dict[str, Listing]) -> str:
+    """An id that no vacancy has."""
+    known = [id_ for listing in lists.values() for id_ in listing.ids]
+    return str(max((id_ for id_ in known if shapes.is_id(id_)), default=0) + 987_654_321)
+
+
+def application_forms(service: Service, lists: dict[str, Listing]) -> None:
+    """The forms of the vacancies that are listed."""
+    ids = list(dict.fromkeys(id_ for listing in lists.values() for id_ in listing.items))
+    if not ids:
+        service.report.skip(f"{forms.PATH}: no vacancy is listed.")
+        return
+    has_schemas = forms.check(service, forms.spread(ids))
+    for suffix in ("/form", "/form/schema") if has_schemas else ("/form",):
+        methods(service, f"/v1/vacancies/{ids[0]}{suffix}")
+    forms.edges(service, ids[0], (_free_id(lists), "0", "abc"))
 
 
 def _filters(service: Service, query: dict[str, str]) -> list[dict[str, Any]]:

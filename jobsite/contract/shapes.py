@@ -1,7 +1,7 @@
 """The shapes of the interface: which keys, in which order, of which type."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 Finding = tuple[str, Any]  # what was expected, what came
@@ -57,6 +57,8 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "a list that is not empty, or null": lambda value: (
         value is None or (isinstance(value, list) and value != [])
     ),
+    "a list": lambda value: isinstance(value, list),
+    "text or an object": lambda value: is_text(value) or isinstance(value, dict),
 }
 (
     NUMBER,
@@ -72,7 +74,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     MOMENT,
     OBJECT,
 ) = list(KINDS)[:12]
-FILLED, FILLED_OR_NULL = list(KINDS)[12:]
+FILLED, FILLED_OR_NULL, LIST, TEXT_OR_OBJECT = list(KINDS)[12:]
 
 _HTML = ("description", "profile", "offer", "contact", "company")
 VACANCY = {
@@ -108,13 +110,36 @@ _NESTED = {
     "options": OPTION,
 }  # fmt: skip
 
+SECTION = {"title": ANY_TEXT, "description": TEXT_OR_NULL, "fields": LIST}
+FIELD = {
+    "name": TEXT, "type": TEXT, "label": TEXT_OR_OBJECT, "required": FLAG, "css": ANY_TEXT,
+    "options": FILLED, "conditional": FILLED, "on_value": TEXT, "link": OBJECT, "version": NUMBER,
+}  # fmt: skip
+_FIELD_OPTIONAL = ("options", "conditional", "on_value", "link", "version")
+_LABEL_INPUT = {"name": TEXT, "type": TEXT, "label": TEXT}
+_FIELD_NESTED = {
+    "label": _LABEL_INPUT, "options": {"name": TEXT, "value": TEXT, "label": TEXT},
+    "link": {"label": TEXT, "url": URL},
+}  # fmt: skip
+FORM_SCHEMA = {"version": TEXT, "schema": OBJECT}
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+LEVELS = ["0", "1", "2", "3", "4", "5"]
+_WITH_OPTIONS = ("select", "range", "checkbox-group")
 
-def shape(value: Any, keys: dict[str, str], where: str = "item") -> Iterator[Finding]:
+
+def shape(
+    value: Any,
+    keys: dict[str, str],
+    where: str = "item",
+    *,
+    optional: Collection[str] = OPTIONAL,
+    nested: Mapping[str, dict[str, str]] = _NESTED,
+) -> Iterator[Finding]:
     """Yield what keeps `value` from being an object of `keys`. Keys beyond them are fine: see `extra`."""
     if not isinstance(value, dict):
         yield f"{where} to be an object", value
         return
-    if missing := [key for key in keys if key not in value and key not in OPTIONAL]:
+    if missing := [key for key in keys if key not in value and key not in optional]:
         yield f"{where} to have the key {missing[0]}", list(value)
     known = [key for key in value if key in keys]
     if known != [key for key in keys if key in value]:
@@ -125,10 +150,9 @@ def shape(value: Any, keys: dict[str, str], where: str = "item") -> Iterator[Fin
     for key in known:
         if not KINDS[keys[key]](value[key]):
             yield f"{where}.{key} to be {keys[key]}", value[key]
-        elif key in _NESTED and value[key] is not None:
-            nested = value[key] if isinstance(value[key], list) else [value[key]]
-            for member in nested:
-                yield from shape(member, _NESTED[key], f"{where}.{key}")
+        elif key in nested and value[key] is not None and not isinstance(value[key], str):
+            for member in value[key] if isinstance(value[key], list) else [value[key]]:
+                yield from shape(member, nested[key], f"{where}.{key}", optional=optional, nested=nested)
 
 
 def extra(value: Any, keys: dict[str, str]) -> list[str]:
@@ -146,3 +170,55 @@ def vacancy(item: Any, keys: dict[str, str]) -> Iterator[Finding]:
                 "slug to be an ASCII slug that ends with the id in round brackets",
                 {"id": item["id"], "slug": slug},
             )
+
+
+def form(sections: list[Any]) -> Iterator[Finding]:
+    """Yield what is wrong with the sections of a form: each part, names, conditions, the consent."""
+    names: list[Any] = []
+    for section in sections:
+        findings = list(shape(section, SECTION, "section"))
+        yield from findings
+        for field in section["fields"] if not findings else ():
+            yield from _field(field, names)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        yield "each name once in the whole form, label inputs included", twice
+    fields = sections[-1].get("fields") if sections and isinstance(sections[-1], dict) else None
+    last = fields[-1] if isinstance(fields, list) and fields else None
+    is_consent = isinstance(last, dict) and last.get("type") == "checkbox" and last.get("required") is True
+    if not is_consent:
+        yield "the consent, a required checkbox, as the last field of the last section", last
+
+
+def _field(field: Any, names: list[Any], owner: dict[str, Any] | None = None) -> Iterator[Finding]:
+    """Yield what is wrong with a field (that depends on `owner`) and with those that depend on it."""
+    findings = list(shape(field, FIELD, "field", optional=_FIELD_OPTIONAL, nested=_FIELD_NESTED))
+    yield from findings
+    if findings:
+        return
+    name, label, options = field["name"], field["label"], field.get("options", [])
+    names.append(name)
+    if not re.fullmatch("[-A-Za-z0-9_]+", name, re.ASCII):
+        yield "a name of ASCII letters, digits, hyphens and underscores", name
+    if isinstance(label, dict):
+        names.append(label["name"])
+        if field["type"] != "range" or label["type"] != "text":
+            yield "an object with a text input as the label of a range only", field
+    if field["type"] in _WITH_OPTIONS and not options:
+        yield f"options for {field['type']}", field
+    if any(option["name"] != name for option in options):
+        yield "options with the name of their field", field
+    values = [option["value"] for option in options]
+    if len(set(values)) < len(values):
+        yield "each option of a field once", values
+    if field["type"] == "range" and values != LEVELS:
+        yield f"the options {', '.join(LEVELS)} for range, in this order", values
+    if owner is None and "on_value" in field:
+        yield "no on_value but for a conditional field", field
+    if owner is not None:
+        chosen = (
+            ["1"] if owner["type"] == "checkbox" else [each["value"] for each in owner.get("options", [])]
+        )
+        if field.get("on_value") not in chosen:
+            yield 'on_value to be a value of the field that it depends on (a checkbox: "1")', field
+    for each in field.get("conditional", []):
+        yield from _field(each, names, field)

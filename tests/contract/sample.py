@@ -1,9 +1,12 @@
-"""A small site: every shape that an item, a filter and a list of the interface can have."""
+"""A small site: every shape that an item, a form, a filter and a list of the interface can have."""
 
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from forms_structure import operations
+from forms_structure.models import ConsentText
+from tests.forms_structure.strategies import section, specimen, text_field
 from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.vocabulary import Keyword
 
@@ -14,8 +17,8 @@ TITLES = (
 
 
 def make_site(now: datetime | None = None) -> list[Vacancy]:
-    """Twelve published vacancies (public, internal, both; hot and not; bare and full) and four hidden
-    ones. Returns the published ones."""
+    """Twelve published vacancies (public, internal, both; hot and not; bare and full; with a form of their
+    own, their brand's and none) and four hidden ones. Returns the published ones."""
     now = now or timezone.now()
     head = Recruiter.objects.create(
         name="Noor Peeters",
@@ -25,7 +28,19 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
         phone="+32 3 555",
     )
     colleague = Recruiter.objects.create(name="Sam", image_url="https://images.example.com/sam.jpg")
-    brand = Brand.objects.create(name="Harbour Works", icon_small_url="https://images.example.com/small.png")
+    form = operations.create(name="Harbour Works", structure=specimen())
+    own_form = operations.create(
+        name="Yard", language="nl", extends=form, structure=[section(text_field("boots"), title="Yard")]
+    )
+    ConsentText.objects.add(
+        language="nl",
+        text="Akkoord.",
+        statement_url="https://www.example.com/privacy",
+        statement_label="Hoe?",
+    )
+    brand = Brand.objects.create(
+        name="Harbour Works", icon_small_url="https://images.example.com/small.png", form=form
+    )
     options = []
     for position, keyword in enumerate(Keyword):
         values = {"label": keyword.label, "position": position, "is_active": keyword != Keyword.JOBCUSTOM4}
@@ -45,6 +60,7 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
             title=title,
             title_internal="Internal" if n % 2 else "",
             brand=brand if n % 3 else None,
+            form=own_form if n % 4 == 1 else None,
             is_hot=n % 2 == 0,
             is_permanent=n % 5 == 0,
             location="Antwerp" if n % 3 else "",

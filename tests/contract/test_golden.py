@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from forms_structure import operations
+from forms_structure.models import ConsentText
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 from vacancies.models import Attachment
 from vacancies.vocabulary import Keyword
@@ -30,6 +32,9 @@ BODIES = {
     "v1/vacancy-full.json": "/v1/vacancies/101",
     "v1/vacancy-bare.json": "/v1/vacancies/102",
     "v1/vacancy-internal.json": "/v1/vacancies/103",
+    "v1/form.json": "/v1/vacancies/101/form",
+    "v1/form-none.json": "/v1/vacancies/102/form",
+    "v1/form-schema.json": "/v1/vacancies/101/form/schema",
     "v1/filters.json": "/v1/filters",
     "v1/filters-narrowed.json": "/v1/filters?filter[regions]=antwerp",
     "v1/problem-404.json": "/v1/vacancies/104",
@@ -37,6 +42,77 @@ BODIES = {
     "v0_1/vacancies.json": "/v0.1/vacancies",
     "v0_1/internal.json": "/v0.1/vacancies/internal",
 }
+
+
+def _field(name, type_, label, *, required=False, css="col-12", **more):
+    return {"name": name, "type": type_, "label": label, "required": required, "css": css, **more}
+
+
+# The five types of the interface, every kind of owner, conditions of conditions; one further type.
+BASE = [
+    {
+        "title": "À propos de vous",
+        "description": '<p>Deux <strong>minutes</strong> &amp; "c\'est" tout.</p><script>alert(1)</script>',
+        "fields": [
+            _field("first_name", "text", "Prénom", required=True, css="col-6"),
+            _field("email", "email", "E-mail", required=True, css="col-6"),
+        ],
+    }
+]
+FORM = [
+    {
+        "title": "Diplômes 日本語 🚑",
+        "description": "",
+        "fields": [
+            _field(
+                "diploma",
+                "select",
+                "Votre diplôme ?",
+                required=True,
+                options=[
+                    {"value": "nurse", "label": "Infirmier·ère <A1>"},
+                    {"value": "other", "label": "Autre"},
+                ],
+                conditional=[
+                    _field("which-diploma", "text", "Lequel ?", required=True, css="col-8", on_value="other"),
+                    _field(
+                        "visa",
+                        "checkbox",
+                        "J’ai mon visa",
+                        on_value="nurse",
+                        conditional=[
+                            _field("visa_year", "text", "Depuis ?", required=True, css="col-3", on_value="1")
+                        ],
+                    ),
+                ],
+            ),
+            _field(
+                "days",
+                "checkbox-group",
+                "Vos jours",
+                css="col-4",
+                options=[
+                    {"value": "sat", "label": "Samedi"},
+                    {"value": "sun", "label": "Dimanche"},
+                ],
+                conditional=[_field("why_sunday", "text", "Pourquoi ?", on_value="sun")],
+            ),
+        ],
+    },
+    {
+        "title": "",
+        "description": "",
+        "fields": [
+            _field(
+                "dutch",
+                "range",
+                "Néerlandais",
+                conditional=[_field("certificate", "checkbox", "Avec certificat", on_value="5")],
+            ),
+            _field("other_level", "range", {"name": "other_language", "label": "Autre langue"}),
+        ],
+    },
+]
 
 
 @pytest.fixture
@@ -64,8 +140,15 @@ def site(at, filters, settings):
     bare_head = make_recruiter("HR desk", id=22)
     make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
     times = {"created_at": at - timedelta(days=9), "updated_at": at - timedelta(seconds=1)}
+    ConsentText.objects.add(
+        language="fr", text="J’accepte.", statement_url="https://example.com/vie-privée?a=1&b=2"
+    )
+    form = operations.create(
+        name="Soins", language="fr", structure=FORM, extends=operations.create(name="Base", structure=BASE)
+    )
     make_vacancy(
         pk=101,
+        form=form,
         title="Infirmier·ère « nuit » & week-end",
         title_internal="Nacht 12B",
         brand=brand,

@@ -1,6 +1,7 @@
 """check_contract: silent about a service that keeps its word, loud about one that does not."""
 
 import json
+import re
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,7 +93,8 @@ def test_text_report_is_one_summary_line(capsys, live_server):
 
 # --- Breaches ----------------------------------------------------------------------------------
 
-SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag")
+SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version")
+FORM, FORM_SCHEMA = "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema"
 
 
 def _edit(change, **where):
@@ -102,6 +104,19 @@ def _edit(change, **where):
 
 def _each(change):
     return lambda body: [change(item) for item in body["data"]]
+
+
+def _first_field(*types, **values):
+    """Change the first field of one of the types, if the form has one."""
+
+    def change(body):
+        fields = [field for section in body["data"] for field in section["fields"]]
+        for field in fields:
+            if field["type"] in types:
+                field.update(values)
+                return
+
+    return change
 
 
 def _set(part, key, value):
@@ -188,6 +203,101 @@ MISTAKES = {
         _edit(lambda body: body["data"].update(title="Other"), path="/v1/vacancies/{id}"),
         "/v1/vacancies/{id}: the item of /v1/vacancies",
     ),
+    "section without a title": (
+        _edit(lambda body: [section.pop("title") for section in body["data"][1:2]], path=FORM),
+        f"{FORM}: section to have the key title",
+    ),
+    "field without a width": (
+        _edit(lambda body: body["data"][0]["fields"][0].pop("css"), path=FORM),
+        f"{FORM}: field to have the key css",
+    ),
+    "no conditions": (
+        _edit(_first_field("email", conditional=[]), path=FORM),
+        f"{FORM}: field.conditional to be a list that is not empty",
+    ),
+    "option without a name": (
+        _edit(_first_field("select", options=[{"value": "yes", "label": "Yes"}]), path=FORM),
+        f"{FORM}: field.options to have the key name",
+    ),
+    "option of another field": (
+        _edit(
+            _first_field("select", options=[{"name": "x", "value": v, "label": v} for v in ("yes", "no")]),
+            path=FORM,
+        ),
+        f"{FORM}: options with the name of their field",
+    ),
+    "option twice": (
+        _edit(
+            _first_field("radio-group", options=[{"name": "shift", "value": "yes", "label": "Yes"}] * 2),
+            path=FORM,
+        ),
+        f"{FORM}: each option of a field once",
+    ),
+    "select without options": (
+        _edit(_first_field("text", type="select"), path=FORM),
+        f"{FORM}: options for select",
+    ),
+    "other levels": (
+        _edit(
+            _first_field("range", options=[{"name": "other_level", "value": "6", "label": "More"}]), path=FORM
+        ),
+        f"{FORM}: the options 0, 1, 2, 3, 4, 5 for range, in this order",
+    ),
+    "condition on no value": (
+        _edit(
+            lambda body: (
+                body["data"][0]["fields"][2:]
+                and body["data"][0]["fields"][2]["conditional"][0].update(on_value="maybe")
+            ),
+            path=FORM,
+        ),
+        f'{FORM}: on_value to be a value of the field that it depends on (a checkbox: "1")',
+    ),
+    "on_value of nothing": (
+        _edit(_first_field("email", on_value="1"), path=FORM),
+        f"{FORM}: no on_value but for a conditional field",
+    ),
+    "label input of a text field": (
+        _edit(_first_field("email", label={"name": "x", "type": "text", "label": "X"}), path=FORM),
+        f"{FORM}: an object with a text input as the label of a range only",
+    ),
+    "name that is no identifier": (
+        _edit(_first_field("email", name="e mail"), path=FORM),
+        f"{FORM}: a name of ASCII letters, digits, hyphens and underscores",
+    ),
+    "name twice": (
+        _edit(lambda body: body["data"][0]["fields"].append(body["data"][-1]["fields"][-1]), path=FORM),
+        f"{FORM}: each name once in the whole form, label inputs included",
+    ),
+    "consent that may be left out": (
+        _edit(lambda body: body["data"][-1]["fields"][-1].update(required=False), path=FORM),
+        f"{FORM}: the consent, a required checkbox, as the last field of the last section",
+    ),
+    "relative link": (
+        _edit(lambda body: body["data"][-1]["fields"][-1].get("link", {}).update(url="/privacy"), path=FORM),
+        f"{FORM}: field.link.url to be an absolute URL",
+    ),
+    "form that is not there": (
+        {"path": FORM, "status": 404, "to": 200},
+        f"{FORM}: 404 application/problem+json for id 0",
+    ),
+    "another version": (
+        {"path": FORM_SCHEMA, "status": 200, "headers": {"Form-Version": "1"}},
+        f"{FORM_SCHEMA}: Form-Version to be the version in the body",
+    ),
+    "another version of the form": (
+        {"path": FORM, "status": 200, "headers": {"Form-Version": "2"}},
+        f"{FORM}: Form-Version to be that of the schema",
+    ),
+    "older dialect": (
+        _edit(
+            lambda body: body["data"]["schema"].update(
+                {"$schema": "http://json-schema.org/draft-07/schema#"}
+            ),
+            path=FORM_SCHEMA,
+        ),
+        f"{FORM_SCHEMA}: the $schema https://json-schema.org/draft/2020-12/schema",
+    ),
     "typo ignored": (
         _edit(lambda body: body.clear(), path="/v1/vacancies/hot", status=400, to=200),
         "/v1/vacancies/hot: 400 application/problem+json for ?page[limit]=5",
@@ -209,6 +319,8 @@ MISTAKES = {
         "/v1/filters: HEAD to have the ETag of GET",
     ),
 }
+# What a deployment may lack: no breach.
+LACKS = {"no schemas": {"path": FORM_SCHEMA, "status": 200, "to": 404}}
 HIDING = (
     "another value in v0.1",
     "missing key",
@@ -216,10 +328,18 @@ HIDING = (
     "query in meta.path",
     "zero for an empty page",
 )
+FORM_SHAPES = (
+    "section without a title",
+    "field without a width",
+    "no conditions",
+    "option without a name",
+    "relative link",
+)
 ALONE = ("id as text", "one vacancy twice", "tag that is not honoured")
 BATCHES = {
-    "most": [name for name in MISTAKES if name not in HIDING + ALONE],
+    "most": [name for name in MISTAKES if name not in HIDING + FORM_SHAPES + ALONE],
     "hiding": list(HIDING),
+    "form shapes": list(FORM_SHAPES),
     **{name: [name] for name in ALONE},
 }
 
@@ -227,7 +347,7 @@ BATCHES = {
 def _spoil(mistake, method, path, answer):
     """Return `answer` (status, headers, body) with `mistake` made where it applies."""
     status, headers, body = answer
-    fits = path == mistake["path"] or (mistake["path"].endswith("{id}") and path.rpartition("/")[2].isdigit())
+    fits = re.fullmatch(re.escape(mistake["path"]).replace(r"\{id\}", "[0-9]+"), path)
     if not fits or status != mistake["status"] or mistake.get("method", method) != method:
         return answer
     if "change" in mistake and body:
@@ -252,8 +372,8 @@ def broken_service(request, _site, live_server):
             ours = pool.request(self.command, live_server.url + self.path, headers=sent, redirect=False)
             headers = {name: ours.headers[name] for name in SENT_ON if name in ours.headers}
             answer = ours.status, headers, ours.data
-            for name in request.param:
-                answer = _spoil(MISTAKES[name][0], self.command, urlsplit(self.path).path, answer)
+            for mistake in (LACKS.get(name) or MISTAKES[name][0] for name in request.param):
+                answer = _spoil(mistake, self.command, urlsplit(self.path).path, answer)
             status, headers, body = answer
             self.send_response(status)
             for name, value in headers.items():
@@ -281,6 +401,13 @@ def test_every_breach_is_named(broken_service, names, capsys):
     status, report = check(capsys, broken_service)
     assert status == 1
     assert {MISTAKES[name][1] for name in names} - set(texts(report)) == set()
+
+
+@pytest.mark.parametrize("broken_service", [["no schemas"]], indirect=True)
+def test_deployment_without_schemas_keeps_its_promises(broken_service, capsys):
+    status, report = check(capsys, broken_service)
+    assert (status, report["breaches"]) == (0, [])
+    assert report["skipped"] == ["/v1/vacancies/{id}/form/schema: this service has none."]
 
 
 @pytest.mark.parametrize("broken_service", [["no ETag on HEAD"]], indirect=True)

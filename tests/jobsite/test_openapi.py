@@ -131,6 +131,8 @@ def test_operation_ids_are_unique_and_stable():
         "/v1/vacancies/hot": "listHotVacancies",
         "/v1/vacancies/hot/internal": "listHotInternalVacancies",
         "/v1/vacancies/{id}": "getVacancy",
+        "/v1/vacancies/{id}/form": "getVacancyForm",
+        "/v1/vacancies/{id}/form/schema": "getVacancyFormSchema",
         "/v1/filters": "listFilters",
         "/v0.1/vacancies": "listVacanciesV0_1",
         "/v0.1/vacancies/internal": "listInternalVacanciesV0_1",
@@ -202,6 +204,48 @@ def test_every_serializer_is_documented_key_by_key():
         )
         assert schema_of(name)["required"] == [key for key in keys if key not in optional]
         assert set(keys) <= set(fields)
+
+
+def test_every_part_of_a_form_is_documented_key_by_key():
+    from forms_structure.api import v1
+
+    optional = {"options", "conditional", "on_value", "link", "version"}
+    for serializer in (
+        v1.SectionSerializer, v1.FormFieldSerializer, v1.OptionSerializer, v1.FormSchemaSerializer,
+    ):  # fmt: skip
+        name, _, fields = serializer.documentation
+        keys = list(serializer().fields)
+        assert keys == list(fields) == list(schema_of(name)["properties"])
+        is_field = serializer is v1.FormFieldSerializer
+        assert schema_of(name)["required"] == [key for key in keys if not (is_field and key in optional)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "1st"},
+        {"name": None},
+        {"type": "password"},
+        {"label": ""},
+        {"label": {"name": "x", "type": "textarea", "label": "X"}},
+        {"label": {"name": "x", "label": "X"}},
+        {"required": "yes"},
+        {"css": "col-5"},
+        {"options": []},
+        {"options": [{"value": "x", "label": "X"}]},
+        {"conditional": []},
+        {"conditional": [{}]},
+        {"conditional": [{"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}]},
+        {"link": {"url": "https://example.com"}},
+        {"link": {"label": "X", "url": "/privacy"}},
+        {"version": 0},
+    ],
+)
+def test_documented_form_field_leaves_no_room_for_others(changes):
+    field = {"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}
+    schema = validator(schema_of("FormField"))
+    assert schema.is_valid(field)
+    assert not schema.is_valid(field | changes)
 
 
 def test_sparse_vacancy_differs_in_what_is_required_only():
@@ -279,6 +323,24 @@ def test_answers_fit_the_document(client, path):
 
 
 @pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("suffix", ["form", "form/schema"])
+def test_forms_of_every_kind_fit_the_document(client, suffix):
+    from vacancies.models import Vacancy
+
+    documented = OPERATIONS[f"/v1/vacancies/{{id}}/{suffix}"]["responses"]["200"]
+    schema = validator(documented["content"]["application/json"]["schema"])
+    bodies = [
+        client.get(f"/v1/vacancies/{pk}/{suffix}").json()
+        for pk in Vacancy.objects.published().values_list("pk", flat=True)
+    ]
+    for body in bodies:
+        schema.validate(body)
+    if suffix == "form":
+        # The site's sample has forms of a vacancy with that of its brand, of a brand, and none.
+        assert {len(body["data"]) for body in bodies} == {1, 2, 3}
+
+
+@pytest.mark.usefixtures("_site")
 @pytest.mark.parametrize(
     ("status", "path", "method", "headers", "changed"),
     [
@@ -287,6 +349,8 @@ def test_answers_fit_the_document(client, path):
         (401, "/v0.1/vacancies/internal", "get", {}, {"INTERNAL_ACCESS": "authenticated"}),
         (403, "/v0.1/vacancies/internal", "get", {}, {"INTERNAL_ACCESS": "network"}),
         (404, "/v1/vacancies/1000000", "get", {}, {}),
+        (404, "/v1/vacancies/1000000/form", "get", {}, {}),
+        (404, "/v1/vacancies/1000000/form/schema", "get", {}, {}),
         (405, "/v1/vacancies", "post", {}, {}),
         (406, "/v1/vacancies", "get", {"Accept": "text/html"}, {}),
         (429, "/v1/vacancies", "get", {}, {"RATE_LIMIT": "1/h"}),

@@ -9,8 +9,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from knox.models import AuthToken
+from rest_framework.response import Response
 
 from tests.factories import make_vacancy
+from vacancies.api.v1 import SingleVacancyViewSet
 from vacancies.models import Attachment, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
@@ -225,6 +227,31 @@ def test_audit_catches_a_list_that_forgets_the_rule(every_kind, monkeypatch):
     assert code == 1
     assert f"insider: /v1/vacancies: shows {internal}" in lines
     assert f"outsider: /v1/vacancies/{{id}}: shows {internal}" in lines
+    assert f"outsider: /v1/vacancies/{{id}}/form: shows {internal}" in lines
+    assert f"outsider: /v1/vacancies/{{id}}/form/schema: shows {internal}" in lines
+
+
+def test_audit_catches_a_form_that_forgets_the_rule(every_kind, monkeypatch):
+    def any_form(view):
+        view.vacancy = Vacancy.objects.get(pk=view.kwargs["pk"])
+        return [], {}
+
+    monkeypatch.setattr(SingleVacancyViewSet, "served_form", any_form)
+    monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))
+
+    code, _, lines = run("audit_visibility")
+
+    published = set(Vacancy.objects.published().values_list("pk", flat=True))
+    hidden = sorted(set(Vacancy.objects.values_list("pk", flat=True)) - published)
+    internal = sorted(Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True))
+    assert (code, lines) == (
+        1,
+        [
+            f"insider: /v1/vacancies/{{id}}/form: shows {hidden}",
+            f"insider: /v1/vacancies/{{id}}/form/schema: does not show {sorted(published)}",
+            f"outsider: /v1/vacancies/{{id}}/form: shows {internal}",
+        ],
+    )
 
 
 def test_audit_at_no_time_is_a_usage_error():

@@ -1,7 +1,8 @@
 """Nothing hidden shows: every endpoint x (draft, scheduled, expired, withdrawn, internal) x access mode.
 
-Each hidden vacancy carries a title, an option and a brand that nothing else has. An answer given to an
-outsider with the hidden vacancy in the database must be, to the byte and the header, the answer without it.
+Each hidden vacancy carries a title, an option, a brand and a form that nothing else has. An answer given
+to an outsider with the hidden vacancy in the database must be, to the byte and the header, the answer
+without it.
 """
 
 from datetime import timedelta
@@ -10,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import get_resolver
 
+from forms_structure import operations
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +23,7 @@ HIDDEN = [(kind, mode) for kind in UNPUBLISHED for mode in MODES] + [
     ("internal", "network"),
 ]
 MARKER = "zyxmarker"
-HIDDEN_ID = 4_815_162_342
+HIDDEN_ID, SHOWN_ID = 4_815_162_342, 1_001
 
 LISTS = [
     "/v1/vacancies",
@@ -42,6 +44,8 @@ QUESTIONS = [
     f"/v1/vacancies/{HIDDEN_ID}",
     f"/v1/vacancies/{HIDDEN_ID}/form",
     f"/v1/vacancies/{HIDDEN_ID}/form/schema",
+    f"/v1/vacancies/{SHOWN_ID}/form",
+    f"/v1/vacancies/{SHOWN_ID}/form/schema",
 ]
 PUBLIC_ONLY = [  # what never holds internal vacancies, whoever asks in whatever mode
     "/v1/vacancies",
@@ -63,6 +67,8 @@ def hide(kind, at):
         "expired": {"publish_from": at - timedelta(days=30), "publish_until": at},
         "internal": {"audience": "internal"},
     }[kind]
+    field = {"name": MARKER, "type": "text", "label": MARKER, "required": True, "css": "col-12"}
+    section = {"title": MARKER, "description": f"<p>{MARKER}</p>", "fields": [field]}
     return make_vacancy(
         pk=HIDDEN_ID,
         title=f"{MARKER} title",
@@ -71,6 +77,7 @@ def hide(kind, at):
         brand=make_brand(f"{MARKER} brand"),
         head_recruiter=make_recruiter(f"{MARKER} head", email=f"{MARKER}@example.org", is_email_public=True),
         options={"regions": [MARKER], "types": [MARKER]},
+        form=operations.create(name=f"{MARKER} form", structure=[section]),
         **{"audience": "both"} | values,
     )
 
@@ -78,8 +85,13 @@ def hide(kind, at):
 @pytest.fixture
 def site(at, filters):
     """Vacancies that show, so that an empty answer proves nothing by accident."""
-    for _ in range(3):
-        make_vacancy(audience="both", is_hot=True, options={"regions": ["Antwerp"], "types": ["Nurse"]})
+    for n in range(3):
+        make_vacancy(
+            pk=SHOWN_ID + n,
+            audience="both",
+            is_hot=True,
+            options={"regions": ["Antwerp"], "types": ["Nurse"]},
+        )
 
 
 def ask(client, question, **extra):
@@ -132,7 +144,13 @@ def test_insider_sees_internal_ones(client, settings, site, at, mode):
 
     hide("internal", at)
 
-    for question in ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal", f"/v1/vacancies/{HIDDEN_ID}"):
+    for question in (
+        "/v1/vacancies/hot/internal",
+        "/v0.1/vacancies/internal",
+        f"/v1/vacancies/{HIDDEN_ID}",
+        f"/v1/vacancies/{HIDDEN_ID}/form",
+        f"/v1/vacancies/{HIDDEN_ID}/form/schema",
+    ):
         status, body, headers, _ = ask(client, question)
         assert status == 200
         assert MARKER.encode() in body
@@ -151,7 +169,7 @@ def test_insider_sees_internal_ones(client, settings, site, at, mode):
         {"HTTP_IF_NONE_MATCH": "*"},
     ],
 )
-@pytest.mark.parametrize("suffix", ["", "/form"])
+@pytest.mark.parametrize("suffix", ["", "/form", "/form/schema"])
 def test_hidden_id_answers_as_one_that_never_was(client, settings, site, at, kind, mode, extra, suffix):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
     hide(kind, at)

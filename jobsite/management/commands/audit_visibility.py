@@ -21,12 +21,14 @@ LISTS = {
     "/v0.1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v0.1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
 }
+# What is asked about each vacancy: all of them show, or none.
+SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema")
 
 
 class Command(BaseCommand):
     help = (
-        "Prove that lists, singles and filters agree on every vacancy at a moment: each is asked for what "
-        "it shows, as an outsider and as an insider, and compared with the rule applied by hand."
+        "Prove that lists, singles, forms and filters agree on every vacancy at a moment: each is asked for "
+        "what it shows, as an outsider and as an insider, and compared with the rule applied by hand."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -73,12 +75,14 @@ class Command(BaseCommand):
         external = [v for v in shown if v.audience != Audience.INTERNAL]
         # What is hidden from insiders is hidden from outsiders: only the rest can differ.
         asked = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
-        seen = set()
+        seen: dict[str, set[Any]] = {path: set() for path in SINGLES}
         for pk in asked:
             self.bar.update()
-            if self._get(f"/v1/vacancies/{pk}").status_code == 200:
-                seen.add(pk)
-        yield from self._compare("/v1/vacancies/{id}", {v.pk for v in shown} if insider else set(), seen)
+            for path in SINGLES:
+                if self._get(path.replace("{id}", str(pk))).status_code == 200:
+                    seen[path].add(pk)
+        for path in SINGLES:
+            yield from self._compare(path, {v.pk for v in shown} if insider else set(), seen[path])
         yield from self._compare("/v1/filters", *self._filter_counts(external))
 
     def _compare(self, path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:

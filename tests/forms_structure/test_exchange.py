@@ -1,0 +1,258 @@
+"""The interface's own JSON: what is served can be read back whole, what is wrong is named by its path."""
+
+import copy
+import json
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given
+from hypothesis import settings as search
+from hypothesis import strategies as st
+
+from forms_structure import operations
+from forms_structure.exchange import Reading, digest
+from forms_structure.structure import StructureError
+from tests.factories import make_vacancy
+from tests.forms_structure.strategies import (
+    LANGUAGES,
+    chain,
+    corruptions,
+    section,
+    served,
+    specimen,
+    structures,
+    text_field,
+)
+from vacancies.models import Vacancy
+
+CONSENT = {
+    "name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12",
+}  # fmt: skip
+
+
+def faults(sections, **how):
+    with pytest.raises(StructureError) as refused:
+        Reading(sections, **how)
+    return refused.value.faults
+
+
+# --- What is served ----------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@search(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(structures(), structures(fields_max=4, prefix="own-") | st.none(), st.sampled_from(LANGUAGES))
+def test_any_form_survives_its_way_through_the_interface(client, structure, extension, language):
+    """Checked, saved, served and read again it is what it was: the form, and the one that extends it."""
+    expected = structure + (extension or [])
+    with transaction.atomic():
+        vacancy = Vacancy.objects.first() or make_vacancy()
+        form = operations.create(name="Form", structure=structure, language=language)
+        if extension is not None:
+            form = operations.create(name="More", structure=extension, extends=form, language=language)
+        Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
+        body = client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"]
+        transaction.set_rollback(True)
+
+    consent = body[-1]["fields"][-1]
+    if expected:
+        assert json.dumps(body) == json.dumps(served(expected, language, consent))
+    reading = Reading(body)
+    assert json.dumps(reading.structure) == json.dumps(expected or [section(title=body[0]["title"])])
+    assert reading.consent == consent["label"]
+    assert reading.notes == []
+    assert reading.language == (language if '"type": "range"' in json.dumps(expected) else None)
+
+
+@search(max_examples=40)
+@given(structures(), st.sampled_from(LANGUAGES))
+def test_input_is_left_alone(structure, language):
+    sections = served(structure, language)
+    before = copy.deepcopy(sections)
+
+    assert Reading(sections).structure == structure
+    assert sections == before
+
+
+# --- Consent -----------------------------------------------------------------------------------
+
+
+def test_consent_is_left_out_and_kept_apart():
+    reading = Reading(served(specimen(), consent=CONSENT))
+
+    assert (reading.structure, reading.consent) == (specimen(), "I agree.")
+
+
+def test_form_without_consent_is_read_too():
+    reading = Reading(served(specimen()))
+
+    assert (reading.structure, reading.consent) == (specimen(), None)
+
+
+def test_consent_may_have_link_and_version():
+    consent = CONSENT | {"link": {"label": "Statement", "url": "https://example.com"}, "version": 3}
+
+    assert Reading([section(consent, description=None)]).structure == [section()]
+
+
+def test_consent_may_have_another_name_in_the_source():
+    sections = [section(text_field("city"), CONSENT | {"name": "gdpr"})]
+
+    reading = Reading(sections, consent_name="gdpr")
+
+    assert (reading.structure, reading.consent) == ([section(text_field("city"))], "I agree.")
+
+
+@pytest.mark.parametrize("wrong", [{"type": "text"}, {"required": False}, {"required": "yes"}])
+def test_consent_is_a_required_checkbox(wrong):
+    assert faults([section(text_field(), CONSENT | wrong)]) == {
+        "sections.0.fields.1": "The consent must be a required checkbox."
+    }
+
+
+def test_consent_is_the_last_field_of_the_last_section():
+    assert list(faults([section(CONSENT, text_field())])) == ["sections.0.fields.0.name"]
+    assert list(faults([section(CONSENT), section(text_field())])) == ["sections.0.fields.0.name"]
+
+
+# --- Language levels ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_language_is_told_by_the_levels(language):
+    assert Reading(served(specimen(), language)).language == language
+
+
+def test_form_without_levels_has_no_language():
+    assert Reading([section(text_field())]).language is None
+
+
+def test_levels_in_other_words_are_noted():
+    sections = served([section(text_field(type="range"))])
+    sections[0]["fields"][0]["options"][0]["label"] = "nope"
+
+    reading = Reading(sections)
+
+    assert reading.structure == [section(text_field(type="range"))]
+    assert reading.language is None
+    assert reading.notes == [
+        "the levels nope, weak, moderate, good, very good, native speaker are ours by number, in our words"
+    ]
+
+
+def test_levels_in_two_languages_are_noted():
+    mixed = [
+        *served([section(text_field("a", type="range"))], "nl"),
+        *served([section(text_field("b", type="range"))]),
+    ]
+
+    reading = Reading(mixed)
+
+    assert (reading.language, len(reading.notes)) == (None, 2)
+
+
+def test_markup_that_goes_is_noted():
+    reading = Reading([section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")])
+
+    assert [each["description"] for each in reading.structure] == ["<p>Hi</p>", "<p>Hi</p>"]
+    assert reading.notes == ["sections.0.description: markup that is not allowed was removed"]
+
+
+# --- What is wrong -----------------------------------------------------------------------------
+
+
+def test_each_thing_that_can_be_wrong_is_named_by_its_path():
+    sections = served(specimen(), consent=CONSENT)
+    wrong = corruptions(served(specimen()), is_served=True)
+
+    for corruption in wrong:
+        found = faults(corruption.spoil(sections))
+
+        assert corruption.path in found, corruption
+        assert corruption.blames_only_its_owner(found), corruption
+    assert len(wrong) > 700
+
+
+@search(max_examples=150)
+@given(structures(min_sections=1), st.data())
+def test_one_thing_wrong_anywhere_is_named_by_its_path(structure, data):
+    sections = served(structure, "fr", CONSENT)
+    corruption = data.draw(st.sampled_from(corruptions(served(structure, "fr"), is_served=True)))
+
+    found = faults(corruption.spoil(sections))
+
+    assert corruption.path in found
+    assert corruption.blames_only_its_owner(found)
+
+
+def test_label_input_is_a_text_input():
+    sections = served(specimen())
+    sections[1]["fields"][0]["label"]["type"] = "textarea"
+
+    assert faults(sections) == {
+        "sections.1.fields.0.label.type": "Must be text; received 'textarea'.",
+    }
+
+
+def test_option_bears_the_name_of_its_field():
+    sections = served(specimen())
+    sections[0]["fields"][2]["options"][1]["name"] = "first_name"
+
+    assert faults(sections) == {
+        "sections.0.fields.2.options.1.name": "Must be the name of its field, 'permit'; "
+        "received 'first_name'.",
+    }
+
+
+def test_range_has_the_six_levels_in_order():
+    sections = served(specimen())
+    sections[1]["fields"][0]["options"].reverse()
+
+    assert faults(sections) == {
+        "sections.1.fields.0.options": 'Must have the values "0" to "5" in order; '
+        "received ['5', '4', '3', '2', '1', '0'].",
+    }
+
+
+@pytest.mark.parametrize("data", [None, {}, {"data": []}, "x", 5])
+def test_anything_else_is_no_form(data):
+    assert list(faults(data)) == ["sections"]
+
+
+def test_bottomless_form_is_a_fault_and_no_crash():
+    assert len(faults(served(chain(300)))) == 1
+
+
+# --- Digest ------------------------------------------------------------------------------------
+
+
+def test_digest_is_short_and_the_same_for_equal_data():
+    assert digest([{"a": 1, "b": "é"}]) == digest([{"b": "é", "a": 1}])
+    assert len(digest([])) == 16
+
+
+@search(max_examples=60)
+@given(structures(), structures())
+def test_digest_differs_exactly_where_forms_do(one, other):
+    same = digest(served(one)) == digest(served(other))
+
+    assert same == (served(one) == served(other))
+
+
+def test_digest_tells_apart_what_looks_alike():
+    different = ([], [[]], [1], ["1"], [True], [None], [1, 2], ["1,2"], {"1": 2}, {})
+
+    assert len({digest(value) for value in different}) == len(different)
+
+
+@search(max_examples=60)
+@given(structures(min_sections=1), st.data())
+def test_digest_changes_with_any_part(structure, data):
+    corruption = data.draw(st.sampled_from(corruptions(structure)))
+    spoilt = corruption.spoil(structure)
+
+    assert (
+        json.dumps(spoilt) == json.dumps(structure)
+        or "\\ud800" in json.dumps(spoilt)
+        or (digest(spoilt) != digest(structure))
+    )

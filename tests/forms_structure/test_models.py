@@ -1,0 +1,271 @@
+"""What the tables themselves refuse, and which consent text holds."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, models, transaction
+from django.utils import translation
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form, Snapshot
+from forms_structure.structure import StructureError
+from tests.factories import make_brand, make_vacancy
+from tests.forms_structure.strategies import section, text_field
+
+pytestmark = pytest.mark.django_db
+
+GOOD = [section(text_field("one"))]
+OTHER = [section(text_field("two"))]
+BAD = [section(text_field("privacy_consent"))]
+
+
+# --- The column --------------------------------------------------------------------------------
+
+
+def _bulk_update(form):
+    form.structure = BAD
+    Form.objects.bulk_update([form], ["structure"])
+
+
+def _save(form):
+    form.structure = BAD
+    form.save()
+
+
+WAYS_IN = {
+    "create": lambda form: Form.objects.create(name="B", structure=BAD),
+    "save": _save,
+    "bulk_create": lambda form: Form.objects.bulk_create([Form(name="B", structure=BAD)]),
+    "bulk_update": _bulk_update,
+    "update": lambda form: Form.objects.update(structure=BAD),
+    "update of nothing at all": lambda form: Form.objects.update(structure=None),
+    "update_or_create": lambda form: Form.objects.update_or_create(
+        name="A", defaults={"structure": BAD}
+    ),
+    "snapshot": lambda form: Snapshot.objects.create(form=form, revision=2, structure=BAD),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_no_way_in_takes_a_bad_structure(way_in):
+    form = operations.create(name="A", structure=GOOD)
+
+    with pytest.raises(StructureError), transaction.atomic():
+        WAYS_IN[way_in](form)
+
+    assert list(Form.objects.values_list("name", "structure")) == [("A", GOOD)]
+    assert [snapshot.structure for snapshot in Snapshot.objects.all()] == [GOOD]
+
+
+def test_every_way_in_sanitises():
+    dirty, clean = [section(description="<p>a<script>x</script></p>")], [section(description="<p>a</p>")]
+
+    Form.objects.bulk_create([Form(name="A", structure=dirty)])
+    form = Form.objects.create(name="B")
+    Form.objects.filter(pk=form.pk).update(structure=dirty)
+
+    assert [each.structure for each in Form.objects.all()] == [clean, clean]
+
+
+def test_full_clean_refuses_a_bad_structure():
+    with pytest.raises(ValidationError) as refused:
+        Form(name="A", structure=BAD).full_clean()
+
+    assert list(refused.value.message_dict) == ["structure"]
+
+
+def test_form_without_sections_is_a_form():
+    Form(name="A").full_clean()
+
+    assert Form.objects.create(name="A").structure == []
+
+
+# --- Constraints -------------------------------------------------------------------------------
+
+
+def test_one_form_at_most_is_the_sites():
+    Form.objects.create(name="A", is_default=True)
+    Form.objects.create(name="B")
+    Form.objects.create(name="C")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Form.objects.create(name="D", is_default=True)
+    with pytest.raises(ValidationError) as refused:
+        Form(name="D", is_default=True).full_clean()
+    assert refused.value.messages == ["Another form is the site's form already."]
+
+
+def test_form_cannot_extend_itself():
+    form = Form.objects.create(name="A")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Form.objects.update(extends=form)
+    form.extends = form
+    with pytest.raises(ValidationError) as refused:
+        form.full_clean()
+    assert list(refused.value.message_dict) == ["extends"]
+
+
+def test_sites_form_extends_none():
+    base = Form.objects.create(name="A")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Form.objects.create(name="B", extends=base, is_default=True)
+
+
+def test_sites_form_may_be_extended():
+    base = Form.objects.create(name="A", is_default=True, structure=GOOD)
+
+    form = Form(name="B", extends=base, structure=OTHER)
+    form.full_clean()
+    form.save()
+    assert form.whole_structure == [*GOOD, *OTHER]
+
+
+def test_extensions_are_not_extended():
+    base = Form.objects.create(name="A")
+    more = Form.objects.create(name="B", extends=base)
+    chain = "Only a form that extends no other one can be extended."
+
+    for form in (Form(name="C", extends=more), base):
+        form.extends = form.extends or Form.objects.create(name="D")
+        with pytest.raises(ValidationError) as refused:
+            form.full_clean()
+        assert refused.value.message_dict == {"extends": [chain]}
+
+
+def test_extension_with_the_same_name_twice_is_refused():
+    base = Form.objects.create(name="A", structure=GOOD)
+
+    with pytest.raises(ValidationError) as refused:
+        Form(name="B", extends=base, structure=GOOD).full_clean()
+    assert refused.value.message_dict == {
+        "extends": [
+            "sections.0.fields.0.name: 'one' is the name of a field of the form that this one extends too."
+        ]
+    }
+
+
+def test_language_is_one_that_forms_speak():
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Form.objects.create(name="A", language="xx")
+
+
+@pytest.mark.parametrize(
+    ("site", "expected"), [("en", "en"), ("nl-be", "nl"), ("fr", "fr"), ("de-at", "de"), ("es", "en")]
+)
+def test_language_is_the_sites_unless_said(settings, site, expected):
+    settings.LANGUAGE_CODE = site
+
+    assert Form(name="A").language == ConsentText(text="I agree").language == expected
+
+
+def test_name_is_there_once():
+    Form.objects.create(name="A")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Form.objects.create(name="A")
+
+
+def test_one_snapshot_per_revision():
+    form = operations.create(name="A", structure=GOOD)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Snapshot.objects.create(form=form, revision=1)
+
+
+# --- In use ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda form: make_vacancy(form=form),
+        lambda form: make_brand("Globex", form=form),
+        lambda form: Form.objects.create(name="B", extends=form),
+    ],
+    ids=["vacancy", "brand", "extension"],
+)
+def test_form_in_use_cannot_be_deleted(use):
+    form = operations.create(name="A", structure=GOOD)
+    use(form)
+
+    with pytest.raises(models.ProtectedError):
+        form.delete()
+    assert Form.objects.filter(pk=form.pk).exists()
+
+
+def test_unused_form_goes_with_its_versions():
+    form = operations.create(name="A", structure=GOOD)
+
+    form.delete()
+
+    assert not Snapshot.objects.exists()
+
+
+def test_version_outlives_its_author(django_user_model):
+    anna = django_user_model.objects.create_user("anna")
+    form = operations.create(name="A", structure=GOOD, author=anna)
+
+    anna.delete()
+
+    assert form.snapshots.get().author is None
+
+
+# --- Consent -----------------------------------------------------------------------------------
+
+
+def current(language):
+    consent = ConsentText.objects.current(language)
+    return consent.language, consent.version, consent.text
+
+
+def test_consent_is_the_newest_text_in_the_language(settings):
+    settings.LANGUAGE_CODE = "nl"
+    add = ConsentText.objects.add
+    texts = ("nl 1", "fr 1", "nl 2", "fr 2")
+    assert [add(language=text[:2], text=text).version for text in texts] == [2, 3, 4, 5]
+
+    assert current("nl") == ("nl", 4, "nl 2")
+    assert current("fr") == ("fr", 5, "fr 2")
+    assert current("de") == ("nl", 4, "nl 2")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I agree that my data is kept and used for this application."),
+        ("nl", "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt."),
+        ("fr", "J’accepte que mes données soient conservées et utilisées pour cette candidature."),
+        (
+            "de",
+            "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und verwendet "
+            "werden.",
+        ),
+    ],
+)
+def test_consent_that_nobody_wrote_is_built_in(language, text):
+    with translation.override("fr"):
+        assert current(language) == (language, 1, text)
+    assert not ConsentText.objects.exists()
+
+
+def test_built_in_consent_holds_in_a_language_that_has_none_and_a_site_that_has_none(settings):
+    settings.LANGUAGE_CODE = "nl"
+    ConsentText.objects.add(language="fr", text="fr")
+
+    assert current("de")[:2] == ("de", 1)
+    assert current("nl")[:2] == ("nl", 1)
+
+
+def test_consent_of_another_language_is_no_newer_one():
+    ConsentText.objects.add(language="en", text="en")
+    ConsentText.objects.add(language="nl", text="nl")
+
+    assert current("en") == ("en", 2, "en")
+
+
+def test_version_of_a_consent_is_given_once():
+    ConsentText.objects.add(language="en", text="a")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ConsentText.objects.create(language="nl", text="b", version=2)

@@ -1,0 +1,319 @@
+"""Saving forms: nothing is lost, nobody overwrites another unseen, and a refused save writes nothing."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from forms_structure import operations
+from forms_structure.models import Form, Snapshot
+from forms_structure.structure import StructureError
+from tests.forms_structure.strategies import section, specimen, text_field
+
+pytestmark = pytest.mark.django_db
+
+ONE, TWO, THREE = ([section(text_field(name))] for name in ("one", "two", "three"))
+
+
+def history(form):
+    """What is kept of `form`, newest first."""
+    return list(form.snapshots.values_list("revision", "structure", "author__username", "origin"))
+
+
+def everything():
+    """All that a save could write."""
+    forms = Form.objects.values_list("pk", "name", "language", "structure", "revision", "updated_at")
+    return list(forms), list(Snapshot.objects.values_list("form", "revision", "structure"))
+
+
+@pytest.fixture
+def anna():
+    return User.objects.create_user("anna")
+
+
+# --- create ------------------------------------------------------------------------------------
+
+
+def test_created_form_has_its_first_version_kept(anna):
+    form = operations.create(
+        name="Engineers", structure=specimen(), author=anna, origin="demo", language="nl"
+    )
+
+    form.refresh_from_db()
+    assert (form.name, form.language, form.revision, form.structure) == ("Engineers", "nl", 1, specimen())
+    assert history(form) == [(1, specimen(), "anna", "demo")]
+
+
+def test_created_form_is_stored_as_checked():
+    form = operations.create(name="A", structure=[section(description="<p>Hi<script>x</script></p>")])
+
+    assert form.structure == Form.objects.get().structure == [section(description="<p>Hi</p>")]
+
+
+def test_refused_form_is_not_created():
+    with pytest.raises(StructureError) as refused:
+        operations.create(name="A", structure=[section(text_field("privacy_consent"))])
+
+    assert list(refused.value.faults) == ["sections.0.fields.0.name"]
+    assert everything() == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("taken", "wanted", "free"),
+    [
+        ([], "Engineers", "Engineers"),
+        (["Engineers"], "Engineers", "Engineers (2)"),
+        (["Engineers", "Engineers (2)", "Engineers (3)"], "Engineers", "Engineers (4)"),
+        (["Engineers", "Engineers (3)"], "Engineers", "Engineers (2)"),
+        (["Engineers (2)"], "Engineers", "Engineers"),
+        (["Engineers and more"], "Engineers", "Engineers"),
+        (["100%"], "100", "100"),
+        (["x" * 190], "x" * 200, "x" * 190 + " (2)"),
+    ],
+)
+def test_name_is_numbered_when_taken(taken, wanted, free):
+    Form.objects.bulk_create(Form(name=name) for name in taken)
+
+    assert operations.free_name(wanted) == free
+    assert operations.create(name=wanted, structure=[]).name == free
+
+
+# --- save --------------------------------------------------------------------------------------
+
+
+def test_save_keeps_the_state_it_replaces(anna):
+    form = operations.create(name="A", structure=ONE)
+
+    assert operations.save(form=form, structure=TWO, author=anna, origin="builder") is True
+
+    assert (form.structure, form.revision) == (TWO, 2)
+    assert history(form) == [(2, TWO, "anna", "builder"), (1, ONE, None, "")]
+
+
+def test_same_structure_changes_nothing(at, time_machine):
+    form = operations.create(name="A", structure=specimen())
+    before = everything()
+    time_machine.shift(60)
+
+    assert operations.save(form=form, structure=specimen(), revision=1, name="A", language="en") is False
+    assert everything() == before
+
+
+def test_same_structure_with_keys_in_another_order_changes_nothing():
+    form = operations.create(name="A", structure=ONE)
+
+    turned = [{key: ONE[0][key] for key in reversed(ONE[0])}]
+
+    assert operations.save(form=form, structure=turned) is False
+    assert form.revision == 1
+
+
+def test_new_name_is_no_new_version(at, time_machine):
+    form = operations.create(name="A", structure=ONE)
+    time_machine.shift(60)
+
+    assert operations.save(form=form, structure=ONE, name="B", language="fr") is True
+
+    form.refresh_from_db()
+    assert (form.name, form.language, form.revision) == ("B", "fr", 1)
+    assert (form.updated_at - at).total_seconds() == 60
+    assert len(history(form)) == 1
+
+
+def test_save_touches_no_other_column():
+    form = operations.create(name="A", structure=ONE)
+    Form.objects.update(name="renamed meanwhile", is_default=True)
+
+    operations.save(form=form, structure=TWO)
+
+    assert Form.objects.values_list("name", "is_default", "structure").get() == (
+        "renamed meanwhile", True, TWO,
+    )  # fmt: skip
+    assert form.name == "renamed meanwhile"
+
+
+def test_state_that_something_else_wrote_is_kept_too():
+    form = Form.objects.create(name="A", structure=ONE)
+
+    operations.save(form=form, structure=TWO)
+
+    assert history(form) == [(2, TWO, None, ""), (1, ONE, None, "")]
+
+
+def test_refused_save_writes_nothing():
+    form = operations.create(name="A", structure=ONE)
+    before = everything()
+
+    with pytest.raises(StructureError) as refused:
+        operations.save(form=form, structure=[section(text_field("1st"))], name="B")
+
+    assert list(refused.value.faults) == ["sections.0.fields.0.name"]
+    assert everything() == before
+
+
+def test_form_that_moved_on_is_not_overwritten(anna):
+    form, stale = operations.create(name="A", structure=ONE), Form.objects.get()
+    operations.save(form=form, structure=TWO, revision=1, author=anna)
+    before = everything()
+
+    with pytest.raises(operations.ConflictError) as conflict:
+        operations.save(form=stale, structure=THREE, revision=1, name="B")
+
+    snapshot = conflict.value.snapshot
+    assert (snapshot.revision, snapshot.structure, snapshot.author) == (2, TWO, anna)
+    assert everything() == before
+
+
+def test_author_who_saw_the_newest_state_may_save():
+    form = operations.create(name="A", structure=ONE)
+    operations.save(form=form, structure=TWO, revision=1)
+
+    assert operations.save(form=form, structure=THREE, revision=2) is True
+    assert form.revision == 3
+
+
+def test_without_a_revision_the_last_one_wins():
+    form, stale = operations.create(name="A", structure=ONE), Form.objects.get()
+    operations.save(form=form, structure=TWO)
+
+    assert operations.save(form=stale, structure=THREE) is True
+    assert [structure for _, structure, _, _ in history(form)] == [THREE, TWO, ONE]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks the whole file instead")
+def test_rows_are_locked_in_one_order_whichever_form_is_saved():
+    """What is extended first, then what extends it: two saves at once never wait for each other."""
+    base = operations.create(name="Base", structure=ONE)
+    more = operations.create(name="More", structure=TWO, extends=base)
+
+    def locked(form, structure):
+        with CaptureQueriesContext(connection) as queries:
+            operations.save(form=form, structure=structure)
+        locks = [query["sql"] for query in queries if query["sql"].endswith("FOR UPDATE")]
+        column = r'"forms_structure_form"\."(id|extends_id)" = (\d+)'
+        return [re.search(column, sql).groups() for sql in locks]
+
+    assert locked(base, [*ONE, *THREE])[:2] == [("id", str(base.pk)), ("extends_id", str(base.pk))]
+    assert locked(more, [section(text_field("four"))])[:2] == [("id", str(base.pk)), ("id", str(more.pk))]
+
+
+# --- copy and restore --------------------------------------------------------------------------
+
+
+def test_copy_has_the_same_sections_and_a_history_of_its_own(anna):
+    base = operations.create(name="Base", structure=ONE)
+    form = operations.create(name="A", structure=TWO, language="de", extends=base)
+
+    copy = operations.copy(form=form, author=anna)
+
+    assert (copy.name, copy.language, copy.extends, copy.is_default) == ("Copy of A", "de", base, False)
+    assert history(copy) == [(1, TWO, "anna", "copy of A")]
+    operations.save(form=copy, structure=THREE)
+    form.refresh_from_db()
+    assert (form.structure, len(history(form))) == (TWO, 1)
+
+
+def test_copy_of_the_sites_form_is_not_the_sites_form():
+    form = operations.create(name="A", structure=ONE, is_default=True)
+
+    assert operations.copy(form=form).is_default is False
+
+
+def test_copies_are_numbered_or_named():
+    form = operations.create(name="A", structure=ONE)
+
+    made = [operations.copy(form=form).name, operations.copy(form=form).name]
+
+    assert [*made, operations.copy(form=form, name="B").name] == ["Copy of A", "Copy of A (2)", "B"]
+
+
+def test_copy_of_a_long_name_fits():
+    form = operations.create(name="x" * 200, structure=ONE)
+    Form.objects.update(name="x" * 200)
+    form.refresh_from_db()
+
+    copy = operations.copy(form=form)
+
+    assert len(copy.name) <= 200
+    assert len(history(copy)[0][3]) <= 200
+
+
+def test_restored_version_becomes_the_newest(anna):
+    form = operations.create(name="A", structure=ONE)
+    operations.save(form=form, structure=TWO)
+
+    assert operations.restore(snapshot=form.snapshots.get(revision=1), author=anna) is True
+
+    form.refresh_from_db()
+    assert (form.structure, form.revision) == (ONE, 3)
+    assert history(form) == [
+        (3, ONE, "anna", "version 1 restored"), (2, TWO, None, ""), (1, ONE, None, ""),
+    ]  # fmt: skip
+
+
+def test_newest_version_needs_no_restoring():
+    form = operations.create(name="A", structure=ONE)
+
+    assert operations.restore(snapshot=form.snapshots.get()) is False
+    assert len(history(form)) == 1
+
+
+# --- extensions --------------------------------------------------------------------------------
+
+
+def test_extension_cannot_have_a_name_of_what_it_extends():
+    base = operations.create(name="Base", structure=ONE)
+
+    with pytest.raises(StructureError) as refused:
+        operations.create(name="More", structure=ONE, extends=base)
+    assert refused.value.faults == {
+        "sections.0.fields.0.name": "'one' is the name of a field of the form that this one extends too."
+    }
+
+    more = operations.create(name="More", structure=TWO, extends=base)
+    with pytest.raises(StructureError):
+        operations.save(form=more, structure=ONE)
+    more.refresh_from_db()
+    assert (more.structure, more.revision) == (TWO, 1)
+
+
+def test_extended_form_cannot_take_a_name_of_an_extension():
+    base = operations.create(name="Base", structure=ONE)
+    operations.create(name="More", structure=TWO, extends=base)
+    before = everything()
+
+    with pytest.raises(StructureError) as refused:
+        operations.save(form=base, structure=[*ONE, *TWO])
+
+    assert refused.value.faults == {"sections": "The form “More” extends this one and has the names two too."}
+    assert everything() == before
+    assert operations.save(form=base, structure=[*ONE, *THREE]) is True
+
+
+def test_name_of_a_label_input_clashes_as_well():
+    base = operations.create(name="Base", structure=ONE)
+    language = [section(text_field("level", type="range", label={"name": "one", "label": "Which?"}))]
+
+    with pytest.raises(StructureError) as refused:
+        operations.create(name="More", structure=language, extends=base)
+    assert list(refused.value.faults) == ["sections.0.fields.0.label.name"]
+
+
+def test_restoring_cannot_bring_a_clash_back():
+    base = operations.create(name="Base", structure=TWO)
+    operations.save(form=base, structure=ONE)
+    operations.create(name="More", structure=TWO, extends=base)
+
+    with pytest.raises(StructureError):
+        operations.restore(snapshot=base.snapshots.get(revision=1))
+    base.refresh_from_db()
+    assert (base.structure, base.revision) == (ONE, 2)
+
+
+def test_whole_structure_is_the_extended_forms_then_its_own():
+    base = operations.create(name="Base", structure=ONE)
+    more = operations.create(name="More", structure=TWO, extends=base)
+
+    assert (base.whole_structure, more.whole_structure) == (ONE, [*ONE, *TWO])

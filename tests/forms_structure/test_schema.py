@@ -1,0 +1,290 @@
+"""The JSON Schema of a submission, held against the rules read straight from the docstring of the module."""
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as search
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from forms_structure.schema import submission_schema
+from tests.forms_structure.strategies import chain, section, served, specimen, structures, text_field
+
+ADDRESS = "https://jobs.example.com/v1/vacancies/1/form/schema"
+CONSENT = {
+    "name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12",
+    "version": 1,
+}  # fmt: skip
+BY_KIND = {
+    "text": ["Ghent", " x ", "1"],
+    "textarea": ["One\nTwo", "日本語 🚑"],
+    "email": ["an@example.com", "é@b"],
+    "tel": ["+32 3 555 01 42", "112", "(03) 555/01.42"],
+    "date": ["2026-03-02", "1999-12-31"],
+    "file": ["cv.pdf"],
+}
+WRONG_BY_KIND = {
+    "email": ["an", "@", "a@", "@b", "a b@c", "a@b@c"],
+    "tel": ["12", "call me", "+", "5" * 31, "32+3"],
+    "date": ["2026-3-2", "02/03/2026", "2026-13-01", "2026-00-10", "2026-01-32", "2026-01-00", "today"],
+}
+JUNK = [None, True, 1, 0, "", " ", "1", "nonsense", [], ["1"], [[]], {}, {"1": "1"}]
+
+
+# --- The rules, read straight ------------------------------------------------------------------
+
+
+def fits(field, value):
+    """Whether `value` is one that `field` takes."""
+    values = [option["value"] for option in field.get("options", ())]
+    if field["type"] == "checkbox-group":
+        return (
+            isinstance(value, list)
+            and value != []
+            and all(isinstance(each, str) and each in values for each in value)
+            and len(set(value)) == len(value)
+        )
+    if not isinstance(value, str):
+        return False
+    if values:
+        return value in values
+    if field["type"] == "checkbox":
+        return value == "1"
+    if field["type"] == "email":
+        parts = value.split("@")
+        return len(parts) == 2 and all(parts) and not any(map(str.isspace, value))
+    if field["type"] == "tel":
+        digits = value.removeprefix("+")
+        return 3 <= len(digits) <= 30 and set(digits) <= set("0123456789 ()./-")
+    if field["type"] == "date":
+        parts = value.split("-")
+        is_shaped = [len(part) for part in parts] == [4, 2, 2] and set(value) <= set("0123456789-")
+        return is_shaped and 1 <= int(parts[1]) <= 12 and 1 <= int(parts[2]) <= 31
+    return value.strip() != ""
+
+
+def is_shown(conditional, value):
+    return conditional["on_value"] in value if isinstance(value, list) else conditional["on_value"] == value
+
+
+def is_valid(sections, submission):
+    """Whether `submission` keeps the rules: every filled in field by its name, and nothing else; required
+    ones there while they show; the name of an extra language and its level together."""
+    if not isinstance(submission, dict):
+        return False
+    known = set()
+
+    def are_fine(fields):
+        for field in fields:
+            asked = {field["name"]: field}
+            if isinstance(field["label"], dict):
+                asked[field["label"]["name"]] = field["label"]
+            known.update(asked)
+            there = [name for name in asked if name in submission]
+            if len(there) < len(asked) and (there or field["required"]):
+                return False
+            if not all(fits(asked[name], submission[name]) for name in there):
+                return False
+            depending = field.get("conditional", ()) if field["name"] in submission else ()
+            if not are_fine([each for each in depending if is_shown(each, submission[field["name"]])]):
+                return False
+        return True
+
+    return are_fine([field for each in sections for field in each["fields"]]) and set(submission) <= known
+
+
+# --- Made up -----------------------------------------------------------------------------------
+
+
+@st.composite
+def forms(draw):
+    return served(draw(structures(min_sections=1)), "en", CONSENT)
+
+
+@st.composite
+def submissions(draw, sections):
+    """Valid submissions of a form."""
+    submission = {}
+
+    def fill_in(fields):
+        for field in fields:
+            if not field["required"] and draw(st.booleans()):
+                continue
+            values = [option["value"] for option in field.get("options", ())]
+            if field["type"] == "checkbox-group":
+                chosen = st.lists(st.sampled_from(values), min_size=1, unique=True)
+            else:
+                chosen = st.sampled_from(values or BY_KIND.get(field["type"], ["1"]))
+            value = submission[field["name"]] = draw(chosen)
+            if isinstance(field["label"], dict):
+                submission[field["label"]["name"]] = "Klingon"
+            fill_in([each for each in field.get("conditional", ()) if is_shown(each, value)])
+
+    fill_in([field for each in sections for field in each["fields"]])
+    return submission
+
+
+def all_names(sections):
+    def below(fields):
+        for field in fields:
+            yield field["name"]
+            if isinstance(field["label"], dict):
+                yield field["label"]["name"]
+            yield from below(field.get("conditional", ()))
+
+    return [name for each in sections for name in below(each["fields"])]
+
+
+@st.composite
+def mutations(draw, sections, submission):
+    """`submission` with one or two members taken away, added or changed."""
+    submission = dict(submission)
+    values = [value for each in sections for field in each["fields"] for value in all_values(field)]
+    wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
+    for _ in range(draw(st.integers(1, 2))):
+        name = draw(st.sampled_from([*all_names(sections), "unheard_of"]))
+        if draw(st.booleans()) and name in submission:
+            del submission[name]
+        else:
+            one = st.sampled_from([*values, *values, *wrong, *JUNK])
+            submission[name] = draw(one | st.lists(st.sampled_from([*values, "x"]), max_size=3))
+    return submission
+
+
+def all_values(field):
+    yield from [option["value"] for option in field.get("options", ())]
+    for each in field.get("conditional", ()):
+        yield from all_values(each)
+
+
+# --- The schema --------------------------------------------------------------------------------
+
+
+@search(max_examples=120)
+@given(st.data())
+def test_schema_takes_exactly_what_the_rules_take(data):
+    sections = data.draw(forms())
+    schema = submission_schema(sections, address=ADDRESS)
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+
+    submission = data.draw(submissions(sections))
+    assert is_valid(sections, submission)
+    validator.validate(submission)
+
+    for _ in range(4):
+        mutated = data.draw(mutations(sections, submission))
+        assert validator.is_valid(mutated) == is_valid(sections, mutated), mutated
+
+
+def test_each_member_that_goes_or_comes_is_judged_by_the_rules():
+    """Every name of the specimen, gone or with each of many values, in a full submission and in the least."""
+    sections = served(specimen(), "en", CONSENT)
+    validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
+    full = {
+        "first_name": "An", "mail": "an@example.com", "permit": "yes", "english": "5", "certificate": "c.pdf",
+        "other_level": "0", "other_language": "Klingon", "licences": ["yes", "no"], "which": "Both",
+        "moves": "1", "from": "2026-03-02", "shift": "no", "privacy_consent": "1",
+    }  # fmt: skip
+    least = {"first_name": "An", "privacy_consent": "1"}
+    changes = [*JUNK, "yes", "no", ["no"], ["no", "no"], "5", "an@example.com", "2026-03-02"]
+    verdicts = []
+    for base in (full, least):
+        assert validator.is_valid(base)
+        for name in [*all_names(sections), "unheard_of"]:
+            mutated = [base | {name: value} for value in changes]
+            mutated.append({key: value for key, value in base.items() if key != name})
+            for submission in mutated:
+                verdicts.append(is_valid(sections, submission))
+                assert validator.is_valid(submission) == verdicts[-1], (name, submission)
+    assert verdicts.count(True) > 50
+    assert verdicts.count(False) > 50
+
+
+@pytest.mark.parametrize("submission", [None, [], "x", 1, [{"city": "Ghent"}]])
+def test_submission_is_an_object(submission):
+    schema = submission_schema(served([section(text_field())]), address=ADDRESS)
+
+    assert not Draft202012Validator(schema).is_valid(submission)
+
+
+@pytest.mark.parametrize("kind", BY_KIND)
+def test_text_of_each_kind(kind):
+    schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
+    validator = Draft202012Validator(schema)
+
+    assert [v for v in BY_KIND[kind] if not validator.is_valid({"city": v})] == []
+    assert [v for v in ("", " \n", *WRONG_BY_KIND.get(kind, ())) if validator.is_valid({"city": v})] == []
+
+
+def test_conditions_hold_at_every_depth():
+    sections = served(chain(3))
+    for field in walk_chain(sections):
+        field["required"] = True
+    validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
+    whole = {f"level{n}": "1" for n in range(4)}
+
+    assert validator.is_valid(whole)
+    for n in range(4):
+        assert not validator.is_valid({name: "1" for name in whole if name != f"level{n}"})
+
+
+def walk_chain(sections):
+    fields = sections[0]["fields"]
+    while fields:
+        yield fields[0]
+        fields = fields[0].get("conditional")
+
+
+def test_several_conditions_of_a_checkbox_group_hold_together():
+    options = [{"value": value, "label": value} for value in "ab"]
+    more = [text_field(f"why_{value}", on_value=value, required=True) for value in "ab"]
+    group = text_field("group", type="checkbox-group", options=options, conditional=more)
+    validator = Draft202012Validator(submission_schema(served([section(group)]), address=ADDRESS))
+
+    assert validator.is_valid({"group": ["a", "b"], "why_a": "x", "why_b": "y"})
+    assert validator.is_valid({"group": ["b"], "why_b": "y"})
+    assert not validator.is_valid({"group": ["a", "b"], "why_a": "x"})
+    assert not validator.is_valid({"group": ["b"], "why_a": "x", "why_b": "y"})
+
+
+def test_schema_reads_as_the_form_does():
+    permit = text_field(
+        "permit",
+        type="select",
+        label="Permit?",
+        options=[{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}],
+        conditional=[text_field("when", label="When?", required=True, on_value="no", type="date")],
+    )
+    other = text_field("level", type="range", label={"name": "language", "label": "Language"})
+    sections = served([section(permit), section(other)], "en", CONSENT)
+
+    assert submission_schema(sections, address=ADDRESS) == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": ADDRESS,
+        "type": "object",
+        "properties": {
+            "permit": {"title": "Permit?", "enum": ["yes", "no"]},
+            "language": {"title": "Language", "type": "string", "pattern": r"\S"},
+            "level": {"title": "Language", "enum": ["0", "1", "2", "3", "4", "5"]},
+            "privacy_consent": {"title": "I agree.", "const": "1"},
+        },
+        "required": ["privacy_consent"],
+        "dependentRequired": {"level": ["language"], "language": ["level"]},
+        "allOf": [
+            {
+                "if": {"properties": {"permit": {"const": "no"}}, "required": ["permit"]},
+                "then": {
+                    "properties": {
+                        "when": {
+                            "title": "When?",
+                            "type": "string",
+                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+                            "format": "date",
+                        }
+                    },
+                    "required": ["when"],
+                },
+            }
+        ],
+        "unevaluatedProperties": False,
+    }

@@ -1,0 +1,296 @@
+"""The rules of a structure: what is valid stays as it is, each thing that is wrong is named by its path."""
+
+import json
+import re
+
+import pytest
+from django.conf import settings
+from hypothesis import given
+from hypothesis import settings as search
+from hypothesis import strategies as st
+
+from forms_structure.structure import StructureError, clean, names, walk
+from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
+from tests.forms_structure import strategies as made
+from tests.forms_structure.strategies import chain, corruptions, section, specimen, structures, text_field
+
+
+def faults(structure, **how):
+    with pytest.raises(StructureError) as refused:
+        clean(structure, **how)
+    return refused.value.faults
+
+
+def turned_round(value):
+    """`value` with the keys of every object in the opposite order."""
+    if isinstance(value, dict):
+        return {key: turned_round(value[key]) for key in reversed(value)}
+    return [turned_round(member) for member in value] if isinstance(value, list) else value
+
+
+# --- What is valid -----------------------------------------------------------------------------
+
+
+def test_lists_are_those_of_the_interface():
+    assert list(LEVELS) == ["0", "1", "2", "3", "4", "5"]
+    assert set(FieldType.values) == set(made.TYPES)
+    assert set(Width.values) == set(made.WIDTHS)
+    assert set(Language.values) == set(made.LANGUAGES)
+
+
+@search(max_examples=60)
+@given(structures())
+def test_valid_structure_stays_as_it_is_to_the_byte(structure):
+    once = clean(structure)
+
+    assert json.dumps(once) == json.dumps(structure)
+    assert json.dumps(clean(once)) == json.dumps(once)
+
+
+@search(max_examples=20)
+@given(structures())
+def test_keys_come_in_one_order(structure):
+    assert json.dumps(clean(turned_round(structure))) == json.dumps(structure)
+
+
+def test_input_is_left_alone():
+    given_ = [section(text_field(), description="<p>Hi<script>x</script></p>")]
+    before = json.dumps(given_)
+
+    assert clean(given_)[0]["description"] == "<p>Hi</p>"
+    assert json.dumps(given_) == before
+
+
+def test_nothing_is_a_structure_too():
+    assert clean([]) == []
+    assert clean([section(title="")]) == [{"title": "", "description": "", "fields": []}]
+
+
+def test_owner_of_no_conditions_has_no_such_key():
+    assert clean([section(text_field(type="checkbox", conditional=[]))]) == [
+        section(text_field(type="checkbox"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("received", "stored"),
+    [
+        ("<p>Hi</p>", "<p>Hi</p>"),
+        ("Tom & Anna", "Tom &amp; Anna"),
+        ('<p onclick="x()">Hi</p><script>alert(1)</script>', "<p>Hi</p>"),
+        ("<p>&nbsp;</p>", ""),
+        ('<a href="javascript:x()">Hi</a>', "<a>Hi</a>"),
+    ],
+)
+def test_description_is_sanitised(received, stored):
+    assert clean([section(description=received)]) == [section(description=stored)]
+
+
+def test_walk_meets_owners_before_what_depends_on_them():
+    assert [(path, field["name"]) for path, field in walk(specimen())] == [
+        ("sections.0.fields.0", "first_name"),
+        ("sections.0.fields.1", "mail"),
+        ("sections.0.fields.2", "permit"),
+        ("sections.0.fields.2.conditional.0", "permit_when"),
+        ("sections.0.fields.2.conditional.1", "english"),
+        ("sections.0.fields.2.conditional.1.conditional.0", "certificate"),
+        ("sections.1.fields.0", "other_level"),
+        ("sections.1.fields.1", "licences"),
+        ("sections.1.fields.1.conditional.0", "which"),
+        ("sections.1.fields.2", "moves"),
+        ("sections.1.fields.2.conditional.0", "from"),
+        ("sections.1.fields.3", "shift"),
+    ]
+
+
+def test_names_are_those_of_label_inputs_too():
+    assert names(specimen()) == [
+        "first_name", "mail", "permit", "permit_when", "english", "certificate",
+        "other_level", "other_language", "licences", "which", "moves", "from", "shift",
+    ]  # fmt: skip
+
+
+# --- What is not -------------------------------------------------------------------------------
+
+
+def test_each_thing_that_can_be_wrong_is_named_by_its_path():
+    """Every corruption of a structure that has everything; nothing outside of what is spoilt is blamed."""
+    assert clean(specimen()) == specimen()
+    wrong = corruptions(specimen())
+
+    for corruption in wrong:
+        found = faults(corruption.spoil(specimen()))
+
+        assert corruption.path in found, corruption
+        assert corruption.blames_only_its_owner(found), corruption
+    assert len(wrong) > 700
+
+
+@search(max_examples=150)
+@given(structures(min_sections=1), st.data())
+def test_one_thing_wrong_anywhere_is_named_by_its_path(structure, data):
+    corruption = data.draw(st.sampled_from(corruptions(structure)))
+
+    found = faults(corruption.spoil(structure))
+
+    assert corruption.path in found
+    assert corruption.blames_only_its_owner(found)
+
+
+def test_every_fault_is_told_at_once():
+    bad = text_field("1st", type="select", css="wide", options=[{"value": "a", "label": ""}])
+
+    assert faults([section(bad, title=5), section(text_field(required="no"))]) == {
+        "sections.0.title": "Must be text; received 5.",
+        "sections.0.fields.0.name": "Must be a letter, then up to 63 letters, digits, hyphens or "
+        "underscores; received '1st'.",
+        "sections.0.fields.0.css": "Must be one of col-12, col-8, col-6, col-4, col-3; received 'wide'.",
+        "sections.0.fields.0.options.0.label": "Must not be empty.",
+        "sections.1.fields.0.required": "Must be true or false; received 'no'.",
+    }
+
+
+def test_error_reads_as_a_validation_error():
+    with pytest.raises(StructureError) as refused:
+        clean([section(text_field(label=""))])
+
+    assert refused.value.messages == ["sections.0.fields.0.label: Must not be empty."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "path"),
+    [
+        (text_field("a"), text_field("a"), "sections.1.fields.0.name"),
+        (
+            text_field("a"),
+            text_field("b", type="range", label={"name": "a", "label": "X"}),
+            "sections.1.fields.0.label.name",
+        ),
+        (
+            text_field("b", type="range", label={"name": "a", "label": "X"}),
+            text_field("a"),
+            "sections.1.fields.0.name",
+        ),
+        (
+            text_field("b", type="checkbox", conditional=[text_field("a", on_value="1")]),
+            text_field("a"),
+            "sections.1.fields.0.name",
+        ),
+        (
+            text_field("a"),
+            text_field("b", type="checkbox", conditional=[text_field("a", on_value="1")]),
+            "sections.1.fields.0.conditional.0.name",
+        ),
+    ],
+)
+def test_name_is_there_once_in_the_whole_form(first, second, path):
+    assert list(faults([section(first), section(second)])) == [path]
+
+
+def test_a_range_cannot_share_its_name_with_its_label():
+    assert faults([section(text_field("a", type="range", label={"name": "a", "label": "X"}))]) == {
+        "sections.0.fields.0.label.name": "'a' is the name of sections.0.fields.0.name too."
+    }
+
+
+def test_names_differ_by_case():
+    structure = [section(text_field("Name"), text_field("name"))]
+
+    assert clean(structure) == structure
+
+
+def test_name_of_the_form_that_it_extends_is_taken():
+    assert faults([section(text_field("city"))], taken=["city"]) == {
+        "sections.0.fields.0.name": "'city' is the name of a field of the form that this one extends too."
+    }
+
+
+def test_name_of_the_consent_is_kept_free():
+    assert faults([section(text_field("privacy_consent"))]) == {
+        "sections.0.fields.0.name": "privacy_consent is the name of the consent box that the system adds."
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "on_values"),
+    [
+        (text_field(type="range"), ["0", "5"]),
+        (text_field(type="checkbox"), ["1"]),
+        (text_field(type="select", options=[{"value": "é", "label": "É"}]), ["é"]),
+        (text_field(type="radio-group", options=[{"value": "a b", "label": "A"}]), ["a b"]),
+        (text_field(type="checkbox-group", options=[{"value": "x", "label": "X"}]), ["x"]),
+    ],
+)
+def test_condition_hangs_on_a_value_of_its_owner(field, on_values):
+    def with_condition(value):
+        return [section(field | {"conditional": [text_field("more", on_value=value)]})]
+
+    for value in on_values:
+        assert clean(with_condition(value)) == with_condition(value)
+    assert list(faults(with_condition("6"))) == ["sections.0.fields.0.conditional.0.on_value"]
+
+
+@pytest.mark.parametrize("type_", ["text", "textarea", "email", "tel", "date", "file"])
+def test_nothing_depends_on_free_text(type_):
+    assert faults([section(text_field(type=type_, conditional=[text_field("more", on_value="x")]))]) == {
+        "sections.0.fields.0.conditional": f"Nothing can depend on a {type_} field: it has no options."
+    }
+
+
+@pytest.mark.parametrize("type_", ["text", "textarea", "email", "tel", "date", "file", "range", "checkbox"])
+def test_only_types_with_options_have_options(type_):
+    assert faults([section(text_field(type=type_, options=[{"value": "x", "label": "X"}]))]) == {
+        "sections.0.fields.0.options": f"A {type_} field has no options of its own."
+    }
+
+
+def test_conditions_go_as_deep_as_the_setting_says():
+    deepest = settings.FORM_DEPTH_MAX
+    assert clean(chain(deepest)) == chain(deepest)
+
+    path = "sections.0.fields.0" + ".conditional.0" * deepest + ".conditional"
+    assert faults(chain(deepest + 1)) == {path: f"Conditions may go {deepest} levels deep."}
+    assert list(faults(chain(200))) == [path]
+
+
+def test_form_has_at_most_a_thousand_fields():
+    fields = [text_field(f"f{n}") for n in range(1_001)]
+
+    assert clean([section(*fields[:1_000])])[0]["fields"] == fields[:1_000]
+    assert faults([section(*fields)]) == {"sections": "A form has at most 1000 fields."}
+
+
+def test_field_has_at_most_ten_thousand_options():
+    options = [{"value": str(n), "label": "X"} for n in range(10_001)]
+
+    assert clean([section(text_field(type="select", options=options[:-1]))])
+    assert faults([section(text_field(type="select", options=options))]) == {
+        "sections.0.fields.0.options": "A field has at most 10000 options; received 10001."
+    }
+
+
+def test_what_came_is_shown_short():
+    (text,) = faults([section(title={"a": "b" * 1_000})]).values()
+
+    assert re.fullmatch(r"Must be text; received \{'a': 'b{50}\.\.\.\.", text)
+
+
+@search(max_examples=60)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["title", "description", "fields", "name", "type", "label", "options"]), inner
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_any_json_is_a_structure_or_refused(value):
+    try:
+        structure = clean(value)
+    except StructureError:
+        return
+    assert clean(structure) == structure

@@ -1,0 +1,422 @@
+"""The form of a vacancy: which one it is, what the system adds, what it costs, how long it may be kept."""
+
+from datetime import timedelta
+
+import jsonschema
+import pytest
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form
+from forms_structure.schema import submission_schema
+from tests.factories import make_brand, make_vacancy
+from tests.forms_structure.strategies import LEVELS, section, served, specimen, text_field
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+ENDPOINTS = ("form", "form/schema")
+CONSENT = {
+    "name": "privacy_consent",
+    "type": "checkbox",
+    "label": "I agree that my data is kept and used for this application.",
+    "required": True,
+    "css": "col-12",
+    "version": 1,
+}
+
+
+def make_form(name, *fields, **values):
+    """A form with one section that is called as the form is."""
+    fields = fields or (text_field(f"field_of_{name.lower()}"),)
+    return operations.create(name=name, structure=[section(*fields, title=name)], **values)
+
+
+def get(client, vacancy, endpoint="form", **headers):
+    return client.get(f"/v1/vacancies/{vacancy.pk}/{endpoint}", headers=headers)
+
+
+def sections(client, vacancy):
+    return get(client, vacancy).json()["data"]
+
+
+def titles(client, vacancy):
+    return [each["title"] for each in sections(client, vacancy)]
+
+
+def version(client, vacancy):
+    return get(client, vacancy)["Form-Version"]
+
+
+# --- Which form --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multi_branding", [True, False])
+@pytest.mark.parametrize(
+    ("has_own", "brand_has", "site_has", "expected"),
+    [
+        (True, True, True, "Own"),
+        (True, False, False, "Own"),
+        (False, True, True, "Brand"),
+        (False, True, False, "Brand"),
+        (False, False, True, "Site"),
+        (False, False, False, "Privacy"),
+    ],
+)
+def test_own_form_else_the_brands_else_the_sites_else_the_consent_alone(
+    client, settings, multi_branding, has_own, brand_has, site_has, expected
+):
+    settings.MULTI_BRANDING = multi_branding
+    make_form("Unused")
+    own, brands = make_form("Own"), make_form("Brand")
+    make_form("Site", is_default=site_has)
+    brand = make_brand("Globex", form=brands if brand_has else None)
+    vacancy = make_vacancy(brand=brand, form=own if has_own else None)
+
+    assert titles(client, vacancy) == [expected]
+    assert list(get(client, vacancy, "form/schema").json()["data"]["schema"]["properties"]) == [
+        *([f"field_of_{expected.lower()}"] if expected != "Privacy" else []),
+        "privacy_consent",
+    ]
+
+
+def test_vacancy_without_a_brand_gets_the_sites_form(client, settings):
+    settings.MULTI_BRANDING = False
+    make_form("Site", is_default=True)
+    vacancy = make_vacancy()
+    Vacancy.objects.update(brand=None)
+
+    assert titles(client, vacancy) == ["Site"]
+
+
+def test_no_form_is_one_section_with_the_consent(client):
+    assert get(client, make_vacancy()).json() == {
+        "data": [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
+    }
+
+
+def test_form_without_sections_is_one_section_with_the_consent(client):
+    vacancy = make_vacancy(form=operations.create(name="Empty", structure=[]))
+
+    assert sections(client, vacancy) == [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
+
+
+def test_section_without_fields_takes_the_consent(client):
+    vacancy = make_vacancy(form=operations.create(name="Empty", structure=[section(title="")]))
+
+    assert sections(client, vacancy) == [{"title": "", "description": None, "fields": [CONSENT]}]
+
+
+def test_sections_of_one_vacancy_follow_those_of_the_form_that_it_extends(client):
+    base = make_form("Base")
+    plain, special = make_vacancy(form=base), make_vacancy(form=make_form("More", extends=base))
+
+    assert titles(client, plain) == ["Base"]
+    assert titles(client, special) == ["Base", "More"]
+
+    operations.save(form=base, structure=[section(title="New")])
+    assert titles(client, special) == ["New", "More"]
+
+
+def test_form_is_served_as_the_interface_has_it(client):
+    vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
+
+    answer = get(client, vacancy)
+
+    assert answer.json() == {"data": served(specimen(), "en", CONSENT)}
+    assert answer["Content-Type"] == "application/json"
+
+
+def test_save_shows_in_the_next_answer(client):
+    form = make_form("Form")
+    vacancy = make_vacancy(form=form)
+    first, tag = version(client, vacancy), get(client, vacancy)["ETag"]
+
+    operations.save(form=form, structure=[section(title="New")])
+
+    assert titles(client, vacancy) == ["New"]
+    assert version(client, vacancy) != first
+    assert get(client, vacancy, **{"If-None-Match": tag}).status_code == 200
+
+
+# --- What the system adds ----------------------------------------------------------------------
+
+
+def test_consent_is_the_last_field_of_the_last_section_only(client):
+    base = make_form("Base")
+    vacancy = make_vacancy(form=make_form("More", extends=base))
+
+    assert [[field["name"] for field in each["fields"]] for each in sections(client, vacancy)] == [
+        ["field_of_base"],
+        ["field_of_more", "privacy_consent"],
+    ]
+
+
+def test_consent_has_its_text_version_and_link(client):
+    ConsentText.objects.add(language="en", text="Old")
+    ConsentText.objects.add(
+        language="en",
+        text="I agree to everything.",
+        statement_url="https://example.com/privacy",
+        statement_label="Our statement",
+    )
+
+    assert sections(client, make_vacancy())[0]["fields"] == [
+        {
+            "name": "privacy_consent",
+            "type": "checkbox",
+            "label": "I agree to everything.",
+            "required": True,
+            "css": "col-12",
+            "link": {"label": "Our statement", "url": "https://example.com/privacy"},
+            "version": 3,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "consent", "link"),
+    [
+        ("en", "I agree that my data is kept and used for this application.", "Privacy statement"),
+        (
+            "nl",
+            "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt.",
+            "Privacyverklaring",
+        ),
+        (
+            "fr",
+            "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
+            "Déclaration de confidentialité",
+        ),
+        (
+            "de",
+            "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und verwendet "
+            "werden.",
+            "Datenschutzerklärung",
+        ),
+    ],
+)
+@pytest.mark.parametrize("accepted", ["de", "en", "xx"])
+def test_what_is_generated_is_in_the_language_of_the_form(client, language, consent, link, accepted):
+    """Whatever the browser prefers: the recruiter's own texts are in one language, so is all the rest."""
+    form = make_form("Form", text_field("level", type="range"), language=language)
+    vacancy = make_vacancy(form=form)
+
+    answer = get(client, vacancy, **{"Accept-Language": accepted})
+    level, box = answer.json()["data"][0]["fields"]
+
+    assert answer["Content-Language"] == language
+    assert "Accept-Language" not in answer["Vary"]
+    assert [option["label"] for option in level["options"]] == list(LEVELS[language])
+    assert box["label"] == consent
+    assert get(client, vacancy, "form/schema")["Content-Language"] == language
+
+    ConsentText.objects.add(language=language, text="Yes", statement_url="https://example.com/")
+    assert sections(client, vacancy)[0]["fields"][1]["link"] == {
+        "label": link,
+        "url": "https://example.com/",
+    }
+
+
+@pytest.mark.parametrize(
+    ("site", "expected", "title"),
+    [("en", "en", "Privacy"), ("fr", "fr", "Vie privée"), ("de-at", "de", "Datenschutz")],
+)
+def test_no_form_speaks_the_language_of_the_site(client, settings, site, expected, title):
+    settings.LANGUAGE_CODE = site
+
+    answer = get(client, make_vacancy())
+
+    assert (answer["Content-Language"], answer.json()["data"][0]["title"]) == (expected, title)
+
+
+def test_extension_speaks_its_own_language(client):
+    base = make_form("Base", text_field("level", type="range"), language="nl")
+    vacancy = make_vacancy(form=make_form("More", extends=base, language="fr"))
+
+    answer = get(client, vacancy)
+
+    assert answer["Content-Language"] == "fr"
+    assert answer.json()["data"][0]["fields"][0]["options"][1]["label"] == "faible"
+
+
+# --- Version -----------------------------------------------------------------------------------
+
+
+def test_version_is_the_same_in_header_and_body_of_both(client):
+    vacancy = make_vacancy(form=make_form("Form"))
+
+    form, schema = (get(client, vacancy, endpoint) for endpoint in ENDPOINTS)
+
+    assert form["Form-Version"] == schema["Form-Version"] == schema.json()["data"]["version"]
+
+
+def test_version_changes_exactly_when_what_is_served_does(client):
+    form = make_form("Form", text_field("level", type="range"))
+    vacancy = make_vacancy(form=form)
+    seen = [version(client, vacancy)]
+
+    def is_new():
+        seen.append(version(client, vacancy))
+        return seen[-1] not in seen[:-1]
+
+    original, changed = form.structure, [section(text_field("level", type="range"), title="New")]
+    operations.save(form=form, structure=original, name="Renamed")
+    assert not is_new()
+    operations.save(form=form, structure=original)
+    assert not is_new()
+    Form.objects.update(revision=99)
+    assert not is_new()
+    Vacancy.objects.update(title="Renamed", form=operations.copy(form=form))
+    assert not is_new()
+    ConsentText.objects.add(language="nl", text="Not this form's")
+    assert not is_new()
+
+    Vacancy.objects.update(form=form)
+    operations.save(form=form, structure=changed)
+    assert is_new()
+    operations.save(form=form, structure=changed, language="nl")
+    assert is_new()
+    ConsentText.objects.add(language="nl", text="Another")
+    assert is_new()
+
+    ConsentText.objects.all().delete()
+    operations.save(form=form, structure=original, language="en")
+    assert version(client, vacancy) == seen[0]
+
+
+def test_version_is_that_of_the_sections_alone(client):
+    """Two vacancies with one form have one version, whatever their ids and hosts."""
+    form = make_form("Form")
+    one, other = make_vacancy(form=form), make_vacancy(form=form)
+
+    assert version(client, one) == version(client, other)
+
+
+# --- Schema ------------------------------------------------------------------------------------
+
+
+def test_schema_is_that_of_what_is_served(client, settings):
+    settings.PUBLIC_BASE_URL = "https://jobs.example.com"
+    vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
+    address = f"https://jobs.example.com/v1/vacancies/{vacancy.pk}/form/schema"
+
+    answer = get(client, vacancy, "form/schema")
+
+    schema = answer.json()["data"]["schema"]
+    assert list(answer.json()) == ["data"]
+    assert list(answer.json()["data"]) == ["version", "schema"]
+    assert schema == submission_schema(served(specimen(), "en", CONSENT), address=address)
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_least_submission_of_no_form_is_the_consent(client):
+    schema = get(client, make_vacancy(), "form/schema").json()["data"]["schema"]
+    validator = jsonschema.Draft202012Validator(schema)
+
+    assert validator.is_valid({"privacy_consent": "1"})
+    assert not validator.is_valid({})
+
+
+# --- Cost --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("is_extension", [False, True])
+@pytest.mark.parametrize("count", [1, 400])
+def test_form_takes_three_queries_whatever_its_size(
+    client, django_assert_num_queries, endpoint, is_extension, count
+):
+    fields = [text_field(f"f{n}", type="range") for n in range(count)]
+    base = make_form("Base", *(fields if is_extension else ()))
+    form = make_form("More", *(text_field(f"more_{n}") for n in range(count)), extends=base)
+    vacancy = make_vacancy(form=form if is_extension else make_form("Plain", *fields))
+
+    with django_assert_num_queries(3):  # the vacancy, the form with the one it extends, the consent
+        assert get(client, vacancy, endpoint).status_code == 200
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_inherited_form_takes_no_more_queries(client, django_assert_num_queries, endpoint):
+    branded = make_vacancy(brand=make_brand("Globex", form=make_form("Brand")))
+    plain = make_vacancy()
+    make_form("Site", is_default=True)
+
+    for vacancy in (branded, plain):
+        with django_assert_num_queries(3):  # the vacancy, the form, the consent
+            get(client, vacancy, endpoint)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_unknown_vacancy_takes_one_query(client, django_assert_num_queries, endpoint):
+    with django_assert_num_queries(1):  # the vacancy
+        assert client.get(f"/v1/vacancies/1000000/{endpoint}").status_code == 404
+
+
+# --- HTTP --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_unchanged_form_is_a_304(client, endpoint):
+    vacancy = make_vacancy(form=make_form("Form"))
+    answer = get(client, vacancy, endpoint)
+
+    again = get(client, vacancy, endpoint, **{"If-None-Match": answer["ETag"]})
+
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", answer["ETag"])
+    assert get(client, vacancy, endpoint, **{"If-None-Match": 'W/"other"'}).status_code == 200
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_head_answers_as_get_does(client, endpoint):
+    vacancy = make_vacancy(form=make_form("Form"))
+    answer = get(client, vacancy, endpoint)
+
+    head = client.head(f"/v1/vacancies/{vacancy.pk}/{endpoint}")
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert int(head["Content-Length"]) == len(answer.content)
+    names = ("Content-Type", "ETag", "Cache-Control", "Form-Version", "Content-Language", "Vary")
+    assert {name: head[name] for name in names} == {name: answer[name] for name in names}
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize(("seconds", "age"), [(None, 60), (3600, 60), (60, 60), (59, 59), (1, 1)])
+def test_answer_is_kept_until_the_vacancy_goes_at_most(client, at, endpoint, seconds, age):
+    vacancy = make_vacancy(publish_until=seconds and at + timedelta(seconds=seconds))
+
+    assert get(client, vacancy, endpoint)["Cache-Control"] == f"public, max-age={age}"
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize(("mode", "expected"), [("public", 200), ("authenticated", 404), ("network", 404)])
+def test_internal_form_is_for_insiders(client, settings, django_user_model, endpoint, mode, expected):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
+    vacancy = make_vacancy(audience="internal", form=make_form("Internal"))
+    path = f"/v1/vacancies/{vacancy.pk}/{endpoint}"
+
+    assert client.get(path, REMOTE_ADDR="203.0.113.9").status_code == expected
+
+    client.force_login(django_user_model.objects.create_user("insider"))
+    answer = client.get(path, REMOTE_ADDR="10.1.2.3")
+    assert answer.status_code == 200
+    assert answer["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
+    assert answer.has_header("ETag") == (mode == "public")
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("id_", ["0", "007", "abc", "-1", "1.0", "²", "٣", "9" * 19, "9" * 30, "1000000"])
+def test_bad_id_is_one_and_the_same_404(client, endpoint, id_):
+    answer = client.get(f"/v1/vacancies/{id_}/{endpoint}")
+
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
+    assert answer.json()["detail"] == "No published vacancy has this id."
+    assert not answer.has_header("Form-Version")
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("query", ["page[size]=5", "fields=title", "filter[regions]=x", "sort=title"])
+def test_form_takes_no_parameters(client, endpoint, query):
+    vacancy = make_vacancy()
+
+    assert client.get(f"/v1/vacancies/{vacancy.pk}/{endpoint}?{query}").status_code == 400
+    assert client.get(f"/v1/vacancies/{vacancy.pk}/{endpoint}?utm_source=x").status_code == 200
