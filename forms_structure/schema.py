@@ -12,10 +12,11 @@ from forms_structure.vocabulary import CHECKED, FieldType
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 _FILLED_IN = r"\S"
+_END = r"$(?!\n)"  # in Python, whose engine validates on many servers, $ matches before a last line end too
 _PATTERNS = {
-    FieldType.EMAIL: r"^[^@\s]+@[^@\s]+$",
-    FieldType.TEL: r"^\+?[0-9 ()./-]{3,30}$",
-    FieldType.DATE: r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    FieldType.EMAIL: rf"^[^@\s]+@[^@\s]+{_END}",
+    FieldType.TEL: rf"^(?=.*[0-9])\+?[0-9 ()./-]{{3,30}}{_END}",
+    FieldType.DATE: rf"^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]){_END}",
 }
 _FORMATS = {FieldType.EMAIL: "email", FieldType.DATE: "date"}
 

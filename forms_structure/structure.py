@@ -30,7 +30,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 FIELDS_MAX = 1_000
 OPTIONS_MAX = 10_000  # of one field
 TITLE_MAX, LABEL_MAX, VALUE_MAX, DESCRIPTION_MAX = 300, 2_000, 200, 50_000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class StructureError(ValidationError):

@@ -163,7 +163,7 @@ TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-F
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
-FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # how many levels deep the conditional fields of a form may go
+FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
 V0_1_SUNSET_AT = env.str("V0_1_SUNSET_AT", "")
 

@@ -16,9 +16,10 @@ from jobsite.api.openapi import EXAMPLE_HOST, Schema, field, reference, titled
 from jobsite.api.pagination import NUMBER, SIZE
 
 DESCRIPTION = """\
-Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies and the
-filters to narrow them by. Everything is a `GET`; `HEAD` answers the same without a body, `OPTIONS` with the
-allowed methods, and pages of any origin may read public answers (CORS). Paths have no trailing slash.
+Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
+application forms, and the filters to narrow lists by. Everything is a `GET`; `HEAD` answers the same
+without a body, `OPTIONS` with the allowed methods, and pages of any origin may read public answers (CORS).
+Paths have no trailing slash.
 
 ### Paging
 Lists come as `{"data": [...], "links": {...}, "meta": {...}}`. `page[size]` (20 unless asked otherwise) and
@@ -33,6 +34,12 @@ to send, its `count` how many vacancies follow. `?filter[regions]=antwerp,ghent&
 is OR inside a filter and AND across filters; the same parameters on `/v1/filters` give counts that fit the
 choice made so far. `filter[search]` looks for words, `sort` orders, and `fields=id,title,slug` leaves out
 all other keys, so that a list page does not carry long texts. The lists of v0.1 take paging only.
+
+### Application forms
+`/v1/vacancies/{id}/form` is what applicants are asked: sections of fields with options and conditional
+fields, the consent last. `/v1/vacancies/{id}/form/schema` is a JSON Schema of a valid submission. Both
+carry `Form-Version`, which changes exactly when the structure does: submit it along, and prove which form
+was filled in.
 
 ### Errors
 Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`. A
@@ -152,6 +159,12 @@ HEADERS = {
     "No-Store": _header("Errors are not to be kept.", "no-store"),
     "Vary": _header("Request headers that the answer depends on.", "Accept-Encoding"),
     "Allow": _header("Methods that there are.", "GET, HEAD, OPTIONS"),
+    "Content-Language": _header("Language of the answer.", "nl", enum=["en", "nl", "fr", "de"]),
+    "Form-Version": _header(
+        "Version of the form: changes exactly when its structure does.",
+        "9f86d081884c7d65",
+        pattern="^[0-9a-f]{16}$",
+    ),
     "Retry-After": _header("Seconds to wait.", "17", pattern="^[0-9]+$"),
     "WWW-Authenticate": _header("The kind of credentials asked for.", "Bearer"),
     "Deprecation": _header(
@@ -303,14 +316,15 @@ def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str, Any]) -> None:
     responses = described["responses"]
-    examples = described.pop("x-examples")
+    examples, own_headers = described.pop("x-examples"), described.pop("x-headers")
     answer = responses["200"]
     body = answer["content"]["application/json"]
     body["examples"] = examples
     envelope = body["schema"].get("$ref", "").rpartition("/")[2]
     if not envelope.startswith("Paginated"):
         body["schema"] = _object("One resource.", {"data": body["schema"]})
-    answer["headers"] = _headers((*_ANSWER, *_GOING) if path.startswith("/v0.1/") else _ANSWER)
+    usual = (*_ANSWER, *_GOING) if path.startswith("/v0.1/") else _ANSWER
+    answer["headers"] = _headers((*usual, *own_headers))
     statuses = sorted({*map(int, responses), *ALWAYS} - {200})
     described["responses"] = {"200": answer} | {
         str(status): {"$ref": f"#/components/responses/{_SHARED[status][0]}"} for status in statuses

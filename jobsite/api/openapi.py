@@ -118,12 +118,13 @@ def operation(
     credentials: list[dict[str, list[str]]] | None = None,
     errors: Collection[int] = (),
     is_deprecated: bool = False,
+    headers: Collection[str] = (),
 ) -> Callable[[Any], Any]:
     """`extend_schema` for an operation of the interface.
 
     `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title.
     `errors` are statuses beside those that every operation may answer with; `credentials` the OpenAPI
-    security requirements, by default none.
+    security requirements, by default none; `headers` those of a 200 beside the usual ones.
     """
     return extend_schema(
         operation_id=id,
@@ -138,7 +139,7 @@ def operation(
         },
         deprecated=is_deprecated,
         filters=False,  # said by `takes`
-        extensions={"x-examples": titled(examples)},
+        extensions={"x-examples": titled(examples), "x-headers": list(headers)},
     )
 
 

@@ -54,7 +54,7 @@ def fits(field, value):
         return len(parts) == 2 and all(parts) and not any(map(str.isspace, value))
     if field["type"] == "tel":
         digits = value.removeprefix("+")
-        return 3 <= len(digits) <= 30 and set(digits) <= set("0123456789 ()./-")
+        return 3 <= len(digits) <= 30 and set(digits) <= set("0123456789 ()./-") and any(map(str.isdigit, digits))
     if field["type"] == "date":
         parts = value.split("-")
         is_shaped = [len(part) for part in parts] == [4, 2, 2] and set(value) <= set("0123456789-")
@@ -278,7 +278,7 @@ def test_schema_reads_as_the_form_does():
                         "when": {
                             "title": "When?",
                             "type": "string",
-                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$(?!\n)",
                             "format": "date",
                         }
                     },

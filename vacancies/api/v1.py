@@ -221,6 +221,7 @@ class VacancyViewSet(ListViewSet):
         examples={"A form": {"data": [forms_schema.EXAMPLE]}},
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
+        headers=("Form-Version", "Content-Language"),
     ),
     form_schema=operation(
         id="getVacancyFormSchema",
@@ -236,6 +237,7 @@ class VacancyViewSet(ListViewSet):
         examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
+        headers=("Form-Version", "Content-Language"),
     ),
 )
 class SingleVacancyViewSet(ReadOnlyViewSet):
