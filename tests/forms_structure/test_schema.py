@@ -24,7 +24,7 @@ BY_KIND = {
 }
 WRONG_BY_KIND = {
     "email": ["an", "@", "a@", "@b", "a b@c", "a@b@c"],
-    "tel": ["12", "call me", "+", "5" * 31, "32+3"],
+    "tel": ["12", "call me", "+", "---", "112\n", "5" * 31, "32+3"],
     "date": ["2026-3-2", "02/03/2026", "2026-13-01", "2026-00-10", "2026-01-32", "2026-01-00", "today"],
 }
 JUNK = [None, True, 1, 0, "", " ", "1", "nonsense", [], ["1"], [[]], {}, {"1": "1"}]
@@ -53,8 +53,9 @@ def fits(field, value):
         parts = value.split("@")
         return len(parts) == 2 and all(parts) and not any(map(str.isspace, value))
     if field["type"] == "tel":
-        digits = value.removeprefix("+")
-        return 3 <= len(digits) <= 30 and set(digits) <= set("0123456789 ()./-") and any(map(str.isdigit, digits))
+        rest = value.removeprefix("+")
+        is_long = 3 <= len(rest) <= 30
+        return is_long and set(rest) <= set("0123456789 ()./-") and any(map(str.isdigit, rest))
     if field["type"] == "date":
         parts = value.split("-")
         is_shaped = [len(part) for part in parts] == [4, 2, 2] and set(value) <= set("0123456789-")
@@ -278,7 +279,7 @@ def test_schema_reads_as_the_form_does():
                         "when": {
                             "title": "When?",
                             "type": "string",
-                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$(?!\n)",
+                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$(?!\\n)",
                             "format": "date",
                         }
                     },

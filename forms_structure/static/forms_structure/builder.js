@@ -1,0 +1,631 @@
+/**
+ * The form builder: the tree and the preview of one application form, and what recruiters do to it.
+ * What the server says and wants to hear is in forms_structure/admin/form.py.
+ */
+
+import { ask, button, debounced, h, icon, newId, Notes, plural, quoted } from "./builder/dom.js";
+import { about, adders, Bar, foreignSections, links, usedBy } from "./builder/page.js";
+import { Preview } from "./builder/preview.js";
+import { Tree } from "./builder/rows.js";
+import { Failure, get, post } from "./builder/server.js";
+import { State } from "./builder/state.js";
+import * as tree from "./builder/tree.js";
+
+const OPEN_SECTIONS_MAX = 15; // of a longer form only the first one is open at first
+
+class Builder {
+  constructor(root, data) {
+    Object.assign(this, { root, data, faults: new Map(), schema: null, isSaving: false, wasWarned: false, wasTried: false, isLeaving: false });
+    this.kinds = new Map(data.types.map((type) => [type.value, type]));
+    this.widths = data.widths;
+    this.canChange = data.can_change;
+    this.frozen = new Set(data.frozen);
+    this.foreign = data.extends ? tree.readForm(data.extends, this.kinds) : null;
+    const form = tree.readForm(data.form, this.kinds);
+    this.ui = { closed: new Set(), adding: null, details: false };
+    if (form.children.length > OPEN_SECTIONS_MAX) form.children.slice(1).forEach(({ id }) => this.ui.closed.add(id));
+    this.state = new State(form, { onChange: (...forms) => this.changed(...forms), onSelect: () => this.selected() });
+    this.remember(form, data.form.revision);
+    this.build();
+    this.listen();
+  }
+
+  get form() { return this.state.form; }
+  get language() { return this.data.languages[this.form.language] ?? Object.values(this.data.languages)[0]; }
+  node(id) { return tree.find(this.form, id); }
+
+  // --- the page ---
+
+  build() {
+    this.notes = new Notes(this.root);
+    this.bar = new Bar(this);
+    this.tree = new Tree(this);
+    this.preview = new Preview({ ...this.root.dataset, onPick: (name) => this.pick(name) });
+    this.about = about(this, this.data.use);
+    this.start = h("div");
+    this.consent = h("p", { class: "builder-consent" }, icon("verified_user"), "At the end, the system asks for the consent to the privacy statement.");
+    const foldAll = button("unfold_less", "Collapse all", () => this.foldAll(true), { kind: "quiet" });
+    const openAll = button("unfold_more", "Expand all", () => this.foldAll(false), { kind: "quiet" });
+    const tabs = [["build", "Build"], ["preview", "Preview"]].map(([name, words]) => button("", words, () => {
+      this.columns.dataset.shown = name;
+      tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === words)));
+    }, { kind: "segment", "aria-pressed": String(name === "build") }));
+    this.columns = h(
+      "div", { class: "builder-columns", "data-shown": "build" },
+      h("section", { class: "builder-tree", "aria-label": "Sections and fields" },
+        h("div", { class: "builder-fold" }, foldAll, openAll),
+        this.data.extends && foreignSections(this.data.extends), this.tree.list, this.consent, this.start),
+      this.preview.element,
+    );
+    const switcher = h("div", { class: "builder-segments builder-switch", role: "group", "aria-label": "Show" }, tabs);
+    this.root.prepend(this.bar.element, this.about, switcher, this.columns);
+    this.showPreview = debounced(() => {
+      this.refreshPreview(answersThatShow(tree.pathTo(this.form, this.state.selected)));
+      this.markPreview({ scroll: true });
+    }, 150);
+    this.check = debounced(() => this.askForFaults(), 600);
+    this.tree.render({ all: true });
+    this.showAround();
+    this.refreshPreview();
+    this.check();
+  }
+
+  listen() {
+    addEventListener("beforeunload", (event) => { if (this.isDirty() && !this.isLeaving) event.preventDefault(); });
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector("dialog[open]")) return;
+      const key = event.key.toLowerCase();
+      const call = key === "s" ? () => this.save()
+        : event.target.matches("input[type=text], textarea, [contenteditable=true]") ? null
+          : key === "y" || (key === "z" && event.shiftKey) ? () => this.state.redo()
+            : key === "z" ? () => this.state.undo() : null;
+      if (!call) return;
+      event.preventDefault();
+      call();
+    });
+  }
+
+  changed(form, before) {
+    this.ui.adding = null;
+    this.schema = null;
+    this.notes.clear(); // what it offers to undo is not the last step any more
+    const isOther = form.language !== before.language;
+    this.tree.render({ all: isOther });
+    if (isOther || form.children.length !== before.children.length) this.showAround();
+    this.bar.show();
+    this.showPreview();
+    this.check();
+  }
+
+  selected() {
+    this.reveal(this.state.selected);
+    this.tree.render({ all: true });
+    this.showFaults();
+    this.markPreview({ scroll: true });
+  }
+
+  showAround() {
+    this.bar.show();
+    this.start.replaceChildren(this.canChange ? adders(this) : "");
+    this.root.querySelector(".builder-fold").hidden = this.form.children.length < 2;
+    this.consent.hidden = !this.form.children.length;
+  }
+
+  foldAll(isClosed) {
+    this.ui.closed = new Set(isClosed ? this.form.children.map(({ id }) => id) : []);
+    this.tree.render({ all: true });
+  }
+
+  fold(id, isClosed) {
+    if (isClosed) this.ui.closed.add(id);
+    else this.ui.closed.delete(id);
+    this.tree.render({ all: true });
+  }
+
+  /** Open what the node `id` is in. */
+  reveal(id) {
+    const [, section, inside] = tree.pathTo(this.form, id);
+    if (inside) this.ui.closed.delete(section.id);
+  }
+
+  toggle(id) {
+    this.ui.adding = null;
+    const isOpen = this.state.selected === id;
+    this.state.select(isOpen ? null : id);
+    this.tree.focus(id, "row");
+    if (!isOpen) this.tree.scrollTo(id);
+  }
+
+  /** Select the node `id` and go to a part of it, "label" for instance. */
+  goTo(id, part) {
+    this.state.select(id);
+    this.reveal(id);
+    this.tree.render({ all: true });
+    this.tree.scrollTo(id);
+    this.tree.focus(id, part);
+  }
+
+  showDetails(isOpen) {
+    this.ui.details = isOpen;
+    this.tree.render({ all: true });
+  }
+
+  offerTypes(id) {
+    const closed = this.ui.adding;
+    this.ui.adding = id;
+    this.tree.render({ all: true });
+    if (id) this.root.querySelector(".builder-types button").focus();
+    else this.tree.focus(closed, "add");
+  }
+
+  // --- the preview ---
+
+  structure(form = this.form) { return tree.writeForm(form, this.kinds); }
+
+  refreshPreview(values = {}) {
+    const structure = [...(this.data.extends?.structure ?? []), ...this.structure()];
+    const words = (field) => (field.label ? field : { ...field, label: "No label yet" });
+    const named = structure.map((section) => ({ ...section, fields: section.fields.map(words) }));
+    const { levels, consent } = this.language;
+    const choices = Object.entries(levels).map(([value, label]) => ({ value, label }));
+    const sections = tree.served(named, { levels: choices, consent });
+    this.preview.update(sections, { language: this.form.language, schema: this.schema, values });
+  }
+
+  markPreview(how) {
+    const { selected } = this.state;
+    const path = selected ? tree.pathTo(this.form, selected) : [];
+    const field = path.findLast(({ kind }) => kind === "field");
+    if (!path.length) return this.preview.mark(null);
+    if (!field) {
+      return this.preview.mark({ section: (this.data.extends?.structure.length ?? 0) + this.form.children.indexOf(path.at(-1)) }, how);
+    }
+    if (this.preview.isHidden(field.name)) this.refreshPreview(answersThatShow(path));
+    return this.preview.ready.then(() => this.preview.mark({ names: [field.name, field.ask] }, how));
+  }
+
+  /** Select what was clicked in the preview; the focus stays there. */
+  pick(name) {
+    const field = tree.fieldsIn(this.form).find((each) => each.name === name || each.ask === name);
+    if (!field || field.id === this.state.selected) return;
+    this.preview.isQuiet = true;
+    this.state.select(field.id);
+    this.preview.isQuiet = false;
+    this.tree.scrollTo(field.id);
+  }
+
+  // --- what rows ask for ---
+
+  levels() { return this.language.levels; }
+
+  /** What a choice of `owner` is called. */
+  wordsOf(owner, choice) {
+    if (owner.type === "range") return this.levels()[choice.value] ?? choice.value;
+    return owner.type === "checkbox" ? "the box is ticked" : choice.label || "No label yet";
+  }
+
+  nameOf(node) {
+    if (node.kind === "section") return node.title || "Section without a title";
+    return node.label || (node.kind === "choice" ? "Option" : "Field without a label");
+  }
+
+  mayHold(parentId, id) { return tree.mayHold(this.form, parentId, id, this.data.depth_max); }
+
+  mayAddTo(id) { return tree.pathTo(this.form, id).filter(({ kind }) => kind === "choice").length <= this.data.depth_max; }
+
+  // --- changes ---
+
+  edit(id, values, run = null) {
+    if (this.canChange) this.state.change(tree.update(this.form, id, values), { run });
+  }
+
+  taken(exceptId = null) {
+    const names = tree.fieldsIn(this.form).flatMap(({ id, name, ask }) => [id === exceptId ? null : name, ask]);
+    return new Set([...names, ...(this.foreign ? tree.namesIn(this.foreign) : []), ...this.language.consent.fields.map(({ name }) => name)]);
+  }
+
+  /** Another label; a name that nobody chose follows it. */
+  label(id, label) {
+    const path = tree.pathTo(this.form, id);
+    const { kind, auto, name } = path.at(-1);
+    const values = { label };
+    if (kind === "field" && auto && !this.frozen.has(name)) values.name = tree.freeName(tree.slug(label, "field"), this.taken(id));
+    if (kind === "choice" && auto) {
+      const others = path.at(-2).children.filter((each) => each.id !== id).map(({ value }) => value);
+      values.value = tree.freeName(tree.slug(label, "option"), new Set(others));
+    }
+    this.edit(id, values, `label:${id}`);
+  }
+
+  addSections(sections = null) {
+    const taken = this.taken();
+    const made = sections
+      ? sections.map((section) => tree.fresh(tree.readSection(section, this.kinds), taken))
+      : [tree.makeSection()];
+    this.state.change(tree.insert(this.form, this.form.id, this.form.children.length, ...made), { select: made[0].id });
+    this.goTo(made[0].id, sections ? "row" : "label");
+    this.notes.say(`Added ${made.map((section) => this.nameOf(section)).join(", ")}`);
+  }
+
+  addField(parentId, type) {
+    const field = { ...tree.makeField(type, this.kinds), name: tree.freeName("field", this.taken()) };
+    this.state.change(tree.insert(this.form, parentId, this.node(parentId).children.length, field), { select: field.id });
+    this.goTo(field.id, "label");
+    this.notes.say(`Added ${this.kinds.get(type).label}`);
+  }
+
+  async retype(id, type) {
+    const { goes, field } = tree.retype(this.node(id), type, this.kinds);
+    const isSure = !goes.length || await ask(this.root, `Make it ${quoted(this.kinds.get(type).label)}?`, [`This takes away ${inWords(goes)}.`], [
+      { value: "yes", label: "Change the type", kind: "primary" }, { value: "", label: "Cancel" },
+    ]);
+    if (isSure) this.state.change(tree.replace(this.form, id, () => field));
+    else this.tree.render({ all: true });
+    this.tree.focus(id, "type");
+  }
+
+  askForLanguage(id, isAsking) {
+    const { name } = this.node(id);
+    this.edit(id, { ask: isAsking ? tree.freeName(`${name}_name`, this.taken()) : null });
+  }
+
+  // options
+
+  addChoices(fieldId, labels = [""], index = this.node(fieldId).children.length) {
+    const taken = new Set(this.node(fieldId).children.map(({ value }) => value));
+    const made = labels.map((label) => {
+      const value = tree.freeName(tree.slug(label, "option"), taken);
+      taken.add(value);
+      return tree.makeChoice(value, label, true);
+    });
+    this.state.change(tree.insert(this.form, fieldId, index, ...made));
+    this.tree.focus(made.at(-1).id, "label");
+  }
+
+  /** Enter in an option: a new one below; in an empty one at the end: enough of them. */
+  enterChoice(id, isEmpty) {
+    const [choice, field] = tree.pathTo(this.form, id).reverse();
+    const index = field.children.indexOf(choice) + 1;
+    const isLast = index === field.children.length;
+    if (!isEmpty) {
+      const next = field.children[index];
+      if (next && !next.label) this.tree.focus(next.id, "label");
+      else this.addChoices(field.id, [""], index);
+    } else if (isLast && field.children.length > 1 && !choice.children.length) {
+      this.state.change(tree.remove(this.form, id));
+      this.tree.focus(field.id, "add");
+    }
+  }
+
+  leaveChoice(id) {
+    const [choice, field] = tree.pathTo(this.form, id).reverse();
+    if (field.children.length < 2 || choice.children.length) return;
+    const before = field.children[Math.max(field.children.indexOf(choice) - 1, 0)];
+    this.state.change(tree.remove(this.form, id));
+    this.tree.focus(before.id === id ? field.children[1].id : before.id, "label");
+  }
+
+  pasteChoices(id, [first, ...rest]) {
+    const [choice, field] = tree.pathTo(this.form, id).reverse();
+    if (choice.label) rest.unshift(first);
+    else this.label(id, first);
+    this.addChoices(field.id, rest, field.children.indexOf(choice) + 1);
+    this.notes.say(`Added ${plural(rest.length + (choice.label ? 0 : 1), "option")}`);
+  }
+
+  // moving, copying, deleting
+
+  moveBy(id, by, part = "row") {
+    const to = tree.step(this.form, id, by);
+    if (to) this.moveTo(id, to.parentId, to.index);
+    else this.notes.say(`${this.nameOf(this.node(id))} is the ${by < 0 ? "first" : "last"} already`);
+    this.tree.focus(id, part);
+  }
+
+  moveTo(id, parentId, index) {
+    const parent = tree.pathTo(this.form, id).at(-2);
+    const from = parent.children.findIndex((child) => child.id === id);
+    if (!this.mayHold(parentId, id) || (parent.id === parentId && from === index)) return;
+    this.state.change(tree.move(this.form, id, parentId, index));
+    this.reveal(id);
+    this.tree.render({ all: true });
+    const [moved, place, owner] = tree.pathTo(this.form, id).reverse();
+    const where = place.kind === "form" ? "" : ` to ${place.kind === "choice" ? `${this.nameOf(owner)}, ${quoted(this.wordsOf(owner, place))}` : this.nameOf(place)}`;
+    this.notes.say(`Moved ${this.nameOf(moved)}${where}, ${place.children.indexOf(moved) + 1} of ${place.children.length}`);
+  }
+
+  async askWhere(id) {
+    const moved = this.node(id);
+    const places = moved.kind === "section"
+      ? [["At the start", this.form.id, 0], ...this.form.children.filter((each) => each !== moved).map((each, index) => (
+        [`After ${this.nameOf(each)}`, this.form.id, index + 1]))]
+      : [...tree.walk(this.form)].filter((each) => this.mayHold(each.id, id)).map((each) => {
+        const [place, owner] = tree.pathTo(this.form, each.id).reverse();
+        const words = place.kind === "section" ? this.nameOf(place) : `    ${this.nameOf(owner)}: when ${quoted(this.wordsOf(owner, place))}`;
+        return [words, place.id, place.children.filter((child) => child !== moved).length];
+      });
+    const select = h("select", { id: newId(), size: Math.min(Math.max(places.length, 2), 12) }, places.map(([words], index) => h("option", { value: index, selected: !index }, words)));
+    const body = [h("label", { for: select.id, class: "builder-label" }, moved.kind === "section" ? "Place" : "Section or condition"), select];
+    const answer = await ask(this.root, `Move ${quoted(this.nameOf(moved))} to…`, body, [{ value: "yes", label: "Move", kind: "primary" }, { value: "", label: "Cancel" }]);
+    if (answer) this.moveTo(id, places[select.value][1], places[select.value][2]);
+    this.tree.focus(id, "move");
+  }
+
+  duplicate(id) {
+    const [node, parent] = tree.pathTo(this.form, id).reverse();
+    const copy = tree.fresh(node, this.taken(), true);
+    this.state.change(tree.insert(this.form, parent.id, parent.children.indexOf(node) + 1, copy), { select: copy.id });
+    this.goTo(copy.id, "row");
+    this.notes.say(`Duplicated ${this.nameOf(node)}`);
+  }
+
+  async delete(id) {
+    const [node, parent] = tree.pathTo(this.form, id).reverse();
+    const hanging = tree.fieldsIn(node);
+    if (node.kind === "choice" && hanging.length) {
+      const list = h("ul", {}, hanging.map((field) => h("li", {}, this.nameOf(field))));
+      const what = hanging.length === 1 ? "This field shows only when it is chosen, and goes with it:" : "These fields show only when it is chosen, and go with it:";
+      const answer = await ask(this.root, `Delete the option ${quoted(this.nameOf(node))}?`, [what, list], [
+        { value: "yes", label: "Delete", kind: "primary" }, { value: "", label: "Cancel" },
+      ]);
+      if (!answer) return this.tree.focus(id, "delete");
+    }
+    const index = parent.children.indexOf(node);
+    const next = parent.children[index + 1] ?? parent.children[index - 1] ?? (parent.kind === "form" ? null : parent);
+    const selected = node.kind === "choice" ? parent.id : null;
+    this.state.change(tree.remove(this.form, id), { select: selected });
+    this.notes.toast(`Deleted ${quoted(this.nameOf(node))}.`, () => {
+      this.state.undo();
+      this.tree.focus(id, "row");
+    });
+    if (next) return this.tree.focus(next.id, node.kind === "choice" ? "label" : "row");
+    return this.root.querySelector("[data-part=add-section]").focus();
+  }
+
+  async borrow() {
+    const id = newId();
+    const forms = h("select", { id }, this.data.other_forms.map(({ id: value, name }) => h("option", { value }, name)));
+    const list = h("div", { class: "builder-borrow", role: "group", "aria-label": "Sections" });
+    let found = [];
+    const load = async () => {
+      list.replaceChildren("Loading…");
+      try {
+        const url = this.data.urls.sections.replace(/\d+(?=\/sections\/$)/, forms.value);
+        found = (await get(url)).answer.sections;
+        list.replaceChildren(...found.map(({ title, fields }, index) => {
+          const box = h("input", { type: "checkbox", id: newId(), value: index });
+          return h("div", { class: "builder-tick" }, box, h("label", { for: box.id }, title || "Section without a title", h("span", { class: "builder-meta" }, ` ${plural(fields.length, "field")}`)));
+        }));
+        if (!found.length) list.replaceChildren("This form has no sections.");
+      } catch (failure) {
+        list.replaceChildren(sentence(failure));
+      }
+    };
+    forms.addEventListener("change", load);
+    load();
+    const body = [h("label", { for: id, class: "builder-label" }, "Form"), forms, list];
+    const answer = await ask(this.root, "Copy a section from another form", body, [{ value: "yes", label: "Copy", kind: "primary" }, { value: "", label: "Cancel" }]);
+    const chosen = [...list.querySelectorAll(":checked")].map((box) => found[box.value]);
+    if (answer && chosen.length) this.addSections(chosen);
+  }
+
+  // --- faults ---
+
+  faultsAt(node) {
+    const faults = [...this.faults.get(node.id) ?? []];
+    // Nobody has got it wrong yet who is about to fill it in.
+    const isNew = !this.wasTried && this.isAt(node.id);
+    return isNew ? faults.filter(([key]) => node[key] !== "") : faults;
+  }
+
+  isAt(id) {
+    const { selected } = this.state;
+    return selected === id || Boolean(selected && this.node(selected)?.children.some((child) => child.id === id));
+  }
+
+  faultsBelow(node) {
+    return [...tree.walk(node)].slice(1).reduce((sum, each) => sum + this.faultsAt(each).length, 0);
+  }
+
+  /** `faults` by path, about `form`. */
+  setFaults(faults, form) {
+    this.faults = new Map();
+    for (const [path, text] of Object.entries(faults)) {
+      const { id, key } = tree.locate(form, path);
+      const said = text.replace(/sections\.\d+(\.\w+)*/g, (at) => {
+        const there = tree.find(form, tree.locate(form, at).id);
+        return there.kind === "form" ? "the form" : quoted(this.nameOf(there));
+      });
+      this.faults.set(id, new Map(this.faults.get(id)).set(key, said));
+    }
+    this.tree.render({ all: true });
+    this.showFaults();
+  }
+
+  showFaults() {
+    const count = [...tree.walk(this.form)].reduce((sum, node) => sum + this.faultsAt(node).length, 0);
+    this.bar.showFaults(this.faults, count);
+  }
+
+  /** Go to the next error after the selected row, from the end to the first one. */
+  showNextError() {
+    const all = [...tree.walk(this.form)];
+    const wrong = all.filter((node) => node.kind !== "form" && this.faultsAt(node).length);
+    if (!wrong.length) return this.bar.name.focus();
+    const at = all.findIndex(({ id }) => id === this.state.selected);
+    const next = wrong.find((node) => all.indexOf(node) > at && !this.isAt(node.id)) ?? wrong[0];
+    const home = next.kind === "choice" ? tree.pathTo(this.form, next.id).at(-2) : next;
+    if (this.faults.get(next.id).has("name")) this.ui.details = true;
+    this.goTo(home.id, "row");
+    const input = [...this.root.querySelectorAll(".is-selected [aria-invalid=true]")].find((each) => each.closest("[data-id]").dataset.id === next.id);
+    return input?.focus();
+  }
+
+  /** Ask the server what is wrong so far and how to validate; silent while it cannot be asked. */
+  async askForFaults() {
+    const { form } = this;
+    const structure = this.structure(form);
+    try {
+      const { status, answer } = await post(this.data.urls.check, { structure, language: form.language });
+      if (form !== this.form) return; // another question is on its way
+      if (status === 200) {
+        this.schema = answer.schema;
+        this.refreshPreview();
+      }
+      const own = [...this.faults.get(form.id) ?? []].filter(([key]) => key === "name" || key === "language");
+      this.setFaults({ ...Object.fromEntries(own), ...answer.faults }, form);
+    } catch (failure) {
+      if (!(failure instanceof Failure)) throw failure;
+    }
+  }
+
+  // --- saving ---
+
+  remember(form, revision) {
+    this.saved = { form, revision, text: this.text(form) };
+  }
+
+  text(form) { return JSON.stringify([form.name, form.language, this.structure(form)]); }
+
+  isDirty() { return this.form !== this.saved.form && this.text(this.form) !== this.saved.text; }
+
+  async save({ lost = [] } = {}) {
+    if (!this.canChange || this.isSaving) return;
+    if (!this.isDirty()) return this.notes.say("Nothing to save");
+    if (!await this.mayChangeForAll()) return;
+    const { form } = this;
+    const { name, language } = form;
+    const question = { structure: this.structure(form), revision: this.saved.revision, name, language, lost };
+    this.isSaving = true;
+    this.bar.show();
+    const reply = await this.tell(() => post(this.data.urls.save, question));
+    this.isSaving = false;
+    this.bar.show();
+    if (!reply) return;
+    const { status, answer } = reply;
+    if (status === 200) this.takeOver(form, answer);
+    else if (answer.conflict) await this.explainConflict(answer.conflict);
+    else if (answer.lost) await this.confirmLoss(answer);
+    else {
+      this.wasTried = true;
+      this.setFaults(answer.faults, form);
+      this.check(); // where the name is wrong, the server did not look further
+      this.notes.say(`Not saved: ${plural(Object.keys(answer.faults).length, "error")}`);
+      this.showNextErrorFromTop();
+    }
+  }
+
+  showNextErrorFromTop() {
+    this.state.select(null);
+    this.showNextError();
+  }
+
+  /** The server's form as ours; what was typed while it answered stays. */
+  takeOver(sent, { form, use, frozen }) {
+    const adopted = tree.adopt(sent, tree.readForm(form, this.kinds));
+    this.frozen = new Set(frozen);
+    this.remember(adopted, form.revision);
+    this.wasTried = false;
+    if (this.form === sent) this.state.adopt(adopted);
+    const about_ = about(this, use);
+    this.about.replaceWith(about_);
+    Object.assign(this, { about: about_ });
+    this.data.use = use;
+    this.setFaults({}, this.form);
+    this.tree.render({ all: true });
+    this.bar.show();
+    this.notes.say(`Saved, version ${form.revision}`);
+  }
+
+  /** Who changes a form that others use is told once. */
+  async mayChangeForAll() {
+    const { use, user, can_add: canAdd } = this.data;
+    const isOwn = !use.total || (use.total === 1 && use.some[0]?.url === user?.url);
+    if (this.wasWarned || isOwn) return true;
+    const more = use.total - use.some.length;
+    const answer = await ask(this.root, "Change it for all?", [
+      `This form is ${usedBy(use).replace("Used", "used")}:`, links(use.some), more > 0 ? `… and ${more} more.` : "",
+      "Saving changes the form for all of them.",
+    ].filter(Boolean), [
+      { value: "all", label: "Change it for all", kind: "primary" },
+      ...(user && canAdd ? [{ value: "copy", label: `Make a copy for ${quoted(user.label)}`, kind: "soft" }] : []),
+      { value: "", label: "Cancel" },
+    ]);
+    if (answer === "copy") await this.copy(user.id);
+    this.wasWarned = answer === "all";
+    return this.wasWarned;
+  }
+
+  async explainConflict({ who, when, revision }) {
+    const theirs = h("p", {}, h("a", { href: this.data.urls.change, target: "_blank" }, "Open that version in a new tab"));
+    const answer = await ask(this.root, "Somebody else saved this form", [
+      `${who} saved version ${revision} at ${when}, after you opened this form. Nothing was overwritten.`, theirs,
+    ], [
+      ...(this.data.can_add ? [{ value: "copy", label: "Save mine as a copy", kind: "primary" }] : []), { value: "", label: "Keep editing" },
+    ]);
+    if (answer) await this.copy(this.data.user?.id);
+  }
+
+  async confirmLoss({ lost, use }) {
+    const labels = new Map(tree.fieldsIn(this.saved.form).flatMap((field) => [[field.name, field], [field.ask, field]]));
+    const list = h("ul", {}, lost.map((name) => h("li", {}, labels.has(name) ? this.nameOf(labels.get(name)) : "", " ", h("code", {}, name))));
+    const answer = await ask(this.root, "Take these fields away?", [
+      `${plural(use.published, "published vacancy asks", "published vacancies ask")} for them. They vanish from there at once:`, list,
+    ], [{ value: "yes", label: "Take them away and save", kind: "primary" }, { value: "", label: "Cancel" }]);
+    if (answer) await this.save({ lost });
+  }
+
+  /** Do what `question` asks of the server; what fails is said, and the answer is null. */
+  async tell(question) {
+    try {
+      return await question();
+    } catch (failure) {
+      await ask(this.root, "Not done", [sentence(failure)], [{ value: "", label: "Close", kind: "primary" }]);
+      return null;
+    }
+  }
+
+  async derive(url, question) {
+    const reply = await this.tell(() => post(url, question));
+    if (reply?.status === 200) {
+      this.isLeaving = true;
+      location.assign(reply.answer.url);
+    } else if (reply) {
+      this.wasTried = true;
+      this.setFaults(reply.answer.faults, this.form);
+      this.showNextErrorFromTop();
+    }
+  }
+
+  copy(user = null) { return this.derive(this.data.urls.copy, { structure: this.structure(), for: user }); }
+
+  async extend() {
+    if (this.isDirty()) {
+      const answer = await ask(this.root, "Save first?", ["The new sections go to a form of their own. What you changed here is not saved yet."], [
+        { value: "yes", label: "Save", kind: "primary" }, { value: "", label: "Cancel" },
+      ]);
+      if (answer) await this.save();
+      if (this.isDirty()) return;
+    }
+    await this.derive(this.data.urls.extend, { for: this.data.user.id });
+  }
+}
+
+/** The answers that make the last field of `path` show. */
+function answersThatShow(path) {
+  const answers = path.flatMap((node, index) => {
+    const owner = path[index - 1];
+    return node.kind === "choice" ? [[owner.name, owner.type === "checkbox-group" ? [node.value] : node.value]] : [];
+  });
+  return Object.fromEntries(answers);
+}
+
+const inWords = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
+
+function sentence(failure) {
+  if (failure instanceof Failure) return failure.message;
+  console.error(failure);
+  return "Something went wrong on this page. Your work is still here.";
+}
+
+new Builder(document.querySelector("#builder"), JSON.parse(document.querySelector("#builder-data").textContent));

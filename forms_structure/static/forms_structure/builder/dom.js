@@ -71,6 +71,8 @@ export class Notes {
     setTimeout(() => { this.live.textContent = text; }, 50); // a change that readers notice, even of equal words
   }
 
+  clear() { this.toasts.replaceChildren(); }
+
   /** Show `text`, with a button if `action` is given; it stays longer while the pointer or the focus is on it. */
   toast(text, action = null, label = "Undo") {
     const close = () => toast.remove();

@@ -6,6 +6,8 @@
 
 import { button, h, newId } from "./dom.js";
 
+const WIDE = 720; // CSS pixels of the wide preview, however many the screen has for it: enough for fields side by side
+const NARROW = 760; // below it the wide preview would be too small to read: phone width first
 const POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; form-action 'none'; base-uri 'none'";
 const STYLE = `
   body { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; color: #17202a; background: #fff; }
@@ -34,6 +36,8 @@ export class Preview {
     });
     const title = newId();
     this.stage = h("div", { class: "builder-stage" }, this.frame);
+    if (innerWidth < NARROW) widths[1].click();
+    new ResizeObserver(() => this.stage.style.setProperty("--scale", Math.min(1, this.stage.clientWidth / WIDE))).observe(this.stage);
     this.element = h(
       "section", { class: "builder-preview", "aria-labelledby": title },
       h("header", {}, h("h2", { id: title }, "Preview"), h("div", { class: "builder-segments", role: "group", "aria-label": "Width of the preview" }, widths)),

@@ -67,8 +67,9 @@ function writeField({ name, type, label, ask, required, css, children }, kinds) 
   return conditional.length ? { ...json, conditional } : json;
 }
 
-/** The sections of a structure as applicants get them (interface 2.9): generated parts included. */
-export function served(structure, { levels, consent, privacy = "" }) {
+/** The sections of a structure as applicants get them (interface 2.9), with what is generated: options of ranges, and
+ *  `consent`, the section that is all there is to an empty form; otherwise its field is the last one. */
+export function served(structure, { levels, consent }) {
   const field = ({ label, options, conditional, ...rest }) => ({
     ...rest,
     label: typeof label === "object" ? { type: "text", ...label } : label,
@@ -77,8 +78,8 @@ export function served(structure, { levels, consent, privacy = "" }) {
     ...(conditional && { conditional: conditional.map(field) }),
   });
   const sections = structure.map((section) => ({ ...section, fields: section.fields.map(field) }));
-  if (!sections.length) sections.push({ title: privacy, description: "", fields: [] });
-  sections.at(-1).fields.push(consent);
+  if (!sections.length) return [consent];
+  sections.at(-1).fields.push(...consent.fields);
   return sections;
 }
 
