@@ -3,11 +3,12 @@
  * What the server says and wants to hear is in forms_structure/admin/form.py.
  */
 
-import { ask, button, debounced, h, icon, newId, Notes, plural, quoted } from "./builder/dom.js";
-import { about, adders, Bar, foreignSections, links, usedBy } from "./builder/page.js";
+import * as dialogs from "./builder/dialogs.js";
+import { button, debounced, h, icon, Notes, plural, quoted } from "./builder/dom.js";
+import { about, adders, Bar, foreignSections } from "./builder/page.js";
 import { Preview } from "./builder/preview.js";
 import { Tree } from "./builder/rows.js";
-import { Failure, get, post } from "./builder/server.js";
+import { Failure, post } from "./builder/server.js";
 import { State } from "./builder/state.js";
 import * as tree from "./builder/tree.js";
 
@@ -15,7 +16,11 @@ const OPEN_SECTIONS_MAX = 15; // of a longer form only the first one is open at 
 
 class Builder {
   constructor(root, data) {
-    Object.assign(this, { root, data, faults: new Map(), schema: null, isSaving: false, wasWarned: false, wasTried: false, isLeaving: false });
+    Object.assign(this, { root, data, schema: null, questions: 0 });
+    Object.assign(this, { isSaving: false, isLeaving: false });
+    this.wasWarned = false; // that others use the form
+    this.wasTried = false; // to save what has faults
+    this.faults = new Map(); // sentences by key, by id of the node
     this.kinds = new Map(data.types.map((type) => [type.value, type]));
     this.widths = data.widths;
     this.canChange = data.can_change;
@@ -30,9 +35,15 @@ class Builder {
     this.listen();
   }
 
-  get form() { return this.state.form; }
-  get language() { return this.data.languages[this.form.language] ?? Object.values(this.data.languages)[0]; }
-  node(id) { return tree.find(this.form, id); }
+  get form() {
+    return this.state.form;
+  }
+  get language() {
+    return this.data.languages[this.form.language] ?? Object.values(this.data.languages)[0];
+  }
+  node(id) {
+    return tree.find(this.form, id);
+  }
 
   // --- the page ---
 
@@ -40,21 +51,47 @@ class Builder {
     this.notes = new Notes(this.root);
     this.bar = new Bar(this);
     this.tree = new Tree(this);
-    this.preview = new Preview({ ...this.root.dataset, onPick: (name) => this.pick(name) });
-    this.about = about(this, this.data.use);
+    this.preview = new Preview({
+      ...this.root.dataset,
+      onPick: (name) => this.pick(name),
+      onKey: (event) => this.key(event),
+    });
+    this.about = h("div", { class: "builder-about" }, about(this));
     this.start = h("div");
-    this.consent = h("p", { class: "builder-consent" }, icon("verified_user"), "At the end, the system asks for the consent to the privacy statement.");
+    this.consent = h(
+      "p",
+      { class: "builder-consent" },
+      icon("verified_user"),
+      "At the end, the system asks for the consent to the privacy statement.",
+    );
     const foldAll = button("unfold_less", "Collapse all", () => this.foldAll(true), { kind: "quiet" });
     const openAll = button("unfold_more", "Expand all", () => this.foldAll(false), { kind: "quiet" });
-    const tabs = [["build", "Build"], ["preview", "Preview"]].map(([name, words]) => button("", words, () => {
-      this.columns.dataset.shown = name;
-      tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === words)));
-    }, { kind: "segment", "aria-pressed": String(name === "build") }));
+    const tabs = [
+      ["build", "Build"],
+      ["preview", "Preview"],
+    ].map(([name, words]) =>
+      button(
+        "",
+        words,
+        () => {
+          this.columns.dataset.shown = name;
+          tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === words)));
+        },
+        { kind: "segment", "aria-pressed": String(name === "build") },
+      ),
+    );
     this.columns = h(
-      "div", { class: "builder-columns", "data-shown": "build" },
-      h("section", { class: "builder-tree", "aria-label": "Sections and fields" },
+      "div",
+      { class: "builder-columns", "data-shown": "build" },
+      h(
+        "section",
+        { class: "builder-tree", "aria-label": "Sections and fields" },
         h("div", { class: "builder-fold" }, foldAll, openAll),
-        this.data.extends && foreignSections(this.data.extends), this.tree.list, this.consent, this.start),
+        this.data.extends && foreignSections(this.data.extends),
+        this.tree.list,
+        this.consent,
+        this.start,
+      ),
       this.preview.element,
     );
     const switcher = h("div", { class: "builder-segments builder-switch", role: "group", "aria-label": "Show" }, tabs);
@@ -63,26 +100,32 @@ class Builder {
       this.refreshPreview(answersThatShow(tree.pathTo(this.form, this.state.selected)));
       this.markPreview({ scroll: true });
     }, 150);
-    this.check = debounced(() => this.askForFaults(), 600);
+    this.askSoon = debounced(() => {
+      if ("checking" in this.root.dataset) this.askForFaults();
+    }, 600);
     this.tree.render({ all: true });
     this.showAround();
     this.refreshPreview();
-    this.check();
+    this.check({ now: true });
   }
 
   listen() {
-    addEventListener("beforeunload", (event) => { if (this.isDirty() && !this.isLeaving) event.preventDefault(); });
-    document.addEventListener("keydown", (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector("dialog[open]")) return;
-      const key = event.key.toLowerCase();
-      const call = key === "s" ? () => this.save()
-        : event.target.matches("input[type=text], textarea, [contenteditable=true]") ? null
-          : key === "y" || (key === "z" && event.shiftKey) ? () => this.state.redo()
-            : key === "z" ? () => this.state.undo() : null;
-      if (!call) return;
-      event.preventDefault();
-      call();
+    addEventListener("beforeunload", (event) => {
+      if (this.isDirty() && !this.isLeaving) event.preventDefault();
     });
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector("dialog[open]")) return;
+    const key = event.key.toLowerCase();
+    const isTyping = event.target.matches("input:not([type=checkbox], [type=radio]), textarea, [contenteditable=true]");
+    const isRedo = key === "y" || (key === "z" && event.shiftKey);
+    if (key !== "s" && (isTyping || !["y", "z"].includes(key))) return; // text inputs have an undo of their own
+    event.preventDefault();
+    if (key === "s") this.save();
+    else if (isRedo) this.state.redo();
+    else this.state.undo();
   }
 
   changed(form, before) {
@@ -160,7 +203,9 @@ class Builder {
 
   // --- the preview ---
 
-  structure(form = this.form) { return tree.writeForm(form, this.kinds); }
+  structure(form = this.form) {
+    return tree.writeForm(form, this.kinds);
+  }
 
   refreshPreview(values = {}) {
     const structure = [...(this.data.extends?.structure ?? []), ...this.structure()];
@@ -178,7 +223,10 @@ class Builder {
     const field = path.findLast(({ kind }) => kind === "field");
     if (!path.length) return this.preview.mark(null);
     if (!field) {
-      return this.preview.mark({ section: (this.data.extends?.structure.length ?? 0) + this.form.children.indexOf(path.at(-1)) }, how);
+      return this.preview.mark(
+        { section: (this.data.extends?.structure.length ?? 0) + this.form.children.indexOf(path.at(-1)) },
+        how,
+      );
     }
     if (this.preview.isHidden(field.name)) this.refreshPreview(answersThatShow(path));
     return this.preview.ready.then(() => this.preview.mark({ names: [field.name, field.ask] }, how));
@@ -188,15 +236,15 @@ class Builder {
   pick(name) {
     const field = tree.fieldsIn(this.form).find((each) => each.name === name || each.ask === name);
     if (!field || field.id === this.state.selected) return;
-    this.preview.isQuiet = true;
     this.state.select(field.id);
-    this.preview.isQuiet = false;
     this.tree.scrollTo(field.id);
   }
 
   // --- what rows ask for ---
 
-  levels() { return this.language.levels; }
+  levels() {
+    return this.language.levels;
+  }
 
   /** What a choice of `owner` is called. */
   wordsOf(owner, choice) {
@@ -209,9 +257,13 @@ class Builder {
     return node.label || (node.kind === "choice" ? "Option" : "Field without a label");
   }
 
-  mayHold(parentId, id) { return tree.mayHold(this.form, parentId, id, this.data.depth_max); }
+  mayHold(parentId, id) {
+    return tree.mayHold(this.form, parentId, id, this.data.depth_max);
+  }
 
-  mayAddTo(id) { return tree.pathTo(this.form, id).filter(({ kind }) => kind === "choice").length <= this.data.depth_max; }
+  mayAddTo(id) {
+    return tree.pathTo(this.form, id).filter(({ kind }) => kind === "choice").length <= this.data.depth_max;
+  }
 
   // --- changes ---
 
@@ -221,7 +273,11 @@ class Builder {
 
   taken(exceptId = null) {
     const names = tree.fieldsIn(this.form).flatMap(({ id, name, ask }) => [id === exceptId ? null : name, ask]);
-    return new Set([...names, ...(this.foreign ? tree.namesIn(this.foreign) : []), ...this.language.consent.fields.map(({ name }) => name)]);
+    return new Set([
+      ...names,
+      ...(this.foreign ? tree.namesIn(this.foreign) : []),
+      ...this.language.consent.fields.map(({ name }) => name),
+    ]);
   }
 
   /** Another label; a name that nobody chose follows it. */
@@ -229,10 +285,14 @@ class Builder {
     const path = tree.pathTo(this.form, id);
     const { kind, auto, name } = path.at(-1);
     const values = { label };
-    if (kind === "field" && auto && !this.frozen.has(name)) values.name = tree.freeName(tree.slug(label, "field"), this.taken(id));
+    if (kind === "field" && auto && !this.frozen.has(name))
+      values.name = tree.freeName(tree.slug(label, "field"), this.taken(id));
     if (kind === "choice" && auto) {
-      const others = path.at(-2).children.filter((each) => each.id !== id).map(({ value }) => value);
-      values.value = tree.freeName(tree.slug(label, "option"), new Set(others));
+      const others = path
+        .at(-2)
+        .children.filter((each) => each.id !== id)
+        .map(({ value }) => value);
+      values.value = tree.freeName(tree.slug(label) || "option", new Set(others));
     }
     this.edit(id, values, `label:${id}`);
   }
@@ -256,9 +316,7 @@ class Builder {
 
   async retype(id, type) {
     const { goes, field } = tree.retype(this.node(id), type, this.kinds);
-    const isSure = !goes.length || await ask(this.root, `Make it ${quoted(this.kinds.get(type).label)}?`, [`This takes away ${inWords(goes)}.`], [
-      { value: "yes", label: "Change the type", kind: "primary" }, { value: "", label: "Cancel" },
-    ]);
+    const isSure = !goes.length || (await dialogs.confirmType(this, this.kinds.get(type).label, goes));
     if (isSure) this.state.change(tree.replace(this.form, id, () => field));
     else this.tree.render({ all: true });
     this.tree.focus(id, "type");
@@ -271,14 +329,15 @@ class Builder {
 
   // options
 
-  addChoices(fieldId, labels = [""], index = this.node(fieldId).children.length) {
+  addChoices(fieldId, labels = [""], index = this.node(fieldId).children.length, run = null) {
     const taken = new Set(this.node(fieldId).children.map(({ value }) => value));
     const made = labels.map((label) => {
-      const value = tree.freeName(tree.slug(label, "option"), taken);
+      const value = tree.freeName(tree.slug(label) || "option", taken);
       taken.add(value);
       return tree.makeChoice(value, label, true);
     });
-    this.state.change(tree.insert(this.form, fieldId, index, ...made));
+    this.state.change(tree.insert(this.form, fieldId, index, ...made), { run });
+    this.tree.showAllOf(fieldId, made.at(-1).id);
     this.tree.focus(made.at(-1).id, "label");
   }
 
@@ -309,7 +368,7 @@ class Builder {
     const [choice, field] = tree.pathTo(this.form, id).reverse();
     if (choice.label) rest.unshift(first);
     else this.label(id, first);
-    this.addChoices(field.id, rest, field.children.indexOf(choice) + 1);
+    this.addChoices(field.id, rest, field.children.indexOf(choice) + 1, `label:${id}`);
     this.notes.say(`Added ${plural(rest.length + (choice.label ? 0 : 1), "option")}`);
   }
 
@@ -330,24 +389,16 @@ class Builder {
     this.reveal(id);
     this.tree.render({ all: true });
     const [moved, place, owner] = tree.pathTo(this.form, id).reverse();
-    const where = place.kind === "form" ? "" : ` to ${place.kind === "choice" ? `${this.nameOf(owner)}, ${quoted(this.wordsOf(owner, place))}` : this.nameOf(place)}`;
+    const where =
+      place.kind === "form"
+        ? ""
+        : ` to ${place.kind === "choice" ? `${this.nameOf(owner)}, ${quoted(this.wordsOf(owner, place))}` : this.nameOf(place)}`;
     this.notes.say(`Moved ${this.nameOf(moved)}${where}, ${place.children.indexOf(moved) + 1} of ${place.children.length}`);
   }
 
   async askWhere(id) {
-    const moved = this.node(id);
-    const places = moved.kind === "section"
-      ? [["At the start", this.form.id, 0], ...this.form.children.filter((each) => each !== moved).map((each, index) => (
-        [`After ${this.nameOf(each)}`, this.form.id, index + 1]))]
-      : [...tree.walk(this.form)].filter((each) => this.mayHold(each.id, id)).map((each) => {
-        const [place, owner] = tree.pathTo(this.form, each.id).reverse();
-        const words = place.kind === "section" ? this.nameOf(place) : `    ${this.nameOf(owner)}: when ${quoted(this.wordsOf(owner, place))}`;
-        return [words, place.id, place.children.filter((child) => child !== moved).length];
-      });
-    const select = h("select", { id: newId(), size: Math.min(Math.max(places.length, 2), 12) }, places.map(([words], index) => h("option", { value: index, selected: !index }, words)));
-    const body = [h("label", { for: select.id, class: "builder-label" }, moved.kind === "section" ? "Place" : "Section or condition"), select];
-    const answer = await ask(this.root, `Move ${quoted(this.nameOf(moved))} to…`, body, [{ value: "yes", label: "Move", kind: "primary" }, { value: "", label: "Cancel" }]);
-    if (answer) this.moveTo(id, places[select.value][1], places[select.value][2]);
+    const to = await dialogs.askWhere(this, this.node(id));
+    if (to) this.moveTo(id, to.parentId, to.index);
     this.tree.focus(id, "move");
   }
 
@@ -362,13 +413,8 @@ class Builder {
   async delete(id) {
     const [node, parent] = tree.pathTo(this.form, id).reverse();
     const hanging = tree.fieldsIn(node);
-    if (node.kind === "choice" && hanging.length) {
-      const list = h("ul", {}, hanging.map((field) => h("li", {}, this.nameOf(field))));
-      const what = hanging.length === 1 ? "This field shows only when it is chosen, and goes with it:" : "These fields show only when it is chosen, and go with it:";
-      const answer = await ask(this.root, `Delete the option ${quoted(this.nameOf(node))}?`, [what, list], [
-        { value: "yes", label: "Delete", kind: "primary" }, { value: "", label: "Cancel" },
-      ]);
-      if (!answer) return this.tree.focus(id, "delete");
+    if (node.kind === "choice" && hanging.length && !(await dialogs.confirmOption(this, node, hanging))) {
+      return this.tree.focus(id, "delete");
     }
     const index = parent.children.indexOf(node);
     const next = parent.children[index + 1] ?? parent.children[index - 1] ?? (parent.kind === "form" ? null : parent);
@@ -383,36 +429,14 @@ class Builder {
   }
 
   async borrow() {
-    const id = newId();
-    const forms = h("select", { id }, this.data.other_forms.map(({ id: value, name }) => h("option", { value }, name)));
-    const list = h("div", { class: "builder-borrow", role: "group", "aria-label": "Sections" });
-    let found = [];
-    const load = async () => {
-      list.replaceChildren("Loading…");
-      try {
-        const url = this.data.urls.sections.replace(/\d+(?=\/sections\/$)/, forms.value);
-        found = (await get(url)).answer.sections;
-        list.replaceChildren(...found.map(({ title, fields }, index) => {
-          const box = h("input", { type: "checkbox", id: newId(), value: index });
-          return h("div", { class: "builder-tick" }, box, h("label", { for: box.id }, title || "Section without a title", h("span", { class: "builder-meta" }, ` ${plural(fields.length, "field")}`)));
-        }));
-        if (!found.length) list.replaceChildren("This form has no sections.");
-      } catch (failure) {
-        list.replaceChildren(sentence(failure));
-      }
-    };
-    forms.addEventListener("change", load);
-    load();
-    const body = [h("label", { for: id, class: "builder-label" }, "Form"), forms, list];
-    const answer = await ask(this.root, "Copy a section from another form", body, [{ value: "yes", label: "Copy", kind: "primary" }, { value: "", label: "Cancel" }]);
-    const chosen = [...list.querySelectorAll(":checked")].map((box) => found[box.value]);
-    if (answer && chosen.length) this.addSections(chosen);
+    const sections = await dialogs.askForSections(this);
+    if (sections.length) this.addSections(sections);
   }
 
   // --- faults ---
 
   faultsAt(node) {
-    const faults = [...this.faults.get(node.id) ?? []];
+    const faults = [...(this.faults.get(node.id) ?? [])];
     // Nobody has got it wrong yet who is about to fill it in.
     const isNew = !this.wasTried && this.isAt(node.id);
     return isNew ? faults.filter(([key]) => node[key] !== "") : faults;
@@ -455,27 +479,38 @@ class Builder {
     const at = all.findIndex(({ id }) => id === this.state.selected);
     const next = wrong.find((node) => all.indexOf(node) > at && !this.isAt(node.id)) ?? wrong[0];
     const home = next.kind === "choice" ? tree.pathTo(this.form, next.id).at(-2) : next;
-    if (this.faults.get(next.id).has("name")) this.ui.details = true;
     this.goTo(home.id, "row");
-    const input = [...this.root.querySelectorAll(".is-selected [aria-invalid=true]")].find((each) => each.closest("[data-id]").dataset.id === next.id);
+    const input = [...this.root.querySelectorAll(".is-selected [aria-invalid=true]")].find(
+      (each) => each.closest("[data-id]").dataset.id === next.id,
+    );
     return input?.focus();
+  }
+
+  /** Ask for faults, when nothing changes for a moment or `now`; until there is an answer the page is marked. */
+  check({ now = false } = {}) {
+    this.questions += 1;
+    this.root.dataset.checking = "";
+    if (now) this.askForFaults();
+    else this.askSoon();
   }
 
   /** Ask the server what is wrong so far and how to validate; silent while it cannot be asked. */
   async askForFaults() {
-    const { form } = this;
+    const { form, questions } = this;
     const structure = this.structure(form);
     try {
       const { status, answer } = await post(this.data.urls.check, { structure, language: form.language });
-      if (form !== this.form) return; // another question is on its way
+      if (this.text(form) !== this.text(this.form)) return; // another question is on its way
       if (status === 200) {
         this.schema = answer.schema;
         this.refreshPreview();
       }
-      const own = [...this.faults.get(form.id) ?? []].filter(([key]) => key === "name" || key === "language");
+      const own = [...(this.faults.get(form.id) ?? [])].filter(([key]) => key === "name" || key === "language");
       this.setFaults({ ...Object.fromEntries(own), ...answer.faults }, form);
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
+    } finally {
+      if (questions === this.questions) delete this.root.dataset.checking;
     }
   }
 
@@ -485,14 +520,18 @@ class Builder {
     this.saved = { form, revision, text: this.text(form) };
   }
 
-  text(form) { return JSON.stringify([form.name, form.language, this.structure(form)]); }
+  text(form) {
+    return JSON.stringify([form.name, form.language, this.structure(form)]);
+  }
 
-  isDirty() { return this.form !== this.saved.form && this.text(this.form) !== this.saved.text; }
+  isDirty() {
+    return this.form !== this.saved.form && this.text(this.form) !== this.saved.text;
+  }
 
   async save({ lost = [] } = {}) {
     if (!this.canChange || this.isSaving) return;
     if (!this.isDirty()) return this.notes.say("Nothing to save");
-    if (!await this.mayChangeForAll()) return;
+    if (!(await this.mayChangeForAll())) return;
     const { form } = this;
     const { name, language } = form;
     const question = { structure: this.structure(form), revision: this.saved.revision, name, language, lost };
@@ -503,13 +542,16 @@ class Builder {
     this.bar.show();
     if (!reply) return;
     const { status, answer } = reply;
-    if (status === 200) this.takeOver(form, answer);
-    else if (answer.conflict) await this.explainConflict(answer.conflict);
-    else if (answer.lost) await this.confirmLoss(answer);
-    else {
+    if (status === 200) {
+      this.takeOver(form, answer);
+    } else if (answer.conflict) {
+      if (await dialogs.explainConflict(this, answer.conflict)) await this.copy(this.data.user?.id);
+    } else if (answer.lost) {
+      if (await dialogs.confirmLoss(this, answer)) await this.save({ lost: answer.lost });
+    } else {
       this.wasTried = true;
       this.setFaults(answer.faults, form);
-      this.check(); // where the name is wrong, the server did not look further
+      this.check({ now: true }); // where the name is wrong, the server did not look further
       this.notes.say(`Not saved: ${plural(Object.keys(answer.faults).length, "error")}`);
       this.showNextErrorFromTop();
     }
@@ -526,11 +568,13 @@ class Builder {
     this.frozen = new Set(frozen);
     this.remember(adopted, form.revision);
     this.wasTried = false;
-    if (this.form === sent) this.state.adopt(adopted);
-    const about_ = about(this, use);
-    this.about.replaceWith(about_);
-    Object.assign(this, { about: about_ });
+    if (this.form === sent) {
+      this.state.adopt(adopted);
+      if (this.text(adopted) !== this.text(sent)) this.changed(adopted, sent);
+      if (!this.schema) this.check({ now: true });
+    }
     this.data.use = use;
+    this.about.replaceChildren(...about(this));
     this.setFaults({}, this.form);
     this.tree.render({ all: true });
     this.bar.show();
@@ -539,40 +583,13 @@ class Builder {
 
   /** Who changes a form that others use is told once. */
   async mayChangeForAll() {
-    const { use, user, can_add: canAdd } = this.data;
+    const { use, user } = this.data;
     const isOwn = !use.total || (use.total === 1 && use.some[0]?.url === user?.url);
     if (this.wasWarned || isOwn) return true;
-    const more = use.total - use.some.length;
-    const answer = await ask(this.root, "Change it for all?", [
-      `This form is ${usedBy(use).replace("Used", "used")}:`, links(use.some), more > 0 ? `… and ${more} more.` : "",
-      "Saving changes the form for all of them.",
-    ].filter(Boolean), [
-      { value: "all", label: "Change it for all", kind: "primary" },
-      ...(user && canAdd ? [{ value: "copy", label: `Make a copy for ${quoted(user.label)}`, kind: "soft" }] : []),
-      { value: "", label: "Cancel" },
-    ]);
+    const answer = await dialogs.askForWhom(this);
     if (answer === "copy") await this.copy(user.id);
     this.wasWarned = answer === "all";
     return this.wasWarned;
-  }
-
-  async explainConflict({ who, when, revision }) {
-    const theirs = h("p", {}, h("a", { href: this.data.urls.change, target: "_blank" }, "Open that version in a new tab"));
-    const answer = await ask(this.root, "Somebody else saved this form", [
-      `${who} saved version ${revision} at ${when}, after you opened this form. Nothing was overwritten.`, theirs,
-    ], [
-      ...(this.data.can_add ? [{ value: "copy", label: "Save mine as a copy", kind: "primary" }] : []), { value: "", label: "Keep editing" },
-    ]);
-    if (answer) await this.copy(this.data.user?.id);
-  }
-
-  async confirmLoss({ lost, use }) {
-    const labels = new Map(tree.fieldsIn(this.saved.form).flatMap((field) => [[field.name, field], [field.ask, field]]));
-    const list = h("ul", {}, lost.map((name) => h("li", {}, labels.has(name) ? this.nameOf(labels.get(name)) : "", " ", h("code", {}, name))));
-    const answer = await ask(this.root, "Take these fields away?", [
-      `${plural(use.published, "published vacancy asks", "published vacancies ask")} for them. They vanish from there at once:`, list,
-    ], [{ value: "yes", label: "Take them away and save", kind: "primary" }, { value: "", label: "Cancel" }]);
-    if (answer) await this.save({ lost });
   }
 
   /** Do what `question` asks of the server; what fails is said, and the answer is null. */
@@ -580,7 +597,7 @@ class Builder {
     try {
       return await question();
     } catch (failure) {
-      await ask(this.root, "Not done", [sentence(failure)], [{ value: "", label: "Close", kind: "primary" }]);
+      await dialogs.explainFailure(this, failure);
       return null;
     }
   }
@@ -597,14 +614,13 @@ class Builder {
     }
   }
 
-  copy(user = null) { return this.derive(this.data.urls.copy, { structure: this.structure(), for: user }); }
+  copy(user = null) {
+    return this.derive(this.data.urls.copy, { structure: this.structure(), for: user });
+  }
 
   async extend() {
     if (this.isDirty()) {
-      const answer = await ask(this.root, "Save first?", ["The new sections go to a form of their own. What you changed here is not saved yet."], [
-        { value: "yes", label: "Save", kind: "primary" }, { value: "", label: "Cancel" },
-      ]);
-      if (answer) await this.save();
+      if (await dialogs.confirmSaving(this)) await this.save();
       if (this.isDirty()) return;
     }
     await this.derive(this.data.urls.extend, { for: this.data.user.id });
@@ -618,14 +634,6 @@ function answersThatShow(path) {
     return node.kind === "choice" ? [[owner.name, owner.type === "checkbox-group" ? [node.value] : node.value]] : [];
   });
   return Object.fromEntries(answers);
-}
-
-const inWords = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
-
-function sentence(failure) {
-  if (failure instanceof Failure) return failure.message;
-  console.error(failure);
-  return "Something went wrong on this page. Your work is still here.";
 }
 
 new Builder(document.querySelector("#builder"), JSON.parse(document.querySelector("#builder-data").textContent));

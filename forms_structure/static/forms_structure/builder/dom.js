@@ -20,8 +20,10 @@ export const spoken = (text) => h("span", { class: "builder-spoken" }, text);
 export function button(symbol, words, onclick, { isShort = false, kind = "", ...rest } = {}) {
   const classes = `builder-button ${isShort ? "is-short" : ""} ${kind && `is-${kind}`}`;
   return h(
-    "button", { type: "button", class: classes, title: isShort && words, onclick, ...rest },
-    symbol && icon(symbol), isShort ? spoken(words) : h("span", {}, words),
+    "button",
+    { type: "button", class: classes, title: isShort && words, onclick, ...rest },
+    symbol && icon(symbol),
+    isShort ? spoken(words) : h("span", {}, words),
   );
 }
 
@@ -34,7 +36,10 @@ export const newId = () => `builder-${++ids}`;
 /** Run `call` when nothing asked for it again for `delay` ms. */
 export function debounced(call, delay) {
   let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(call, delay); };
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(call, delay);
+  };
 }
 
 /**
@@ -44,16 +49,31 @@ export function debounced(call, delay) {
 export function ask(root, title, body, choices) {
   const id = newId();
   const dialog = h(
-    "dialog", { class: "builder-dialog", "aria-labelledby": id },
+    "dialog",
+    { class: "builder-dialog", "aria-labelledby": id },
     h("h2", { id }, title),
-    h("div", { class: "builder-dialog-body" }, body.map((part) => (typeof part === "string" ? h("p", {}, part) : part))),
-    h("div", { class: "builder-dialog-choices" }, choices.map(({ value, label, kind }) => (
-      button("", label, () => { dialog.returnValue = value; dialog.close(value); }, { kind })
-    ))),
+    h(
+      "div",
+      { class: "builder-dialog-body" },
+      body.map((part) => (typeof part === "string" ? h("p", {}, part) : part)),
+    ),
+    h(
+      "div",
+      { class: "builder-dialog-choices" },
+      choices.map(({ value, label, kind }, index) =>
+        button("", label, () => dialog.close(value), {
+          kind,
+          autofocus: !index && !body.some((part) => part.matches?.("select")),
+        }),
+      ),
+    ),
   );
   root.append(dialog);
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue || null); });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue || null);
+    });
     dialog.showModal();
   });
 }
@@ -68,17 +88,28 @@ export class Notes {
 
   say(text) {
     this.live.textContent = "";
-    setTimeout(() => { this.live.textContent = text; }, 50); // a change that readers notice, even of equal words
+    setTimeout(() => {
+      this.live.textContent = text;
+    }, 50); // a change that readers notice, even of equal words
   }
 
-  clear() { this.toasts.replaceChildren(); }
+  clear() {
+    this.toasts.replaceChildren();
+  }
 
   /** Show `text`, with a button if `action` is given; it stays longer while the pointer or the focus is on it. */
   toast(text, action = null, label = "Undo") {
     const close = () => toast.remove();
     const toast = h(
-      "div", { class: "builder-toast" }, h("span", {}, text),
-      action && button("", label, () => { close(); action(); }), button("close", "Close", close, { isShort: true }),
+      "div",
+      { class: "builder-toast" },
+      h("span", {}, text),
+      action &&
+        button("", label, () => {
+          close();
+          action();
+        }),
+      button("close", "Close", close, { isShort: true }),
     );
     this.toasts.replaceChildren(toast);
     this.say(action ? `${text} ${label} is possible.` : text);

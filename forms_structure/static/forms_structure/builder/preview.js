@@ -17,16 +17,23 @@ const STYLE = `
 `;
 
 export class Preview {
-  /** `onPick(name)` is called when somebody goes into the field `name` of the preview. */
-  constructor({ formCss, formJs, onPick }) {
+  /** `onPick(name)` is called when somebody goes into the field `name` of the preview, `onKey` with every key. */
+  constructor({ formCss, formJs, onPick, onKey }) {
     this.onPick = onPick;
     this.shown = null;
-    this.frame = h("iframe", { title: "Preview", class: "builder-frame", sandbox: "allow-same-origin allow-forms allow-scripts" });
+    this.frame = h("iframe", {
+      title: "Preview",
+      class: "builder-frame",
+      sandbox: "allow-same-origin allow-forms allow-scripts",
+    });
     this.frame.srcdoc = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
       <meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>Preview</title>
       <link rel="stylesheet"><style>${STYLE}</style></head><body></body></html>`;
     this.result = h("p", { class: "builder-preview-result", role: "status" });
-    const widths = [["Wide", "desktop_windows", ""], ["Phone", "smartphone", "is-phone"]].map(([words, symbol, name]) => {
+    const widths = [
+      ["Wide", "desktop_windows", ""],
+      ["Phone", "smartphone", "is-phone"],
+    ].map(([words, symbol, name]) => {
       const choose = () => {
         widths.forEach((each) => each.setAttribute("aria-pressed", each === made));
         this.stage.className = `builder-stage ${name}`;
@@ -37,27 +44,41 @@ export class Preview {
     const title = newId();
     this.stage = h("div", { class: "builder-stage" }, this.frame);
     if (innerWidth < NARROW) widths[1].click();
-    new ResizeObserver(() => this.stage.style.setProperty("--scale", Math.min(1, this.stage.clientWidth / WIDE))).observe(this.stage);
-    this.element = h(
-      "section", { class: "builder-preview", "aria-labelledby": title },
-      h("header", {}, h("h2", { id: title }, "Preview"), h("div", { class: "builder-segments", role: "group", "aria-label": "Width of the preview" }, widths)),
-      this.stage, this.result,
+    new ResizeObserver(() => this.stage.style.setProperty("--scale", Math.min(1, this.stage.clientWidth / WIDE))).observe(
+      this.stage,
     );
-    const loaded = new Promise((resolve) => { this.frame.addEventListener("load", resolve, { once: true }); });
+    this.element = h(
+      "section",
+      { class: "builder-preview", "aria-labelledby": title },
+      h(
+        "header",
+        {},
+        h("h2", { id: title }, "Preview"),
+        h("div", { class: "builder-segments", role: "group", "aria-label": "Width of the preview" }, widths),
+      ),
+      this.stage,
+      this.result,
+    );
+    const loaded = new Promise((resolve) => {
+      this.frame.addEventListener("load", resolve, { once: true });
+    });
     this.ready = Promise.all([import(formJs), loaded]).then(([{ render }]) => {
       this.renderer = render;
       this.document.querySelector("link").href = new URL(formCss, location).href;
       for (const type of ["click", "focusin"]) this.document.addEventListener(type, (event) => this.pick(event));
+      this.document.addEventListener("keydown", onKey);
     });
   }
 
-  get document() { return this.frame.contentDocument; }
+  get document() {
+    return this.frame.contentDocument;
+  }
 
   pick(event) {
     if (this.isRendering) return;
     if (event.target.closest("a")) event.preventDefault();
     const name = event.target.closest("[data-name]")?.dataset.name;
-    if (name && !this.isQuiet) this.onPick(name);
+    if (name) this.onPick(name);
   }
 
   /** Show `sections`; what was filled in, the place and the focus stay as far as the form still has them. */
@@ -71,7 +92,9 @@ export class Preview {
       schema,
       language,
       values: { ...this.shown?.values(), ...values },
-      onSubmit: () => { this.result.textContent = "Complete and valid: a public site would send this application now."; },
+      onSubmit: () => {
+        this.result.textContent = "Complete and valid: a public site would send this application now.";
+      },
     });
     this.document.documentElement.lang = language;
     this.result.textContent = "";
@@ -87,9 +110,10 @@ export class Preview {
     if (!this.shown) return;
     this.document.querySelectorAll(".is-selected").forEach((each) => each.classList.remove("is-selected"));
     const { names = [], section } = marked ?? {};
-    const wanted = section === undefined
-      ? [...this.document.querySelectorAll("[data-name]")].filter((each) => names.includes(each.dataset.name))
-      : [this.document.querySelectorAll(".job-form-section")[section]].filter(Boolean);
+    const wanted =
+      section === undefined
+        ? [...this.document.querySelectorAll("[data-name]")].filter((each) => names.includes(each.dataset.name))
+        : [this.document.querySelectorAll(".job-form-section")[section]].filter(Boolean);
     wanted.forEach((each) => each.classList.add("is-selected"));
     if (scroll && wanted.length) {
       const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -37,7 +37,7 @@ function written(area) {
       open = null;
       doc.body.append(node);
     } else if (open || node.nodeType === 1 || node.data.trim()) {
-      if (!open) doc.body.append(open = doc.createElement("p"));
+      if (!open) doc.body.append((open = doc.createElement("p")));
       open.append(node);
     }
   }
@@ -45,15 +45,27 @@ function written(area) {
 }
 
 export function richText({ label, html, onInput, disabled = false }) {
-  const area = h("div", {
-    class: "builder-rich-area", contenteditable: String(!disabled), role: "textbox", "aria-multiline": "true", "aria-label": label,
-    oninput: () => { value = written(area); onInput(value); },
-    onfocus: () => document.execCommand("defaultParagraphSeparator", false, "p"),
-    onpaste: (event) => { // as plain text: what other programs bring along is not for a form
-      event.preventDefault();
-      document.execCommand("insertText", false, event.clipboardData.getData("text/plain"));
+  const area = h(
+    "div",
+    {
+      class: "builder-rich-area",
+      contenteditable: String(!disabled),
+      role: "textbox",
+      "aria-multiline": "true",
+      "aria-label": label,
+      oninput: () => {
+        value = written(area);
+        onInput(value);
+      },
+      onfocus: () => document.execCommand("defaultParagraphSeparator", false, "p"),
+      onpaste: (event) => {
+        // as plain text: what other programs bring along is not for a form
+        event.preventDefault();
+        document.execCommand("insertText", false, event.clipboardData.getData("text/plain"));
+      },
     },
-  }, read(html));
+    read(html),
+  );
   let value = html;
   let range = null; // what is selected while the address of a link is being typed
 
@@ -61,16 +73,38 @@ export function richText({ label, html, onInput, disabled = false }) {
     area.focus();
     document.execCommand(command, false, argument);
   };
-  const tool = (symbol, words, onclick) => button(symbol, words, onclick, {
-    isShort: true, disabled, onmousedown: (event) => event.preventDefault(), // keeps the selection in the text
-  });
+  const tool = (symbol, words, onclick) =>
+    button(symbol, words, onclick, {
+      isShort: true,
+      disabled,
+      onmousedown: (event) => event.preventDefault(), // keeps the selection in the text
+    });
 
   const linkId = newId();
-  const address = h("input", { id: linkId, type: "text", inputmode: "url", placeholder: "https://", onkeydown: (event) => {
-    if (event.key === "Enter") { event.preventDefault(); link(); }
-    if (event.key === "Escape") { event.stopPropagation(); linker.hidden = true; area.focus(); }
-  } });
-  const linker = h("div", { class: "builder-rich-link", hidden: true }, h("label", { for: linkId }, "Address"), address, button("", "Set link", () => link()));
+  const address = h("input", {
+    id: linkId,
+    type: "text",
+    inputmode: "url",
+    placeholder: "https://",
+    onkeydown: (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        link();
+      }
+      if (event.key === "Escape") {
+        event.stopPropagation();
+        linker.hidden = true;
+        area.focus();
+      }
+    },
+  });
+  const linker = h(
+    "div",
+    { class: "builder-rich-link", hidden: true },
+    h("label", { for: linkId }, "Address"),
+    address,
+    button("", "Set link", () => link()),
+  );
   const askForLink = () => {
     const selection = getSelection();
     if (!selection.rangeCount || !area.contains(selection.anchorNode)) return area.focus();
@@ -92,13 +126,27 @@ export function richText({ label, html, onInput, disabled = false }) {
   };
 
   const element = h(
-    "div", { class: "builder-rich" },
+    "div",
+    { class: "builder-rich" },
     h(
-      "div", { class: "builder-rich-tools", role: "group", "aria-label": "Format" },
-      tool("format_bold", "Bold", () => run("bold")), tool("format_italic", "Italic", () => run("italic")),
-      tool("format_list_bulleted", "List", () => run("insertUnorderedList")), tool("link", "Link", askForLink),
+      "div",
+      { class: "builder-rich-tools", role: "group", "aria-label": "Format" },
+      tool("format_bold", "Bold", () => run("bold")),
+      tool("format_italic", "Italic", () => run("italic")),
+      tool("format_list_bulleted", "List", () => run("insertUnorderedList")),
+      tool("link", "Link", askForLink),
     ),
-    linker, area,
+    linker,
+    area,
   );
-  return { element, area, set: (next) => { if (next !== value) { value = next; area.replaceChildren(...read(next)); } } };
+  return {
+    element,
+    area,
+    set: (next) => {
+      if (next !== value) {
+        value = next;
+        area.replaceChildren(...read(next));
+      }
+    },
+  };
 }

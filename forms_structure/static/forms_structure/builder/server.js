@@ -10,7 +10,9 @@ const SENTENCES = new Map([
 
 function csrfToken() {
   const cookie = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
-  return cookie ? decodeURIComponent(cookie.slice("csrftoken=".length)) : document.querySelector("#builder-csrf input").value;
+  return cookie
+    ? decodeURIComponent(cookie.slice("csrftoken=".length))
+    : document.querySelector("#builder-csrf input").value;
 }
 
 async function request(url, options) {
@@ -25,16 +27,19 @@ async function request(url, options) {
     throw new Failure("You are signed out. Your work is still here: sign in again in another tab, then try again here.");
   }
   if (!isJson || ![200, 400, 409].includes(response.status)) {
-    throw new Failure(SENTENCES.get(response.status)
-      ?? `The server failed (error ${response.status}). Your work is still here: try again in a moment.`);
+    throw new Failure(
+      SENTENCES.get(response.status) ??
+        `The server failed (error ${response.status}). Your work is still here: try again in a moment.`,
+    );
   }
   return { status: response.status, answer: await response.json() };
 }
 
 export const get = (url) => request(url, {});
 
-export const post = (url, data) => request(url, {
-  method: "POST",
-  headers: { "content-type": "application/json", "X-CSRFToken": csrfToken() },
-  body: JSON.stringify(data),
-});
+export const post = (url, data) =>
+  request(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", "X-CSRFToken": csrfToken() },
+    body: JSON.stringify(data),
+  });

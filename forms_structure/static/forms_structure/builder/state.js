@@ -23,8 +23,12 @@ export class State {
     this.go({ form, selected: select });
   }
 
-  undo() { this.travel(this.past, this.future); }
-  redo() { this.travel(this.future, this.past); }
+  undo() {
+    this.travel(this.past, this.future);
+  }
+  redo() {
+    this.travel(this.future, this.past);
+  }
 
   travel(from, to) {
     const there = from.pop();
@@ -51,9 +55,7 @@ export class State {
 
   /** Take over what the server made of the form: the same form in better shape, so no step of its own. */
   adopt(form) {
-    const before = this.form;
     this.form = form;
     this.run = null;
-    this.onChange(form, before);
   }
 }

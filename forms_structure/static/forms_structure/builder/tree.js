@@ -21,21 +21,33 @@ const node = (kind, values, children = []) => ({ id: `n${++lastId}`, kind, ...va
 
 export const makeSection = (title = "", fields = []) => node("section", { title, description: "" }, fields);
 export const makeChoice = (value, label = "", auto = false, fields = []) => node("choice", { value, auto, label }, fields);
-export const makeField = (type, kinds) => node(
-  "field", { name: "", auto: true, type, label: "", ask: null, required: false, css: "col-12" }, freshChoices(type, kinds),
-);
-const freshChoices = (type, kinds) => (kinds.get(type).has_options
-  ? ["option_1", "option_2"].map((value) => makeChoice(value, "", true))
-  : kinds.get(type).fixed_values.map((value) => makeChoice(value)));
+export const makeField = (type, kinds) =>
+  node(
+    "field",
+    { name: "", auto: true, type, label: "", ask: null, required: false, css: "col-12" },
+    freshChoices(type, kinds),
+  );
+const freshChoices = (type, kinds) =>
+  kinds.get(type).has_options
+    ? ["option_1", "option_2"].map((value) => makeChoice(value, "", true))
+    : kinds.get(type).fixed_values.map((value) => makeChoice(value));
 
 /* --- the server's structure --- */
 
 export function readForm({ name, language, structure }, kinds) {
-  return node("form", { name, language }, structure.map((section) => readSection(section, kinds)));
+  return node(
+    "form",
+    { name, language },
+    structure.map((section) => readSection(section, kinds)),
+  );
 }
 
 export function readSection({ title, description, fields }, kinds) {
-  return node("section", { title, description }, fields.map((field) => readField(field, kinds)));
+  return node(
+    "section",
+    { title, description },
+    fields.map((field) => readField(field, kinds)),
+  );
 }
 
 function readField({ name, type, label, required, css, options, conditional = [] }, kinds) {
@@ -46,24 +58,31 @@ function readField({ name, type, label, required, css, options, conditional = []
   return node(
     "field",
     { name, auto: false, type, label: asks ? label.label : label, ask: asks ? label.name : null, required, css },
-    choices.map((choice) => makeChoice(
-      choice.value, choice.label, false, (shownBy.get(choice.value) ?? []).map((field) => readField(field, kinds)),
-    )),
+    choices.map((choice) =>
+      makeChoice(
+        choice.value,
+        choice.label,
+        false,
+        (shownBy.get(choice.value) ?? []).map((field) => readField(field, kinds)),
+      ),
+    ),
   );
 }
 
 export function writeForm(form, kinds) {
-  return form.children.map(({ title, description, children }) => (
-    { title, description, fields: children.map((field) => writeField(field, kinds)) }
-  ));
+  return form.children.map(({ title, description, children }) => ({
+    title,
+    description,
+    fields: children.map((field) => writeField(field, kinds)),
+  }));
 }
 
 function writeField({ name, type, label, ask, required, css, children }, kinds) {
   const json = { name, type, label: ask === null ? label : { name: ask, label }, required, css };
   if (kinds.get(type).has_options) json.options = children.map(({ value, label }) => ({ value, label }));
-  const conditional = children.flatMap((choice) => choice.children.map((field) => (
-    { ...writeField(field, kinds), on_value: choice.value }
-  )));
+  const conditional = children.flatMap((choice) =>
+    choice.children.map((field) => ({ ...writeField(field, kinds), on_value: choice.value })),
+  );
   return conditional.length ? { ...json, conditional } : json;
 }
 
@@ -86,8 +105,10 @@ export function served(structure, { levels, consent }) {
 /** `old` with what the server made of it: nodes that it left as they were stay the same, the others keep their id. */
 export function adopt(old, saved) {
   const children = saved.children.map((child, index) => (old.children[index] ? adopt(old.children[index], child) : child));
-  const isSame = children.length === old.children.length && children.every((child, index) => child === old.children[index])
-    && Object.keys(saved).every((key) => key === "id" || key === "children" || saved[key] === old[key]);
+  const isSame =
+    children.length === old.children.length &&
+    children.every((child, index) => child === old.children[index]) &&
+    Object.keys(saved).every((key) => key === "id" || key === "children" || saved[key] === old[key]);
   return isSame ? old : { ...saved, id: old.id, children };
 }
 
@@ -141,17 +162,19 @@ export function replace(root, id, change) {
   if (root.id === id) return change(root);
   const path = pathTo(root, id);
   if (!path.length) return root;
-  return path.slice(0, -1).reduceRight((made, parent, depth) => {
-    const index = parent.children.indexOf(path[depth + 1]);
-    return { ...parent, children: parent.children.toSpliced(index, 1, ...[made].flat()) };
-  }, change(path.at(-1)));
+  return path.slice(0, -1).reduceRight(
+    (made, parent, depth) => {
+      const index = parent.children.indexOf(path[depth + 1]);
+      return { ...parent, children: parent.children.toSpliced(index, 1, ...[made].flat()) };
+    },
+    change(path.at(-1)),
+  );
 }
 
 export const update = (root, id, values) => replace(root, id, (old) => ({ ...old, ...values }));
 export const remove = (root, id) => replace(root, id, () => []);
-export const insert = (root, parentId, index, ...nodes) => replace(root, parentId, (parent) => (
-  { ...parent, children: parent.children.toSpliced(index, 0, ...nodes) }
-));
+export const insert = (root, parentId, index, ...nodes) =>
+  replace(root, parentId, (parent) => ({ ...parent, children: parent.children.toSpliced(index, 0, ...nodes) }));
 
 /** Move the node `id` to be the child number `index` of `parentId`, counted without the node itself. */
 export function move(root, id, parentId, index) {
@@ -159,7 +182,12 @@ export function move(root, id, parentId, index) {
   return insert(remove(root, id), parentId, index, moved);
 }
 
-const HOLDS = new Map([["form", "section"], ["section", "field"], ["field", "choice"], ["choice", "field"]]);
+const HOLDS = new Map([
+  ["form", "section"],
+  ["section", "field"],
+  ["field", "choice"],
+  ["choice", "field"],
+]);
 const height = (root) => Math.max(0, ...root.children.map((child) => height(child) + (root.kind === "choice" ? 1 : 0)));
 
 /** Whether `parentId` may take the node `id`: of the right kind, not in itself, and not too deep in conditions. */
@@ -193,7 +221,8 @@ export function retype(field, type, kinds) {
   const options = kinds.get(field.type).has_options ? field.children.filter(({ label }) => label).length : 0;
   const goes = [];
   if (!keeps && options) goes.push(options === 1 ? "its option" : `its ${options} options`);
-  if (!keeps && hanging) goes.push(hanging === 1 ? "the field that depends on it" : `the ${hanging} fields that depend on it`);
+  if (!keeps && hanging)
+    goes.push(hanging === 1 ? "the field that depends on it" : `the ${hanging} fields that depend on it`);
   if (field.ask !== null && type !== "range") goes.push("the question for the language");
   const children = keeps || type === field.type ? field.children : freshChoices(type, kinds);
   return { goes, field: { ...field, type, children, ask: type === "range" ? field.ask : null } };
@@ -201,12 +230,20 @@ export function retype(field, type, kinds) {
 
 /* --- names --- */
 
-/** Letters, digits and underscores that remind of `text`; it starts with a letter. */
-export function slug(text, fallback) {
-  const plain = text.replace(/ß/g, "ss").replace(/[æÆ]/g, "ae").replace(/[œŒ]/g, "oe").replace(/[øØ]/g, "o")
-    .normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replace(/[^a-z0-9]+/g, "_").slice(0, 48)
+/** Letters, digits and underscores that remind of `text`; with `first` it starts with a letter, if need be with that word. */
+export function slug(text, first = "") {
+  const plain = text
+    .replace(/ß/g, "ss")
+    .replace(/[æÆ]/g, "ae")
+    .replace(/[œŒ]/g, "oe")
+    .replace(/[øØ]/g, "o")
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .slice(0, 48)
     .replace(/^_+|_+$/g, "");
-  return /^[a-z]/.test(plain) ? plain : [fallback, plain].filter(Boolean).join("_");
+  return !first || /^[a-z]/.test(plain) ? plain : [first, plain].filter(Boolean).join("_");
 }
 
 /** `name`, numbered if it is taken. */
@@ -220,7 +257,11 @@ export function freeName(name, taken) {
 export function fresh(root, taken, auto = false) {
   const copy = { ...root, id: `n${++lastId}` };
   if (root.kind === "field") {
-    const claim = (name) => { const free = freeName(name, taken); taken.add(free); return free; };
+    const claim = (name) => {
+      const free = freeName(name, taken);
+      taken.add(free);
+      return free;
+    };
     copy.name = claim(root.name);
     copy.auto = root.auto || auto;
     if (root.ask !== null) copy.ask = claim(root.ask);

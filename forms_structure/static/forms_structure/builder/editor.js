@@ -1,0 +1,338 @@
+/** What opens below a selected row: the inputs for a section or a field, each with its error. */
+
+import { button, h, newId, plural } from "./dom.js";
+import { richText } from "./richtext.js";
+
+/** Inputs of one node. `app.edit` gets what is typed; `show` puts the node's values and errors into the inputs. */
+class Editor {
+  constructor(app, id) {
+    Object.assign(this, { app, id, controls: [] });
+    this.rest = h("p", { class: "builder-error", hidden: true }); // errors of what has no input
+  }
+
+  edit(values, run) {
+    this.app.edit(this.id, values, run && `${run}:${this.id}`);
+  }
+
+  /** A labelled `input`. `key` is its part of the server's paths, `show(node)` puts the value in. */
+  control(key, label, input, show, { hint = "", described = input, wide = true } = {}) {
+    const error = h("p", { class: "builder-error", id: newId(), hidden: true });
+    if (!input.id) input.id = newId();
+    if (!this.app.canChange && "disabled" in input) input.disabled = true;
+    this.controls.push({ key, show, error, described });
+    const tip = hint && h("p", { class: "builder-hint" }, hint);
+    return h(
+      "div",
+      { class: `builder-control ${wide ? "is-wide" : ""}` },
+      label && h("label", { for: input.id }, label),
+      input,
+      tip,
+      error,
+    );
+  }
+
+  text(key, label, get, set, { part = key, ...options } = {}) {
+    const input = h("input", { type: "text", "data-part": part, autocomplete: "off", oninput: () => set(input.value) });
+    return this.control(
+      key,
+      label,
+      input,
+      (node) => {
+        if (input.value !== get(node)) input.value = get(node);
+      },
+      { ...options },
+    );
+  }
+
+  tick(key, label, get, set) {
+    const input = h("input", {
+      type: "checkbox",
+      id: newId(),
+      "data-part": key,
+      disabled: !this.app.canChange,
+      onchange: () => set(input.checked),
+    });
+    const box = h("span", { class: "builder-tick" }, input, h("label", { for: input.id }, label));
+    return this.control(
+      key,
+      "",
+      box,
+      (node) => {
+        input.checked = get(node);
+      },
+      { described: input, wide: false },
+    );
+  }
+
+  show(node) {
+    const faults = new Map(this.app.faultsAt(node));
+    for (const { key, show, error, described } of this.controls) {
+      show(node);
+      const text = faults.get(key) ?? "";
+      faults.delete(key);
+      tell(error, text, described);
+    }
+    tell(this.rest, [...faults.values()].join(" "));
+  }
+}
+
+/** Show `text` as the error of the input `described`; none takes it away. */
+export function tell(error, text, described = null) {
+  if (error.textContent !== text) error.textContent = text;
+  error.hidden = !text;
+  if (!described) return;
+  if (!error.id) error.id = newId();
+  const set = (name, value) => (text ? described.setAttribute(name, value) : described.removeAttribute(name));
+  set("aria-invalid", "true");
+  set("aria-describedby", error.id);
+}
+
+export class SectionEditor extends Editor {
+  constructor(app, { id, description }) {
+    super(app, id);
+    const text = richText({
+      label: "Text",
+      html: description,
+      disabled: !app.canChange,
+      onInput: (value) => this.edit({ description: value }, "description"),
+    });
+    this.top = h(
+      "div",
+      { class: "builder-editor" },
+      this.rest,
+      this.text(
+        "title",
+        "Title",
+        (node) => node.title,
+        (title) => this.edit({ title }, "title"),
+        { part: "label" },
+      ),
+      this.control("description", "", text.element, (node) => text.set(node.description), { described: text.area }),
+    );
+    this.top.querySelector(".builder-rich").before(h("span", { class: "builder-label" }, "Text above the fields"));
+  }
+}
+
+export class FieldEditor extends Editor {
+  /** What the inputs depend on: another shape needs other inputs. */
+  static shape({ type, ask }) {
+    return `${type}:${ask !== null}`;
+  }
+
+  constructor(app, node) {
+    super(app, node.id);
+    const { id, type, ask } = node;
+    const kind = app.kinds.get(type);
+    const label = this.text(
+      "label",
+      ask === null ? "Label" : "Label of the input for the language",
+      (field) => field.label,
+      (value) => app.label(id, value),
+      { part: "label" },
+    );
+    label.querySelector("input").addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && kind.has_options) {
+        event.preventDefault();
+        app.tree.focus(app.node(id).children[0].id, "label");
+      }
+    });
+    const types = h(
+      "select",
+      { "data-part": "type", onchange: () => app.retype(id, types.value) },
+      [...app.kinds].map(([value, each]) => h("option", { value }, each.label)),
+    );
+    const ticks = [
+      this.tick(
+        "required",
+        "Required",
+        (field) => field.required,
+        (required) => this.edit({ required }),
+      ),
+    ];
+    if (type === "range")
+      ticks.push(
+        this.tick(
+          "ask",
+          "Ask which language",
+          (field) => field.ask !== null,
+          (on) => app.askForLanguage(id, on),
+        ),
+      );
+    this.top = h(
+      "div",
+      { class: "builder-editor" },
+      this.rest,
+      label,
+      this.control(
+        "type",
+        "Type",
+        types,
+        (field) => {
+          types.value = field.type;
+        },
+        { wide: false },
+      ),
+      h("div", { class: "builder-control builder-ticks" }, ticks),
+      this.widths(),
+      kind.has_options && h("p", { class: "builder-label is-wide" }, "Options"),
+      type === "range" && h("p", { class: "builder-label is-wide" }, "Levels"),
+    );
+    this.foot = h(
+      "div",
+      { class: "builder-editor-foot" },
+      kind.has_options &&
+        app.canChange &&
+        button("add", "Option", () => app.addChoices(id), { "data-part": "add", kind: "quiet" }),
+      this.details(node),
+    );
+  }
+
+  widths() {
+    const group = newId();
+    const radios = this.app.widths.map(({ value, label }) => {
+      const input = h("input", {
+        type: "radio",
+        name: group,
+        id: newId(),
+        value,
+        disabled: !this.app.canChange,
+        onchange: () => this.edit({ css: value }),
+      });
+      const share = Number(value.replace("col-", "")) / 12;
+      const bar = h("span", { class: "builder-width-bar", "aria-hidden": "true" }, h("span", {}));
+      bar.firstChild.style.width = `${share * 100}%`;
+      return {
+        input,
+        element: h("label", { class: "builder-width", for: input.id, title: label }, input, bar, h("span", {}, label)),
+      };
+    });
+    const box = h(
+      "fieldset",
+      { class: "builder-widths" },
+      h("legend", {}, "Width"),
+      radios.map(({ element }) => element),
+    );
+    return this.control("css", "", box, (node) =>
+      radios.forEach(({ input }) => {
+        input.checked = input.value === node.css;
+      }),
+    );
+  }
+
+  /** Names: for who builds the public site; recruiters need not see them. */
+  details({ id, name, ask }) {
+    const { app } = this;
+    const nameOf = (key, label) => {
+      const isFrozen = app.frozen.has(key === "name" ? name : ask);
+      const hint = isFrozen
+        ? "Locked: published vacancies use this name, so it stays the same for the answers that come in."
+        : "What a public site calls the answer. Letters, digits, hyphens and underscores.";
+      const faultKey = key === "name" ? "name" : "label.name";
+      const made = this.text(
+        faultKey,
+        label,
+        (node) => node[key] ?? "",
+        (value) => this.edit({ [key]: value, auto: false }, key),
+        { hint, part: key },
+      );
+      made.querySelector("input").readOnly = isFrozen;
+      return made;
+    };
+    const panel = h(
+      "div",
+      { class: "builder-details", id: newId() },
+      nameOf("name", "Name"),
+      ask !== null && nameOf("ask", "Name of the input for the language"),
+    );
+    const toggle = button("expand_more", "Details", () => app.showDetails(!app.ui.details), {
+      kind: "quiet",
+      "data-part": "details",
+      "aria-controls": panel.id,
+    });
+    this.controls.push({
+      key: "details",
+      error: h("p"),
+      described: null,
+      show: () => {
+        const isOpen = app.ui.details || app.faultsAt(app.node(id)).some(([key]) => key.endsWith("name"));
+        toggle.setAttribute("aria-expanded", isOpen);
+        panel.hidden = !isOpen;
+      },
+    });
+    return [toggle, panel];
+  }
+}
+
+/** The inputs of an option, in its row. */
+export class ChoiceEditor {
+  constructor(app, { id }) {
+    Object.assign(this, { app, id });
+    this.label = h("input", {
+      type: "text",
+      "data-part": "label",
+      "aria-label": "Option",
+      placeholder: "Option",
+      autocomplete: "off",
+      readonly: !app.canChange,
+      oninput: () => app.label(id, this.label.value),
+      onkeydown: (event) => this.key(event),
+      onpaste: (event) => this.paste(event),
+    });
+    this.value = h("input", {
+      type: "text",
+      class: "builder-value",
+      "data-part": "value",
+      "aria-label": "Value of the option",
+      title: "Value: what a public site sends",
+      autocomplete: "off",
+      readonly: !app.canChange,
+      oninput: () => app.edit(id, { value: this.value.value, auto: false }, `value:${id}`),
+    });
+    this.errors = [h("p", { class: "builder-error" }), h("p", { class: "builder-error" })];
+  }
+
+  key(event) {
+    const isEmpty = !this.label.value;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      if (this.app.canChange) this.app.enterChoice(this.id, isEmpty);
+    } else if (event.key === "Backspace" && isEmpty && this.app.canChange) {
+      event.preventDefault();
+      this.app.leaveChoice(this.id);
+    }
+  }
+
+  /** Several lines are several options: the first goes where the cursor is. */
+  paste(event) {
+    const lines = event.clipboardData
+      .getData("text/plain")
+      .split(/[\r\n]+/)
+      .map((line) => line.replace(/^\s*[-*•]\s+|\t/g, " ").trim())
+      .filter(Boolean);
+    if (lines.length < 2 || !this.app.canChange) return;
+    event.preventDefault();
+    this.app.pasteChoices(this.id, lines);
+  }
+
+  show(node, showsValue) {
+    const faults = new Map(this.app.faultsAt(node));
+    if (this.label.value !== node.label) this.label.value = node.label;
+    if (this.value.value !== node.value) this.value.value = node.value;
+    const value = faults.get("value") ?? "";
+    faults.delete("value");
+    this.value.hidden = !showsValue && !value;
+    tell(this.errors[0], [...faults.values()].join(" "), this.label);
+    tell(this.errors[1], value && `Value: ${value}`, this.value);
+  }
+}
+
+/** How many errors a row has, in words; nothing for none. */
+export const errorMark = (count) =>
+  count
+    ? h(
+        "span",
+        { class: "builder-fault" },
+        h("span", { class: "material-symbols-outlined", "aria-hidden": "true" }, "error"),
+        plural(count, "error"),
+      )
+    : "";
