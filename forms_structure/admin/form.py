@@ -199,7 +199,7 @@ class FormAdmin(WorkplaceAdmin):
                 code: {
                     "label": str(label),
                     "levels": dict(zip(LEVELS, level_labels(code), strict=True)),
-                    "consent": serve(Form(language=code))[0][-1],
+                    "consent_section": serve(Form(language=code))[0][-1],
                     "presets": presets(code),
                 }
                 for code, label in Language.choices

@@ -211,7 +211,7 @@ class Builder {
     const structure = [...(this.data.extends?.structure ?? []), ...this.structure()];
     const words = (field) => (field.label ? field : { ...field, label: "No label yet" });
     const named = structure.map((section) => ({ ...section, fields: section.fields.map(words) }));
-    const { levels, consent } = this.language;
+    const { levels, consent_section: consent } = this.language;
     const choices = Object.entries(levels).map(([value, label]) => ({ value, label }));
     const sections = tree.served(named, { levels: choices, consent });
     this.preview.update(sections, { language: this.form.language, schema: this.schema, values });
@@ -276,7 +276,7 @@ class Builder {
     return new Set([
       ...names,
       ...(this.foreign ? tree.namesIn(this.foreign) : []),
-      ...this.language.consent.fields.map(({ name }) => name),
+      ...this.language.consent_section.fields.map(({ name }) => name),
     ]);
   }
 
