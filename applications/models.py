@@ -156,7 +156,6 @@ class Token(AbstractAuthToken):
 
 
 class Access(models.TextChoices):
-    LIST = "list", "listed"
     VIEW = "view", "seen"
     CHANGE = "change", "changed"
     EXPORT = "export", "exported"

@@ -270,8 +270,49 @@ UNFOLD = {
                 ],
             },
             {
+                "title": "Applicants",
+                "items": [
+                    {
+                        "title": "Applications",
+                        "icon": "inbox",
+                        "link": reverse_lazy("admin:applications_application_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_application"),
+                    },
+                    {
+                        "title": "Planned steps",
+                        "icon": "calendar_month",
+                        "link": reverse_lazy("admin:applications_historyentry_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_historyentry"),
+                    },
+                    {
+                        "title": "Stages",
+                        "icon": "checklist",
+                        "link": reverse_lazy("admin:applications_stage_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_stage"),
+                    },
+                    {
+                        "title": "Statuses",
+                        "icon": "translate",
+                        "link": reverse_lazy("admin:applications_status_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_status"),
+                    },
+                ],
+            },
+            {
                 "title": "Access",
                 "items": [
+                    {
+                        "title": "Tokens",
+                        "icon": "key",
+                        "link": reverse_lazy("admin:applications_token_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_token"),
+                    },
+                    {
+                        "title": "Access log",
+                        "icon": "policy",
+                        "link": reverse_lazy("admin:applications_accesslog_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_accesslog"),
+                    },
                     {
                         "title": "Users",
                         "icon": "person",

@@ -53,7 +53,6 @@ class Migration(migrations.Migration):
                     "action",
                     models.CharField(
                         choices=[
-                            ("list", "listed"),
                             ("view", "seen"),
                             ("change", "changed"),
                             ("export", "exported"),
