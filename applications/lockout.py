@@ -7,7 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils import translation
+from django.utils.translation import gettext as _
 
+from applications.languages import preferred
 from jobsite.api import addresses
 from jobsite.api.problems import is_api, problem
 
@@ -32,5 +35,6 @@ def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Any
         detail = f"Too many wrong passwords. Try again in {minutes} minutes."
         return problem(request, 429, detail, headers)
     headers["Cache-Control"] = "no-store"
-    page = TemplateResponse(request, "locked.html", {"minutes": minutes}, status=429, headers=headers)
-    return page.render()
+    with translation.override(preferred(request.headers.get("Accept-Language", ""))):
+        context = {"minutes": minutes, "heading": _("Locked for a while")}
+        return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()

@@ -160,6 +160,10 @@ KNOX_TOKEN_MODEL = "applications.Token"
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
 TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
 
+_MAIL = env.email("EMAIL_URL", default="consolemail://")  # smtp+tls://user:password@host:587
+vars().update(_MAIL)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
+
 # Failed sign-ins, by password in a page or for a token: so many for an account from an address, then 429.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -185,6 +189,7 @@ TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-F
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
+APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated

@@ -29,6 +29,7 @@ urlpatterns = [
     path("v0.1/", include((v0_1.urls, "v0_1"))),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
+    path("account/", include("applications.pages")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise

@@ -1,6 +1,10 @@
 """What the keys of an application and of a token mean, in the words of OpenAPI."""
 
-from jobsite.api.openapi import DATETIME_PATTERN, field, reference
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+
+from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, reference
 from vacancies.api.schema import VACANCY
 from vacancies.api.v1 import VacancySerializer
 
@@ -29,3 +33,31 @@ APPLICATION = {name: VACANCY[name] for name in VacancySerializer.Meta.fields} | 
         items=reference("HistoryEntry"),
     ),
 }
+ACCEPT_LANGUAGE = OpenApiParameter(
+    "Accept-Language",
+    {"type": "string", "examples": ["nl-BE, fr;q=0.8"]},
+    OpenApiParameter.HEADER,
+    description="Language of `status`: `en`, `nl`, `fr` or `de`; the site's where it asks for none of them.",
+)
+
+BODY_MAX = 64 * 1024  # bytes of a request for a token
+
+CREDENTIALS = {
+    "username": field(
+        "string", "Name of the account.", "jane", maxLength=150, pattern=r"^[^\s\u0000-\u001f]+$"
+    ),
+    "password": field(
+        "string", "Its password.", "correct horse battery staple", maxLength=4096, pattern=r"^[^\u0000]+$"
+    ),
+}
+TOKEN = {
+    "token": field(
+        "string", "To send as `Authorization: Bearer <token>`.", "9b0c" * 16, pattern="^[0-9a-zA-Z]+$"
+    ),
+    "expires_at": field("string", f"Until when it is good. {_ZONE}", "2026-12-12 10:00:00", **_MOMENT),
+}
+
+
+def whole(fields: dict[str, Any]) -> Schema:
+    """An object that has all of `fields`."""
+    return {"type": "object", "required": list(fields), "properties": fields}

@@ -82,6 +82,7 @@ class ApplicationSerializer(PlainItemSerializer):
         description="The vacancies that the signed-in user applied to, newest application first, whatever "
         "became of the vacancy. `status` is in the language that `Accept-Language` asks for.",
         tag="Applications",
+        takes=[schema.ACCEPT_LANGUAGE],
         response=ApplicationSerializer(many=True),
         answer="All applications of the user.",
         examples={
