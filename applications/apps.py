@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class ApplicationsConfig(AppConfig):
     name = "applications"
+    verbose_name = "applicants"

@@ -67,6 +67,10 @@ class StepInline(TabularInline):
     extra = 0
     tab = False
     verbose_name_plural = "steps"
+    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+        show_title = False
+    else:
+        hide_title = True
 
     def may(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("applications.change_application")

@@ -164,7 +164,7 @@ def load_applications(*, user: Any, at: datetime) -> int:
     """Create the demo applications of `user`, once; return how many."""
     if user.applications.exists():
         return 0
-    made = 0
+    at, made = at.replace(second=0, microsecond=0), 0
     stages = {stage.name: stage for stage in Stage.objects.all()}
     for row in json.loads(CONTENT.read_text(encoding="utf-8"))["applications"]:
         vacancy = Vacancy.objects.filter(title=row["vacancy"]).first()

@@ -93,7 +93,8 @@ def create_accounts() -> list[str]:
         if name == "admin":
             User.objects.create_superuser(name, email, name)
             continue
-        user = User.objects.create_user(name, email, name, is_staff=name == "recruiter")
+        person = {"first_name": "Mia", "last_name": "Maes"} if name == "applicant" else {}
+        user = User.objects.create_user(name, email, name, is_staff=name == "recruiter", **person)
         if user.is_staff:
             user.user_permissions.set(recruiter_permissions())
     return missing
