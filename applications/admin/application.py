@@ -61,8 +61,20 @@ class ApplicationForm(forms.ModelForm):
             self.initial["stage"] = getattr(self.instance, "stage_id", None)
 
 
+class StepForm(forms.ModelForm):
+    """A row whose inputs say their column: a table's heading is no label to a screen reader."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("name", "planned_at", "result", "is_visible"):
+            if field := self.fields.get(name):
+                for widget in getattr(field.widget, "widgets", [field.widget]):
+                    widget.attrs["aria-label"] = str(field.label)
+
+
 class StepInline(TabularInline):
     model = HistoryEntry
+    form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
     extra = 0
     tab = False
