@@ -13,7 +13,7 @@ from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import ProtectedError, Q
+from django.db.models import ProtectedError, Q, QuerySet
 
 from applications.languages import site_language
 from applications.models import Access, AccessLog, Application, HistoryEntry, StageChange, Token
@@ -102,9 +102,7 @@ def _delete_account(user: Any, sessions: Mapping[int, list[str]]) -> Counter[str
     """Delete an account that has no applications, with its credentials and its traces."""
     counts: Counter[str] = Counter()
     counts["sessions"] = Session.objects.filter(pk__in=sessions.get(user.pk, [])).delete()[0]
-    tokens = Token.objects.filter(user=user)
-    counts["log_entries"] += _delete_log_of(Token, tokens.values_list("pk", flat=True))
-    counts["tokens"] = tokens.delete()[0]
+    counts.update(_delete_tokens(Token.objects.filter(user=user)))
     for model in _SIGN_INS:
         rows = model._default_manager.filter(_typed(user))
         counts["failed_sign_ins"] += rows.count()
@@ -115,6 +113,12 @@ def _delete_account(user: Any, sessions: Mapping[int, list[str]]) -> Counter[str
     user.delete()
     counts["accounts"] = 1
     return counts
+
+
+def _delete_tokens(tokens: QuerySet[Token]) -> Counter[str]:
+    """Delete `tokens`, and the admin's log of them: it has the beginning of each."""
+    entries = _delete_log_of(Token, tokens.values_list("pk", flat=True))
+    return Counter(log_entries=entries, tokens=tokens.delete()[0])
 
 
 def _typed(user: Any) -> Q:
@@ -138,7 +142,9 @@ def _clean_log(user: Any) -> int:
     or a last name alone may be somebody else's, and stays."""
     full = user.get_full_name()
     names = {user.get_username(), user.email, full if " " in full else ""} - {""}
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names), re.IGNORECASE)
+    # not inside another word, name or address
+    whole = (rf"(?<![\w.@+-]){re.escape(name)}(?!\.?[\w@+-])" for name in names)
+    pattern = re.compile("|".join(whole), re.IGNORECASE)
     mentioned = Q()
     for name in names:
         in_json = json.dumps(name)[1:-1]  # as the admin writes a change message
@@ -188,7 +194,7 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
         left = Application.objects.values("pk")
         record = AccessLog.objects.filter(~Q(application__in=left), at__lt=before)
         counts["accesses"] = record.delete()[0]
-        counts["tokens"] = Token.objects.filter(expiry__lt=now).delete()[0]
+        counts.update(_delete_tokens(Token.objects.filter(expiry__lt=now)))
     sessions = _sessions()
     for user in list(_idle_accounts(before)):
         try:

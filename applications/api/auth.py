@@ -1,7 +1,5 @@
 """Signing in and out with a bearer token (interface 5, docs/decisions.md #49)."""
 
-from http import HTTPStatus
-from io import BytesIO
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +7,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.signals import user_logged_in
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.exceptions import APIException, AuthenticationFailed, ParseError
+from rest_framework.exceptions import AuthenticationFailed, ParseError
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
@@ -28,26 +26,18 @@ class CredentialsSerializer(serializers.Serializer):
     password = serializers.CharField(max_length=4096, trim_whitespace=False)
 
 
-class BodyTooLarge(APIException):
-    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_detail = f"The body is larger than {schema.BODY_MAX} bytes."
+class ShallowJSONParser(JSONParser):
+    """JSON; what nests too deeply for Python to read is refused, not a failure."""
 
-
-class SmallBodyParser(JSONParser):
-    """JSON of a size that a name and a password have; DRF would read any, and fail on what nests deeply."""
-
-    def parse(self, stream: Any, *args: Any, **kwargs: Any) -> Any:
-        body = stream.read(schema.BODY_MAX + 1)
-        if len(body) > schema.BODY_MAX:
-            raise BodyTooLarge
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().parse(BytesIO(body), *args, **kwargs)
+            return super().parse(*args, **kwargs)
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None
 
 
 def _responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any]:
-    shared = {400: "BadRequest", 405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
+    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
     found: dict[int, Any] = {
         status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
     }
@@ -56,8 +46,8 @@ def _responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any
     return {str(status): found[status] for status in sorted(found)}
 
 
-def _refused(status: int, description: str) -> dict[int, Any]:
-    content = {"application/problem+json": {"schema": reference("Problem")}}
+def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
+    content = {"application/problem+json": {"schema": body or reference("Problem")}}
     return {status: {"description": description, "content": content}}
 
 
@@ -87,7 +77,7 @@ def _refused(status: int, description: str) -> dict[int, Any]:
                         },
                     }
                 },
-                _refused(413, f"The body is larger than {schema.BODY_MAX} bytes."),
+                _refused(400, "The body is no JSON object with a name and a password.", schema.BAD_BODY),
                 _refused(415, "The body is not JSON by its `Content-Type`."),
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
@@ -112,7 +102,7 @@ class TokenViewSet(ViewSet):
 
     http_method_names = ("post", "delete", "options")
     authentication_classes = [BearerAuthentication]
-    parser_classes = [SmallBodyParser]
+    parser_classes = [ShallowJSONParser]
 
     def get_permissions(self) -> list[Any]:
         return [IsAuthenticated() if self.request.method == "DELETE" else AllowAny()]

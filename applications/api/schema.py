@@ -40,8 +40,6 @@ ACCEPT_LANGUAGE = OpenApiParameter(
     description="Language of `status`: `en`, `nl`, `fr` or `de`; the site's where it asks for none of them.",
 )
 
-BODY_MAX = 64 * 1024  # bytes of a request for a token
-
 CREDENTIALS = {
     "username": field(
         "string", "Name of the account.", "jane", maxLength=150, pattern=r"^[^\s\u0000-\u001f]+$"
@@ -61,3 +59,19 @@ TOKEN = {
 def whole(fields: dict[str, Any]) -> Schema:
     """An object that has all of `fields`."""
     return {"type": "object", "required": list(fields), "properties": fields}
+
+
+_MEMBER = {
+    "parameter": field("string", "Member of the body.", "password"),
+    "detail": field("string", "What is wrong with it; what came is not repeated.", "This field is required."),
+}
+BAD_BODY = whole(  # a Problem whose errors are about members of a body
+    {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer", "const": 400},
+        "detail": {"type": "string"},
+        "instance": {"type": "string", "format": "uri-reference"},
+    }
+)
+BAD_BODY["properties"]["errors"] = {"type": "array", "items": whole(_MEMBER)}

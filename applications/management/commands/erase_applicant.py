@@ -39,9 +39,11 @@ class Command(BaseCommand):
             kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
             raise CommandError(f"Something hangs on this account, nothing was deleted: {kinds}.") from None
         verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
+        counts: dict[str, Any] = {kind: gone[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} an account with {gone['applications']} applications, {gone['steps']} steps, "
             f"{gone['tokens']} tokens, {gone['sessions']} sessions, {gone['failed_sign_ins']} "
-            f"failed sign-ins, {gone['log_entries']} entries of the admin's log ({gone['log_entries_cleaned']} more cleaned).",
-            **{kind: gone[kind] for kind in privacy.KINDS},
+            f"failed sign-ins, {gone['log_entries']} entries of the admin's log "
+            f"({gone['log_entries_cleaned']} more cleaned).",
+            **counts,
         )

@@ -46,9 +46,10 @@ class Command(BaseCommand):
             if gone["accounts_kept"]
             else ""
         )
+        counts: dict[str, Any] = {kind: gone[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} {gone['applications']} applications without a change for {days} days, "
             f"{gone['accounts']} accounts, {gone['tokens']} tokens.{kept}",
             days=days,
-            **{kind: gone[kind] for kind in privacy.KINDS},
+            **counts,
         )
