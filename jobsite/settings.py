@@ -4,6 +4,7 @@ Without any variable this is a development checkout: DEBUG on, SQLite, loopback 
 Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "axes",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "corsheaders",
@@ -54,6 +56,7 @@ INSTALLED_APPS = [
     "jobsite",
     "forms_structure",
     "vacancies",
+    "applications",
 ]
 
 MIDDLEWARE = [
@@ -70,6 +73,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",  # last, as it asks
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
 
@@ -152,7 +156,29 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # a filter with thousands of options is one form
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
-REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
+KNOX_TOKEN_MODEL = "applications.Token"
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
+TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
+
+_MAIL = env.email("EMAIL_URL", default="consolemail://")  # smtp+tls://user:password@host:587
+vars().update(_MAIL)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
+
+# Failed sign-ins, by password in a page or for a token: so many for an account from an address, then 429.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "applications.lockout.address"
+AXES_LOCKOUT_CALLABLE = "applications.lockout.refuse"
+AXES_DISABLE_ACCESS_LOG = True  # who signed in when is nobody's business here
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 
 # --- The public interface ----------------------------------------------------------------------
 
@@ -162,6 +188,8 @@ INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-For is believed
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
+APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
+APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
@@ -173,7 +201,7 @@ if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
 CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json)(/|$)"
 CORS_ALLOW_HEADERS = [*default_headers, "if-none-match"]
-CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
 CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset"]
 
 REST_FRAMEWORK = {
@@ -247,8 +275,49 @@ UNFOLD = {
                 ],
             },
             {
+                "title": "Applicants",
+                "items": [
+                    {
+                        "title": "Applications",
+                        "icon": "inbox",
+                        "link": reverse_lazy("admin:applications_application_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_application"),
+                    },
+                    {
+                        "title": "Planned steps",
+                        "icon": "calendar_month",
+                        "link": reverse_lazy("admin:applications_historyentry_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_historyentry"),
+                    },
+                    {
+                        "title": "Stages",
+                        "icon": "checklist",
+                        "link": reverse_lazy("admin:applications_stage_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_stage"),
+                    },
+                    {
+                        "title": "Statuses",
+                        "icon": "translate",
+                        "link": reverse_lazy("admin:applications_status_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_status"),
+                    },
+                ],
+            },
+            {
                 "title": "Access",
                 "items": [
+                    {
+                        "title": "Tokens",
+                        "icon": "key",
+                        "link": reverse_lazy("admin:applications_token_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_token"),
+                    },
+                    {
+                        "title": "Access log",
+                        "icon": "policy",
+                        "link": reverse_lazy("admin:applications_accesslog_changelist"),
+                        "permission": lambda request: request.user.has_perm("applications.view_accesslog"),
+                    },
                     {
                         "title": "Users",
                         "icon": "person",
@@ -282,6 +351,7 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [
         {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
         {"name": "Forms", "description": "What applicants are asked, and how to validate their answers."},
+        {"name": "Applications", "description": "What a signed-in user applied to, and signing in."},
         {"name": "Filters", "description": "What lists can be narrowed by."},
         {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
     ],

@@ -7,6 +7,8 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from rest_framework.routers import SimpleRouter
 
+from applications.api import v1 as applications_v1
+from applications.api.auth import TokenViewSet
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
@@ -15,16 +17,19 @@ v1 = SimpleRouter(trailing_slash=False)
 v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
 v1.register("vacancies", vacancies_v1.SingleVacancyViewSet, basename="single-vacancy")
 v1.register("filters", vacancies_v1.FilterViewSet, basename="filter")
+v1.register("user/applications", applications_v1.ApplicationViewSet, basename="application")
+token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 
 v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),
-    path("v1/", include((v1.urls, "v1"))),
+    path("v1/", include(([*v1.urls, path("auth/token", token, name="token")], "v1"))),
     path("v0.1/", include((v0_1.urls, "v0_1"))),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
+    path("account/", include("applications.pages")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise

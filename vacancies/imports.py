@@ -27,6 +27,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
+from vacancies.shapes import flatten
 from vacancies.sources import Row
 from vacancies.vocabulary import Keyword
 
@@ -143,7 +144,7 @@ class Importer:
         shape = ItemShape(data=row.item)
         if not shape.is_valid():
             pk = row.item.get("id") if isinstance(row.item, dict) else None
-            self._refuse(row, pk, "; ".join(_flatten(shape.errors)))
+            self._refuse(row, pk, "; ".join(flatten(shape.errors)))
             return None
         item = dict(shape.validated_data)
         for singular, keyword in SINGULAR.items():
@@ -326,18 +327,3 @@ class Importer:
         """Drop what may have been rolled back with a failed row."""
         self._related: dict[tuple[Any, ...], Any] = {}
         self._options: dict[str, dict[str, FilterOption]] = {}
-
-
-def _flatten(errors: Any, path: str = "") -> Iterable[str]:
-    """Yield "recruiters.0.name: reason" for each of the nested `errors` of a serializer."""
-    if isinstance(errors, dict):
-        for name, inner in errors.items():
-            at = "" if name == "non_field_errors" else f"{path}.{name}" if path else str(name)
-            yield from _flatten(inner, at or path)
-    elif isinstance(errors, list):
-        for number, inner in enumerate(errors):
-            yield from _flatten(
-                inner, f"{path}.{number}" if isinstance(inner, (dict, list)) and inner else path
-            )
-    else:
-        yield f"{path}: {errors}" if path else str(errors)

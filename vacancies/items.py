@@ -1,17 +1,15 @@
 """What an item of a source may look like; anything else is refused with the key and the reason."""
 
-from datetime import UTC
 from typing import Any
 
-from django.utils import timezone
 from rest_framework import serializers
 
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy, WebURLField
+from vacancies.shapes import ID_MAX, MomentField, TextField
 from vacancies.validators import validate_video
 from vacancies.vocabulary import Keyword
 
-ID_MAX = 2**53 - 1  # what JSON carries exactly; nearer to the end of a column no new id would be left
 TEXTS = html_fields(Vacancy)
 # How v0.1 and mixed hot lists call the vocabularies that hold one value there.
 SINGULAR = {
@@ -21,20 +19,7 @@ SINGULAR = {
 }
 
 
-class _Text(serializers.CharField):
-    """Text exactly as it came; null is as good as none."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        defaults = {"required": False, "allow_null": True, "allow_blank": True, "trim_whitespace": False}
-        super().__init__(**defaults | kwargs)
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        if data is not None and data is not serializers.empty and not isinstance(data, str):
-            self.fail("invalid")  # DRF would make text of a number
-        return super().run_validation(data) or ""
-
-
-class _Url(_Text):
+class _Url(TextField):
     """An address of http or https, as the models have it."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -44,7 +29,7 @@ class _Url(_Text):
 class _Labels(serializers.ListField):
     """Labels in order; a single one as text, as v0.1 has it, and null are understood too."""
 
-    child = _Text(max_length=200, allow_blank=False, allow_null=False)
+    child = TextField(max_length=200, allow_blank=False, allow_null=False)
 
     def __init__(self, max_length: int | None = None) -> None:
         super().__init__(required=False, allow_null=True, max_length=max_length)
@@ -53,49 +38,29 @@ class _Labels(serializers.ListField):
         return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
 
 
-class _Moment(serializers.DateTimeField):
-    """A moment in the site's time zone that comes out as it came in."""
-
-    default_error_messages = {
-        "range": "Not between the years 1900 and 2200.",
-        "gap": "There is no such time in the time zone {zone}; is TIME_ZONE that of the source?",
-    }
-
-    def __init__(self) -> None:
-        super().__init__(required=False, input_formats=["%Y-%m-%d %H:%M:%S"])
-
-    def enforce_timezone(self, value: Any) -> Any:
-        if not 1900 <= value.year <= 2200:
-            self.fail("range")
-        moment = super().enforce_timezone(value)
-        if timezone.localtime(moment.astimezone(UTC)).replace(tzinfo=None) != value.replace(tzinfo=None):
-            self.fail("gap", zone=timezone.get_current_timezone_name())
-        return moment
-
-
 class _Icons(serializers.Serializer):
     small = _Url()
     large = _Url()
 
 
 class _Brand(serializers.Serializer):
-    name = _Text(max_length=200, required=True, allow_null=False, allow_blank=False)
-    description = _Text()
+    name = TextField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    description = TextField()
     icons = _Icons(required=False, allow_null=True)
     url = _Url()
 
 
 class _Attachment(serializers.Serializer):
-    name = _Text(max_length=200)
+    name = TextField(max_length=200)
     path = _Url(required=True, allow_null=False, allow_blank=False)
 
 
 class _Recruiter(serializers.Serializer):
     id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
-    name = _Text(max_length=200, required=True, allow_null=False, allow_blank=False)
-    function = _Text(max_length=200)
+    name = TextField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    function = TextField(max_length=200)
     email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
-    phone = _Text(max_length=50)
+    phone = TextField(max_length=50)
     image = _Url()
 
 
@@ -103,9 +68,9 @@ class ItemShape(serializers.Serializer):
     """An item of the interface, v1 or v0.1, as it comes from a source."""
 
     id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
-    title = _Text(max_length=300, required=True, allow_null=False, allow_blank=False)
-    title_internal = _Text(max_length=300)
-    slug = _Text()
+    title = TextField(max_length=300, required=True, allow_null=False, allow_blank=False)
+    title_internal = TextField(max_length=300)
+    slug = TextField()
     brand = _Brand(required=False, allow_null=True)
     is_hot = serializers.BooleanField(required=False, default=False)
     is_permanent = serializers.BooleanField(required=False, default=False)
@@ -113,13 +78,13 @@ class ItemShape(serializers.Serializer):
         {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}
     )
     vars().update({name: _Labels(max_length=1) for name in SINGULAR})
-    location = _Text(max_length=200)
-    vars().update({name: _Text() for name in TEXTS})
+    location = TextField(max_length=200)
+    vars().update({name: TextField() for name in TEXTS})
     image = _Url()
-    video = _Text(max_length=1000, validators=[validate_video])
+    video = TextField(max_length=1000, validators=[validate_video])
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
-    created_at = _Moment()
-    updated_at = _Moment()
-    published_at = _Moment()
+    created_at = MomentField()
+    updated_at = MomentField()
+    published_at = MomentField()

@@ -38,8 +38,16 @@ class Brand(models.Model):
     icon_large = models.ImageField("large icon", upload_to="brands", blank=True, validators=[validate_image])
     icon_large_url = WebURLField("large icon elsewhere", help_text="Used when no file is uploaded.")
 
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="brands",
+        help_text="Recruiters who work for this brand, unless they work for every one.",
+    )
+
     class Meta:
         ordering = ["name"]
+        permissions = [("work_for_every_brand", "Works for every brand")]
 
     def __str__(self) -> str:
         return self.name

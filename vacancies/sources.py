@@ -41,7 +41,7 @@ def read_file(path: Path, *, internal: bool) -> list[Row]:
 
     Raises SourceError when there is no such file or it holds something else.
     """
-    content = _read(path)
+    content = read_json(path)
     data = content.get("data") if isinstance(content, dict) else content
     if isinstance(data, dict):
         data = [data]
@@ -58,7 +58,7 @@ def read_forms(path: Path) -> list[FormRow]:
 
     Raises SourceError when there is no such file or it holds something else.
     """
-    content = _read(path)
+    content = read_json(path)
     if not isinstance(content, dict):
         raise SourceError(f'{path}: holds no forms; wanted {{"<vacancy id>": {{"data": [...]}}}}.')
     return [
@@ -67,7 +67,8 @@ def read_forms(path: Path) -> list[FormRow]:
     ]
 
 
-def _read(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what the file at `path` holds; raises SourceError."""
     try:
         return json.loads(path.read_bytes())
     except OSError as error:

@@ -2,15 +2,26 @@
 
 from typing import Any
 
+from django.utils.crypto import constant_time_compare, salted_hmac
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 
+def password_mark(user: Any) -> str:
+    """A mark of the password of `user`, which a change of password changes and which reveals nothing."""
+    return salted_hmac("jobsite.token", user.password, algorithm="sha256").hexdigest()
+
+
 class BearerAuthentication(TokenAuthentication):
-    """Knox tokens. Bytes that cannot be one are a wrong token: knox would crash on what is not UTF-8, and
-    PostgreSQL on a NUL."""
+    """Knox tokens, until they expire, are revoked, or the password changes."""
 
     def authenticate_credentials(self, token: bytes) -> Any:
+        # Knox would crash on what is not UTF-8, and PostgreSQL on a NUL.
         if not (token.isascii() and token.isalnum()):
             raise AuthenticationFailed("Invalid token.")
         return super().authenticate_credentials(token)
+
+    def validate_user(self, auth_token: Any) -> Any:
+        if not constant_time_compare(auth_token.password_mark, password_mark(auth_token.user)):
+            raise AuthenticationFailed("Invalid token.")
+        return super().validate_user(auth_token)

@@ -82,9 +82,15 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         headers["WWW-Authenticate"] = challenge
     if isinstance(exc, exceptions.MethodNotAllowed):
         headers["Allow"] = ", ".join(context["view"].allowed_methods)
+    detail = str(exc.detail)
     if isinstance(exc, InvalidParameters):
         members["errors"] = [asdict(error) for error in exc.errors]
-    return problem(request, exc.status_code, str(exc.detail), headers, **members)
+    elif isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
+        # members of a body; what came is not repeated, it may be a password
+        texts = {name: " ".join(map(str, errors)) for name, errors in exc.detail.items()}
+        members["errors"] = [{"parameter": name, "detail": text} for name, text in texts.items()]
+        detail = " ".join(f"{name}: {text}" for name, text in texts.items())
+    return problem(request, exc.status_code, detail, headers, **members)
 
 
 class ProblemMiddleware:

@@ -14,6 +14,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from applications.models import HistoryEntry, Stage, StageChange
+from applications.operations import receive
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from vacancies.models import (
@@ -156,6 +158,43 @@ def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
             Brand.objects.filter(pk=brands[row["brand"]].pk).update(form=form)
         Vacancy.objects.filter(title=row.get("vacancy")).update(form=form)
         made["forms"] += 1
+
+
+def load_applications(*, user: Any, at: datetime) -> int:
+    """Create the demo applications of `user`, once; return how many."""
+    if user.applications.exists():
+        return 0
+    at, made = at.replace(second=0, microsecond=0), 0
+    stages = {stage.name: stage for stage in Stage.objects.all()}
+    for row in json.loads(CONTENT.read_text(encoding="utf-8"))["applications"]:
+        vacancy = Vacancy.objects.filter(title=row["vacancy"]).first()
+        if vacancy is None:
+            continue
+        application = receive(
+            user=user,
+            vacancy=vacancy,
+            at=at + timedelta(**row["received"]),
+            is_spontaneous=row.get("is_spontaneous", False),
+        )
+        StageChange.objects.bulk_create(
+            StageChange(application=application, stage=stages[name], at=at + timedelta(**moment))
+            for name, moment in row["stages"]
+            if name in stages
+        )
+        HistoryEntry.objects.bulk_create(
+            HistoryEntry(
+                application=application,
+                name=step["name"],
+                result=step.get("result", ""),
+                planned_at=at + timedelta(**step["planned"]),
+                is_visible=step["is_visible"],
+                created_at=application.created_at,
+                updated_at=application.created_at,
+            )
+            for step in row.get("steps", ())
+        )
+        made += 1
+    return made
 
 
 def _vacancy(row: Row, now: datetime) -> Vacancy:

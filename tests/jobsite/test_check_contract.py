@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import threading
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
 from unittest import mock
@@ -68,10 +69,11 @@ def test_closed_internal_lists_are_skipped_without_token(capsys, live_server, se
 
 @pytest.mark.usefixtures("_site")
 def test_token_opens_internal_lists(capsys, live_server, settings, django_user_model):
-    from knox.models import AuthToken
+    from applications import tokens
 
     settings.INTERNAL_ACCESS = "authenticated"
-    token = AuthToken.objects.create(django_user_model.objects.create_user("colleague"))[1]
+    colleague = django_user_model.objects.create_user("colleague")
+    _, token = tokens.issue(user=colleague, lifetime=timedelta(hours=1))
     status, report = check(capsys, live_server.url, "--token", token)
     assert (status, report["breaches"], report["skipped"]) == (0, [], [])
     status, report = check(capsys, live_server.url, "--token", "wrong")

@@ -10,8 +10,10 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from jobsite.api import docs, document
+from tests.applications.makers import PASSWORD, make_application, make_user
 from tests.contract.sample import make_site
 
+MINE = "/v1/user/applications"
 INTERNAL = ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
 DOCUMENT = json.loads(docs._document(""))
 OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
@@ -134,6 +136,7 @@ def test_operation_ids_are_unique_and_stable():
         "/v1/vacancies/{id}/form": "getVacancyForm",
         "/v1/vacancies/{id}/form/schema": "getVacancyFormSchema",
         "/v1/filters": "listFilters",
+        "/v1/user/applications": "listMyApplications",
         "/v0.1/vacancies": "listVacanciesV0_1",
         "/v0.1/vacancies/internal": "listInternalVacanciesV0_1",
     }
@@ -147,11 +150,12 @@ def test_operation_is_complete(path):
     assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
     expected = {"200", "304", "400", "405", "406", "429", "500"}
     expected |= {"401", "403"} if path in INTERNAL else set()
+    expected |= {"401"} if path == MINE else set()
     expected |= {"404"} if "{id}" in path else set()
     assert set(operation["responses"]) == expected
     assert set(operation["responses"]["200"]["headers"]) >= CACHED
-    assert ("security" in operation) == (path in INTERNAL or "{id}" in path)
-    assert {} in operation.get("security", [{}])  # credentials are optional
+    assert ("security" in operation) == (path in (*INTERNAL, MINE) or "{id}" in path)
+    assert ({} in operation.get("security", [{}])) == (path != MINE)  # elsewhere credentials are optional
     for parameter in operation["parameters"]:
         assert parameter["description"]
         if parameter["schema"]["type"] == "array":
@@ -315,10 +319,13 @@ def test_answers_fit_the_document(client, path):
     from vacancies.models import Vacancy
 
     address = path.replace("{id}", str(Vacancy.objects.published().external().first().pk))
+    if path == MINE:
+        client.force_login(make_application(vacancy=Vacancy.objects.earliest("pk")).user)
     response = client.get(address)
     documented = OPERATIONS[path]["responses"]["200"]
     validator(documented["content"]["application/json"]["schema"]).validate(response.json())
     required = {"Deprecation", "Sunset", "Link"} ^ set(documented["headers"])
+    required -= {"ETag"} if path == MINE else set()  # what no cache may keep has none
     assert all(response.has_header(name) for name in required & CACHED)
 
 
@@ -368,6 +375,34 @@ def test_errors_fit_the_document(client, settings, status, path, method, headers
     documented = DOCUMENT["components"]["responses"][name]
     validator(documented["content"]["application/problem+json"]["schema"]).validate(response.json())
     assert all(response.has_header(header) for header in documented["headers"])
+
+
+def test_token_operations_fit_the_document(client, db):
+    """What schemathesis never has: a password that is right, and too many that are wrong."""
+    methods = DOCUMENT["paths"]["/v1/auth/token"]
+    assert {method: operation["operationId"] for method, operation in methods.items()} == {
+        "post": "createToken",
+        "delete": "revokeToken",
+    }
+    assert {method: operation["tags"] for method, operation in methods.items()} == {
+        "post": ["Applications"],
+        "delete": ["Applications"],
+    }
+    make_user("jane")
+    asked = [("jane", PASSWORD), ("", "x"), *[("jane", "x")] * 10]
+    bodies = [{"username": name, "password": password} for name, password in asked]
+    answers = [client.post("/v1/auth/token", body, content_type="application/json") for body in bodies]
+    assert [answer.status_code for answer in answers] == [200, 400, *[401] * 9, 429]
+    validator(methods["post"]["requestBody"]["content"]["application/json"]["schema"]).validate(bodies[0])
+    for answer in answers:
+        documented = methods["post"]["responses"][str(answer.status_code)]
+        if "$ref" in documented:
+            documented = DOCUMENT["components"]["responses"][documented["$ref"].rpartition("/")[2]]
+        validator(documented["content"][answer["Content-Type"]]["schema"]).validate(answer.json())
+        assert all(answer.has_header(header) for header in documented.get("headers", ()))
+    token = answers[0].json()["data"]["token"]
+    ended = client.delete("/v1/auth/token", headers={"Authorization": f"Bearer {token}"})
+    assert str(ended.status_code) in methods["delete"]["responses"]
 
 
 # --- The page ----------------------------------------------------------------------------------

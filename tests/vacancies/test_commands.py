@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
-from knox.models import AuthToken
 from rest_framework.response import Response
 
+from applications.models import Token
 from tests.factories import make_vacancy
 from vacancies.api.v1 import SingleVacancyViewSet
 from vacancies.models import Attachment, Vacancy, VacancyOption
@@ -169,7 +169,7 @@ def test_token_is_good_for_its_user(client, settings):
     assert (code, lines) == (0, [])
     answer = client.get("/v0.1/vacancies/internal", headers={"authorization": f"Bearer {token}"})
     assert answer.status_code == 200
-    assert token not in str(list(AuthToken.objects.values()))
+    assert token not in str(list(Token.objects.values()))
 
 
 @pytest.mark.parametrize("words", [("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651")])

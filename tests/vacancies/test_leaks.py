@@ -213,6 +213,8 @@ def test_every_route_of_the_interface_is_asked():
         "vacancies/{id}",
         "vacancies/{id}/form",
         "vacancies/{id}/form/schema",
+        "user/applications",  # tests/applications/test_api.py
+        "auth/token",  # tests/applications/test_auth.py
     }
     routes = {
         pattern.pattern.regex.pattern.strip("^$\\Z").replace("(?P<pk>[^/]+)", "{id}")

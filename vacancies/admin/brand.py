@@ -20,6 +20,7 @@ class BrandAdmin(IllustratedAdmin):
     search_fields = ("name",)
     fieldsets = (
         (None, {"fields": ("name", "description", "url", "form")}),
+        ("People", {"fields": ("members",)}),
         ("Icons", {"fields": (
             "icon_small", "icon_small_url", "small_icon",
             "icon_large", "icon_large_url", "large_icon",

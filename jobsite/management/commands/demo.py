@@ -20,6 +20,7 @@ HOST = "127.0.0.1"
 ACCOUNTS = {  # name, which is the password too: what it may do, for the summary
     "admin": "superuser, sees and changes everything",
     "recruiter": "staff, writes vacancies in the admin",
+    "applicant": "applied to four vacancies: sign in at /account/login, or POST /v1/auth/token",
     "employee": "colleague, for INTERNAL_ACCESS=authenticated: manage.py issue_token employee",
 }
 LINKS = {
@@ -62,6 +63,9 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         made = content.load(at=timezone.now())
         accounts = create_accounts()
+        if "applicant" in accounts:
+            applicant = User.objects.get(username="applicant")
+            made["applications"] = content.load_applications(user=applicant, at=timezone.now())
         self.stdout.write(summary(made, accounts, f"http://{HOST}:{port}", is_served=not no_serve))
         self.stdout.flush()  # a pipe would hold it back for as long as the server runs
         if not no_serve:
@@ -89,7 +93,8 @@ def create_accounts() -> list[str]:
         if name == "admin":
             User.objects.create_superuser(name, email, name)
             continue
-        user = User.objects.create_user(name, email, name, is_staff=name == "recruiter")
+        person = {"first_name": "Mia", "last_name": "Maes"} if name == "applicant" else {}
+        user = User.objects.create_user(name, email, name, is_staff=name == "recruiter", **person)
         if user.is_staff:
             user.user_permissions.set(recruiter_permissions())
     return missing
@@ -102,8 +107,8 @@ def recruiter_permissions() -> QuerySet[Permission]:
     deleted = [f"delete_{name}" for name in parts]
     return Permission.objects.filter(
         ~Q(codename__startswith="delete_") | Q(codename__in=deleted),
-        content_type__app_label__in=("vacancies", "forms_structure"),
-    ).exclude(codename__in=("add_consenttext", "change_consenttext"))
+        content_type__app_label__in=("vacancies", "forms_structure", "applications"),
+    ).exclude(codename__regex="^(add|change|delete)_(consenttext|token|accesslog)$")
 
 
 def summary(made: dict[str, int], accounts: list[str], base: str, *, is_served: bool) -> str:

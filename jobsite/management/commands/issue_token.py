@@ -3,8 +3,8 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
-from knox.models import AuthToken
 
+from applications import tokens
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
 
@@ -25,5 +25,5 @@ class Command(BaseCommand):
         users = get_user_model().objects.filter(username=options["username"], is_active=True)
         if (user := users.first()) is None:
             raise UsageError(f"There is no active user {options['username']!r}.")
-        _, token = AuthToken.objects.create(user, expiry=timedelta(days=days))
+        _, token = tokens.issue(user=user, lifetime=timedelta(days=days))
         self.finish(token, token=token)

@@ -5,8 +5,8 @@ from io import BytesIO
 
 import pytest
 from django.contrib.auth.models import User
-from knox.models import AuthToken
 
+from applications import tokens
 from jobsite.checks import production_is_deliberate, settings_are_sane
 from tests.factories import make_vacancy
 from vacancies.api.v1 import VacancyViewSet
@@ -315,7 +315,7 @@ def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_
 def test_internal_list_asks_for_credentials(client, settings, path):
     settings.INTERNAL_ACCESS = "authenticated"
     user = User.objects.create_user("eve", password="x")
-    token = AuthToken.objects.create(user)[1]
+    _, token = tokens.issue(user=user, lifetime=timedelta(hours=1))
 
     refused = client.get(path)
     wrong = client.get(path, headers={"authorization": "Bearer nonsense"})

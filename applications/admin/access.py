@@ -1,0 +1,44 @@
+"""Tokens, to be revoked, and the access log, to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from applications.models import AccessLog, Token
+from jobsite.workplace import WorkplaceAdmin
+
+
+class ReadOnlyAdmin(WorkplaceAdmin):
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Token)
+class TokenAdmin(ReadOnlyAdmin):
+    """Deleting a token revokes it."""
+
+    fields = ("user", "created", "expiry")
+    list_display = ("user", "created", "expiry")
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(ReadOnlyAdmin):
+    list_display = ("at", "actor", "what", "application")
+    list_select_related = ("actor",)
+    list_filter = ("action",)
+    show_full_result_count = False
+    search_fields = ("actor__username", "=application")
+
+    @display(description="What", ordering="action")
+    def what(self, entry: AccessLog) -> str:
+        return entry.get_action_display()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -1,0 +1,266 @@
+"""Applications: where each stands, and beside it what its applicant sees."""
+
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from unfold.admin import TabularInline
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from applications.admin.walls import WalledAdmin, record
+from applications.languages import LANGUAGES
+from applications.models import Access, Application, HistoryEntry, Stage, StageChange
+from applications.operations import move
+
+
+def at_stage(field: str) -> Subquery:
+    """A `field` of the stage where an application stands."""
+    changes = StageChange.objects.filter(application=OuterRef("pk")).order_by("-at", "-pk")
+    return Subquery(changes.values(f"stage__{field}")[:1])
+
+
+def person(user: Any) -> str:
+    return user.get_full_name() or user.get_username()
+
+
+class StageFilter(admin.SimpleListFilter):
+    title = "stage"
+    parameter_name = "stage"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(str(stage.pk), stage.name) for stage in Stage.objects.all()]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        value = self.value()
+        return queryset.filter(stage_id=int(value)) if value and value.isdecimal() else queryset
+
+
+class ApplicationForm(forms.ModelForm):
+    stage = forms.ModelChoiceField(
+        Stage.objects.all(),
+        widget=UnfoldAdminSelectWidget,
+        help_text="Another one is recorded with you and this moment.",
+    )
+
+    class Meta:
+        model = Application
+        fields = ("is_spontaneous",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "stage" in self.fields:
+            self.initial["stage"] = getattr(self.instance, "stage_id", None)
+
+
+class StepForm(forms.ModelForm):
+    """A row whose inputs say their column: a table's heading is no label to a screen reader."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("name", "planned_at", "result", "is_visible"):
+            if field := self.fields.get(name):
+                for widget in getattr(field.widget, "widgets", [field.widget]):
+                    widget.attrs["aria-label"] = str(field.label)
+
+
+class StepInline(TabularInline):
+    model = HistoryEntry
+    form = StepForm
+    fields = ("name", "planned_at", "result", "is_visible")
+    extra = 0
+    tab = False
+    verbose_name_plural = "steps"
+    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+        show_title = False
+    else:
+        hide_title = True
+
+    def may(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("applications.change_application")
+
+    has_add_permission = has_change_permission = has_delete_permission = may
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("applications.view_application")
+
+
+@admin.register(Application)
+class ApplicationAdmin(WalledAdmin):
+    form = ApplicationForm
+    fieldsets = (
+        ("Application", {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
+        ("What the applicant sees", {"fields": ("shown_status", "shown_steps")}),
+        ("Stages so far", {"fields": ("stages",)}),
+    )
+    readonly_fields = ("applicant", "email", "to", "applied", "shown_status", "shown_steps", "stages")
+    inlines = (StepInline,)
+    list_display = ("applicant", "to_vacancy", "current_stage", "applied", "next_step")
+    list_filter = (StageFilter, "is_spontaneous")
+    list_select_related = ("user", "vacancy")
+    show_full_result_count = False
+    ordering = ("-created_at", "-pk")
+    search_fields = ("user__username",)  # shows the box; see get_search_results
+    search_help_text = "Search names, e-mail addresses and vacancies, or the id of a vacancy."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                stage_id=at_stage("pk"),
+                stage_name=at_stage("name"),
+                next_at=Subquery(planned.order_by("planned_at").values("planned_at")[:1]),
+            )
+        )
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Beside the filters: the applications to a vacancy, as its page links to them."""
+        return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        for word in search_term.replace("\0", "").split():
+            wanted = Q(vacancy__title__icontains=word)
+            for name in ("username", "first_name", "last_name", "email"):
+                wanted |= Q(**{f"user__{name}__icontains": word})
+            if word.isascii() and word.isdigit() and len(word) < 19:
+                wanted |= Q(vacancy_id=int(word))
+            queryset = queryset.filter(wanted)
+        return queryset, False
+
+    # --- seeing: each time on record ---
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        response = super().change_view(request, object_id, *args, **kwargs)
+        if response.status_code == 200:
+            record(request.user, Access.VIEW, int(object_id))
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    @display(description="Applicant")
+    def applicant(self, application: Application) -> str:
+        return person(application.user)
+
+    @display(description="E-mail")
+    def email(self, application: Application) -> str:
+        return application.user.email or "-"
+
+    @display(description="Vacancy")
+    def to_vacancy(self, application: Application) -> str:
+        """In the list it narrows the list: all that came in for one vacancy."""
+        return format_html(
+            '<a class="text-link" href="?vacancy__id__exact={}">{}</a>',
+            application.vacancy_id,
+            application.vacancy.title,
+        )
+
+    @display(description="Vacancy")
+    def to(self, application: Application) -> str:
+        url = reverse("admin:vacancies_vacancy_change", args=[application.vacancy_id])
+        return format_html('<a class="text-link" href="{}">{}</a>', url, application.vacancy.title)
+
+    @display(description="Applied", ordering="created_at")
+    def applied(self, application: Application) -> str:
+        return moment(application.created_at)
+
+    @display(description="Stage", ordering="stage_name", label=True)
+    def current_stage(self, application: Any) -> str:
+        return application.stage_name or "-"
+
+    @display(description="Next step", ordering="next_at")
+    def next_step(self, application: Any) -> str:
+        return moment(application.next_at) if application.next_at else "-"
+
+    @display(description="Status")
+    def shown_status(self, application: Application) -> str:
+        """The status in each language, and what it becomes when an embargo ends."""
+        now = timezone.now()
+        seen = Application.objects.with_shown().get(pk=application.pk)
+        status = seen.shown_status(at=now)
+        if status is None:
+            return "Nothing yet."
+        labels = ((name, status.label(code)) for code, name in LANGUAGES.items())
+        words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
+        later = [change for change in seen.ordered_changes if change.told_at > now]
+        coming = format_html_join(
+            "",
+            "<p>From {} on: {}.</p>",
+            ((moment(change.told_at), change.stage.status) for change in later),
+        )
+        return format_html('<ul class="shown">{}</ul>{}', words, coming)
+
+    @display(description="Steps")
+    def shown_steps(self, application: Application) -> str:
+        rows = application.history.visible().in_order()
+        lines = ((moment(step.planned_at), step.name, step.result or "no result yet") for step in rows)
+        return format_html_join("", "<p>{}: {} ({})</p>", lines) or "None."
+
+    @display(description="Stages")
+    def stages(self, application: Application) -> str:
+        rows = application.changes.select_related("stage", "author")
+        lines = (
+            (moment(change.at), change.stage, person(change.author) if change.author else "the system")
+            for change in rows
+        )
+        return format_html_join("", "<p>{}: {}, by {}</p>", lines) or "None."
+
+    # --- changing ---
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        now = timezone.now()
+        obj.updated_at = now
+        obj.save(update_fields=["is_spontaneous", "updated_at"])
+        if "stage" in form.changed_data:
+            rows = Application.objects.filter(pk=obj.pk)
+            move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
+        record(request.user, Access.CHANGE, obj.pk)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        now = timezone.now()
+        for step in formset.save(commit=False):
+            step.updated_at = now
+            step.save()
+        for step in formset.deleted_objects:
+            step.delete()
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """A move to each stage, beside what the admin offers."""
+        actions = super().get_actions(request)
+        if self.has_change_permission(request):
+            for stage in Stage.objects.all():
+                name = f"move_to_{stage.pk}"
+                actions[name] = (partial(self._move, stage=stage), name, f"Move to: {stage.name}")
+        return actions
+
+    @staticmethod
+    def _move(model_admin: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> None:
+        now = timezone.now()
+        rows = Application.objects.filter(pk__in=list(queryset.values_list("pk", flat=True)))
+        pks = set(rows.values_list("pk", flat=True))
+        done, there = move(applications=rows, stage=stage, author=request.user, at=now)
+        moved = pks - {application.pk for application in there}
+        record(request.user, Access.CHANGE, *moved)
+        changed = Application.objects.filter(pk__in=moved)
+        text = f"Moved to {stage}."
+        LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, text)  # type: ignore[arg-type]
+        if done:
+            model_admin.message_user(request, f"{done} moved to {stage}.", messages.SUCCESS)
+        if there:
+            model_admin.message_user(request, f"{len(there)} were in {stage} already.", messages.WARNING)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Erasing a person is a command, which knows all places."""
+        return False
+
+
+def moment(at: Any) -> str:
+    return date_format(timezone.localtime(at), "j M Y, H:i")

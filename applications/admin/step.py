@@ -1,0 +1,73 @@
+"""Planned steps of all applications, as a calendar to read: day by day, what is coming first."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from applications.admin.application import person
+from applications.admin.walls import WalledAdmin
+from applications.models import HistoryEntry
+
+
+class WhenFilter(admin.SimpleListFilter):
+    title = "when"
+    parameter_name = "when"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("past", "Past"), ("all", "All")]
+
+    def choices(self, changelist: Any) -> Any:
+        """What is coming is what one sees without choosing."""
+        first, *others = super().choices(changelist)
+        return [{**first, "display": "Coming"}, *others]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+        match self.value():
+            case "all":
+                return queryset
+            case "past":
+                return queryset.filter(planned_at__lt=today).order_by("-planned_at", "-pk")
+        return queryset.filter(planned_at__gte=today)
+
+
+@admin.register(HistoryEntry)
+class StepAdmin(WalledAdmin):
+    vacancy = "application__vacancy"
+    list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
+    list_display_links = None
+    list_filter = (WhenFilter,)
+    list_select_related = ("application__user", "application__vacancy")
+    show_full_result_count = False
+    ordering = ("planned_at", "pk")
+    search_fields = ("name", "application__vacancy__title")
+
+    @display(description="Day", ordering="planned_at")
+    def day(self, step: HistoryEntry) -> str:
+        return date_format(timezone.localtime(step.planned_at), "D j M Y")
+
+    @display(description="Time")
+    def time(self, step: HistoryEntry) -> str:
+        return date_format(timezone.localtime(step.planned_at), "H:i")
+
+    @display(description="Applicant")
+    def applicant(self, step: HistoryEntry) -> str:
+        url = reverse("admin:applications_application_change", args=[step.application_id])
+        return format_html('<a class="text-link" href="{}">{}</a>', url, person(step.application.user))
+
+    @display(description="Vacancy")
+    def to(self, step: HistoryEntry) -> str:
+        return step.application.vacancy.title
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A step is edited on the page of its application."""
+        return False
+
+    has_delete_permission = has_change_permission

@@ -1,0 +1,135 @@
+"""Signing in and out with a bearer token (interface 5, docs/decisions.md #49)."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import authenticate
+from django.contrib.auth.signals import user_logged_in
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.exceptions import AuthenticationFailed, ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from applications import tokens
+from applications.api import schema
+from jobsite.api import caching
+from jobsite.api.authentication import BearerAuthentication
+from jobsite.api.openapi import example, reference, titled
+
+
+class CredentialsSerializer(serializers.Serializer):
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(max_length=4096, trim_whitespace=False)
+
+
+class ShallowJSONParser(JSONParser):
+    """JSON; what nests too deeply for Python to read is refused, not a failure."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None
+
+
+def _responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any]:
+    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
+    found: dict[int, Any] = {
+        status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
+    }
+    for other in others:
+        found |= other
+    return {str(status): found[status] for status in sorted(found)}
+
+
+def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
+    content = {"application/problem+json": {"schema": body or reference("Problem")}}
+    return {status: {"description": description, "content": content}}
+
+
+@extend_schema_view(
+    create=extend_schema(
+        operation={
+            "operationId": "createToken",
+            "summary": "Sign in for a token",
+            "description": "A bearer token for a name and a password. It is shown this once, is good until "
+            "`expires_at`, and ends with a change of the password. After ten wrong passwords for a name from "
+            "one address the answer is 429 for a while.",
+            "tags": ["Applications"],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": schema.whole(schema.CREDENTIALS)}},
+            },
+            "responses": _responses(
+                {
+                    200: {
+                        "description": "The token.",
+                        "headers": {"Cache-Control": {"$ref": "#/components/headers/No-Store"}},
+                        "content": {
+                            "application/json": {
+                                "schema": schema.whole({"data": schema.whole(schema.TOKEN)}),
+                                "examples": titled({"A token": {"data": example(schema.TOKEN)}}),
+                            }
+                        },
+                    }
+                },
+                _refused(400, "The body is no JSON object with a name and a password.", schema.BAD_BODY),
+                _refused(415, "The body is not JSON by its `Content-Type`."),
+                errors={401: "Unauthorized", 429: "TooManyRequests"},
+            ),
+        }
+    ),
+    destroy=extend_schema(
+        operation={
+            "operationId": "revokeToken",
+            "summary": "Sign out",
+            "description": "Ends the token that the request carries, at once. Others of the user stay good.",
+            "tags": ["Applications"],
+            "security": [{"bearer": []}],
+            "responses": _responses(
+                {204: {"description": "The token has ended."}},
+                errors={401: "Unauthorized", 429: "TooManyRequests"},
+            ),
+        }
+    ),
+)
+class TokenViewSet(ViewSet):
+    """POST name and password for a token; DELETE revokes the token that the request carries."""
+
+    http_method_names = ("post", "delete", "options")
+    authentication_classes = [BearerAuthentication]
+    parser_classes = [ShallowJSONParser]
+
+    def get_permissions(self) -> list[Any]:
+        return [IsAuthenticated() if self.request.method == "DELETE" else AllowAny()]
+
+    def perform_authentication(self, request: Request) -> None:
+        """Credentials are looked at where a permission asks: a stale token does not stop a new one."""
+
+    def create(self, request: Request) -> Response:
+        asked = CredentialsSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        user = authenticate(request._request, **asked.validated_data)
+        if user is None:
+            raise AuthenticationFailed("The user name or the password is wrong.")
+        # no session comes of it, but failures are forgotten and the moment is kept
+        user_logged_in.send(sender=type(user), request=request._request, user=user)
+        token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)
+        expires_at = serializers.DateTimeField().to_representation(token.expiry)
+        return Response({"data": {"token": text, "expires_at": expires_at}})
+
+    def destroy(self, request: Request) -> Response:
+        request.auth.delete()
+        return Response(status=204)
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        caching.private(response)
+        return response

@@ -1,0 +1,77 @@
+"""What the keys of an application and of a token mean, in the words of OpenAPI."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+
+from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, reference
+from vacancies.api.schema import VACANCY
+from vacancies.api.v1 import VacancySerializer
+
+_MOMENT = {"pattern": DATETIME_PATTERN}
+_ZONE = "`YYYY-MM-DD HH:MM:SS` in the time zone of the site."
+
+HISTORY_ENTRY = {
+    "name": field("string", "Name of the step.", "First interview"),
+    "result": field("string", "Result of the step; empty while it has none.", "passed"),
+    "planned_at": field(
+        "string",
+        "When it is planned: `YYYY-MM-DD HH:MM:SS.mmm` in the time zone of the site.",
+        "2026-11-12 10:00:00.000",
+        pattern=DATETIME_PATTERN.replace("$", r"\.[0-9]{3}$"),
+    ),
+    "updated_at": field("string", f"Last change. {_ZONE}", "2026-11-10 09:12:44", **_MOMENT),
+    "created_at": field("string", f"Creation. {_ZONE}", "2026-11-09 16:03:20", **_MOMENT),
+}
+APPLICATION = {name: VACANCY[name] for name in VacancySerializer.Meta.fields} | {
+    "status": field("string", "Where the application stands, in the language of the answer.", "In interview"),
+    "is_spontaneous": field("boolean", "Whether it was sent without a vacancy that asked for it.", False),
+    "history": field(
+        "array",
+        "Steps that the applicant may see, in order. Absent where the site shows none.",
+        [{name: schema["examples"][0] for name, schema in HISTORY_ENTRY.items()}],
+        items=reference("HistoryEntry"),
+    ),
+}
+ACCEPT_LANGUAGE = OpenApiParameter(
+    "Accept-Language",
+    {"type": "string", "examples": ["nl-BE, fr;q=0.8"]},
+    OpenApiParameter.HEADER,
+    description="Language of `status`: `en`, `nl`, `fr` or `de`; the site's where it asks for none of them.",
+)
+
+CREDENTIALS = {
+    "username": field(
+        "string", "Name of the account.", "jane", maxLength=150, pattern=r"^[^\s\u0000-\u001f]+$"
+    ),
+    "password": field(
+        "string", "Its password.", "correct horse battery staple", maxLength=4096, pattern=r"^[^\u0000]+$"
+    ),
+}
+TOKEN = {
+    "token": field(
+        "string", "To send as `Authorization: Bearer <token>`.", "9b0c" * 16, pattern="^[0-9a-zA-Z]+$"
+    ),
+    "expires_at": field("string", f"Until when it is good. {_ZONE}", "2026-12-12 10:00:00", **_MOMENT),
+}
+
+
+def whole(fields: dict[str, Any]) -> Schema:
+    """An object that has all of `fields`."""
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+_MEMBER = {
+    "parameter": field("string", "Member of the body.", "password"),
+    "detail": field("string", "What is wrong with it; what came is not repeated.", "This field is required."),
+}
+BAD_BODY = whole(  # a Problem whose errors are about members of a body
+    {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer", "const": 400},
+        "detail": {"type": "string"},
+        "instance": {"type": "string", "format": "uri-reference"},
+    }
+)
+BAD_BODY["properties"]["errors"] = {"type": "array", "items": whole(_MEMBER)}

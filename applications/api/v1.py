@@ -1,0 +1,122 @@
+"""Version v1 of an applicant's own applications (interface 2.7, 2.8, 5)."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.functional import cached_property
+from drf_spectacular.utils import extend_schema_view
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+
+from applications.api import schema
+from applications.languages import preferred
+from applications.models import Application, HistoryEntry
+from applications.querysets import ApplicationQuerySet
+from jobsite.api.openapi import documented, example, operation
+from jobsite.api.pagination import Unpaged
+from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
+from jobsite.api.viewsets import ReadOnlyViewSet
+from vacancies.api.v1 import VacancySerializer
+
+
+class MillisecondsField(serializers.DateTimeField):
+    """A moment with three digits of its second, cut off, never rounded (docs/decisions.md #13)."""
+
+    def to_representation(self, value: datetime) -> str:  # type: ignore[override]
+        local = timezone.localtime(value)
+        return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03}"
+
+
+@documented("HistoryEntry", "A step of an application.", schema.HISTORY_ENTRY)
+class HistoryEntrySerializer(ItemSerializer):
+    """Interface 2.8."""
+
+    planned_at = MillisecondsField(read_only=True)
+
+    class Meta:
+        model = HistoryEntry
+        fields = ("name", "result", "planned_at", "updated_at", "created_at")
+
+
+@documented("Application", "A vacancy that the user applied to, and where that stands.", schema.APPLICATION)
+class ApplicationSerializer(PlainItemSerializer):
+    """Interface 2.7: the v1 form of the vacancy, then the application's own keys. Needs
+    `Application.objects.with_shown()`, and in its context `language` and `now`."""
+
+    status = serializers.SerializerMethodField()
+    is_spontaneous = serializers.BooleanField()
+    history = HistoryEntrySerializer(many=True, source="visible_history")
+
+    class Meta:
+        fields = (*VacancySerializer.Meta.fields, "status", "is_spontaneous", "history")
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        if not settings.APPLICATION_HISTORY:
+            del fields["history"]
+        return fields
+
+    def get_status(self, application: Application) -> str:
+        status = application.shown_status(at=self.context["now"])
+        return status.label(self.context["language"]) if status else ""
+
+    @cached_property
+    def vacancy(self) -> VacancySerializer:
+        return VacancySerializer(context=self.context)
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        return {
+            **self.vacancy.to_representation(instance.vacancy),
+            **super().to_representation(instance),
+        }
+
+
+@extend_schema_view(
+    list=operation(
+        id="listMyApplications",
+        summary="List my applications",
+        description="The vacancies that the signed-in user applied to, newest application first, whatever "
+        "became of the vacancy. `status` is in the language that `Accept-Language` asks for.",
+        tag="Applications",
+        takes=[schema.ACCEPT_LANGUAGE],
+        response=ApplicationSerializer(many=True),
+        answer="All applications of the user.",
+        examples={
+            "One application": {"data": [example(schema.APPLICATION)]},
+            "None": {"data": []},
+        },
+        credentials=[{"bearer": []}, {"session": []}],
+        errors=(401,),
+    )
+)
+class ApplicationViewSet(ReadOnlyViewSet):
+    """The signed-in user's applications, and nobody else's."""
+
+    serializer_class = ApplicationSerializer
+    pagination_class = Unpaged
+    permission_classes = [IsAuthenticated]
+    language: str
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.language = preferred(request.headers.get("Accept-Language", ""))
+        super().initial(request, *args, **kwargs)
+
+    def get_queryset(self) -> ApplicationQuerySet:
+        return Application.objects.of(self.request.user).newest_first().with_shown()
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "language": self.language, "now": self.now}
+
+    def is_private(self) -> bool:
+        return True
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if response.status_code == 200:
+            response["Content-Language"] = self.language
+        patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])
+        return response

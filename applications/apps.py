@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ApplicationsConfig(AppConfig):
+    name = "applications"
+    verbose_name = "applicants"

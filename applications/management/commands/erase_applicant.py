@@ -1,0 +1,49 @@
+from contextlib import ExitStack
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from applications import privacy
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+
+
+class Command(BaseCommand):
+    help = (
+        "Erase an applicant: account, applications with their record, tokens, sessions, failed sign-ins, and "
+        "the name in the admin's log. There is no way back."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--dry-run", action="store_true", help="report what would go, delete nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            user = privacy.find(username=options["username"])
+            with ExitStack() as stack:
+                if options["dry_run"]:
+                    stack.enter_context(transaction.atomic())
+                gone = privacy.erase(user=user)
+                if options["dry_run"]:
+                    transaction.set_rollback(True)
+        except privacy.NoSuchAccountError as error:
+            raise UsageError(str(error)) from None
+        except privacy.StaffAccountError:
+            raise CommandError(
+                "This is a staff account: the admin's record names it. Take staff status away first."
+            ) from None
+        except ProtectedError as error:
+            kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
+            raise CommandError(f"Something hangs on this account, nothing was deleted: {kinds}.") from None
+        verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
+        counts: dict[str, Any] = {kind: gone[kind] for kind in privacy.KINDS}
+        self.finish(
+            f"{verb} an account with {gone['applications']} applications, {gone['steps']} steps, "
+            f"{gone['tokens']} tokens, {gone['sessions']} sessions, {gone['failed_sign_ins']} "
+            f"failed sign-ins, {gone['log_entries']} entries of the admin's log "
+            f"({gone['log_entries_cleaned']} more cleaned).",
+            **counts,
+        )

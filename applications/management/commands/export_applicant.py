@@ -1,0 +1,44 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from applications import privacy
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+
+
+class Command(BaseCommand):
+    help = (
+        "Write everything that is held about an applicant as JSON, to stdout or a file; it is put on record."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="a new file, for its owner to read only"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            user = privacy.find(username=options["username"])
+        except privacy.NoSuchAccountError as error:
+            raise UsageError(str(error)) from None
+        told = privacy.export(user=user, now=timezone.now())
+        text = json.dumps(told, ensure_ascii=False, indent=2, default=str)
+        path: Path | None = options["output"]
+        if path is None:
+            self.stdout.write(text)
+            return
+        try:
+            with open(
+                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+            ) as file:
+                file.write(f"{text}\n")
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        count = len(told["applications"])
+        self.finish(f"Wrote an account with {count} applications.", file=path, applications=count)

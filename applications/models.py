@@ -1,0 +1,181 @@
+"""Who applied to what, where that stands, and what of it the applicant may see."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from knox.models import AbstractAuthToken
+
+from applications.languages import LANGUAGES, site_language
+from applications.querysets import ApplicationQuerySet, HistoryQuerySet
+from vacancies.models import Vacancy
+
+_LABELS = [f"label_{code}" for code in LANGUAGES]
+
+
+class Status(models.Model):
+    """What applicants read about where they stand, in their language."""
+
+    label_en = models.CharField("in English", max_length=200, blank=True, default="")
+    label_nl = models.CharField("in Dutch", max_length=200, blank=True, default="")
+    label_fr = models.CharField("in French", max_length=200, blank=True, default="")
+    label_de = models.CharField("in German", max_length=200, blank=True, default="")
+
+    class Meta:
+        verbose_name = "status for applicants"
+        verbose_name_plural = "statuses for applicants"
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(label_en="", label_nl="", label_fr="", label_de=""),
+                name="status_says_something",
+                violation_error_message="Say it in one language at least.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.label(site_language())
+
+    def label(self, language: str) -> str:
+        """The words in `language`; where there are none, those in the site's, or in any."""
+        codes = dict.fromkeys((language, site_language(), *LANGUAGES))
+        return next(filter(None, (getattr(self, f"label_{code}") for code in codes)), "")
+
+
+class Stage(models.Model):
+    """A step of the recruiters' own procedure. Its name stays inside; applicants read its status."""
+
+    name = models.CharField(max_length=200, unique=True, help_text="For recruiters only.")
+    status = models.ForeignKey(
+        Status, on_delete=models.PROTECT, related_name="stages", help_text="What applicants read."
+    )
+    embargo_days = models.PositiveSmallIntegerField(
+        "tell after",
+        default=0,
+        help_text="Days for which applicants go on reading the status before. 0: they read it at once.",
+    )
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Application(models.Model):
+    """A person's application to a vacancy."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="applications")
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
+    is_spontaneous = models.BooleanField("spontaneous", default=False)
+    created_at = models.DateTimeField("applied at", default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ApplicationQuerySet.as_manager()
+
+    # Set by `with_shown()`.
+    ordered_changes: "list[StageChange]"
+    visible_history: "list[HistoryEntry]"
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"Application {self.pk}"  # no name: this is what logs repeat
+
+    def shown_status(self, *, at: datetime) -> Status | None:
+        """What the applicant reads at the moment `at`: the status of the latest stage whose embargo is
+        over, or of the first one while none is; None without any. Needs `with_shown()`."""
+        told = [change for change in self.ordered_changes if change.told_at <= at]
+        latest = told[-1:] or self.ordered_changes[:1]
+        return latest[0].stage.status if latest else None
+
+
+class StageChange(models.Model):
+    """That an application came to a stage: the record is added to, and the last one is where it stands."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="changes")
+    stage = models.ForeignKey(Stage, on_delete=models.PROTECT, related_name="changes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    is_told_at_once = models.BooleanField(default=False)  # the applicant knew already: no embargo
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return str(self.stage)
+
+    @property
+    def told_at(self) -> datetime:
+        """The moment from which the applicant reads its status."""
+        return self.at if self.is_told_at_once else self.at + timedelta(days=self.stage.embargo_days)
+
+
+class HistoryEntry(models.Model):
+    """A step of an application: planned, with a result once it has one."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="history")
+    name = models.CharField(max_length=200)
+    result = models.CharField(max_length=200, blank=True, default="")
+    planned_at = models.DateTimeField()
+    is_visible = models.BooleanField("the applicant sees it", default=False)
+    is_imported = models.BooleanField(default=False, editable=False)  # and goes when its source drops it
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = HistoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "step"
+        ordering = ["planned_at", "created_at", "pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Token(AbstractAuthToken):
+    """A bearer token of a user: a hash, an end, and a mark of the password that it was issued under, so
+    that another password ends it."""
+
+    password_mark = models.CharField(max_length=64, editable=False)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return f"{self.token_key}…"
+
+
+class Access(models.TextChoices):
+    VIEW = "view", "seen"
+    CHANGE = "change", "changed"
+    EXPORT = "export", "exported"
+
+
+class AccessLog(models.Model):
+    """That somebody saw or changed an applicant's record. Added to, never changed; it names rows by
+    number, so that erasing a person leaves nothing of them here."""
+
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    application = models.PositiveBigIntegerField("number of the application")
+    action = models.CharField(max_length=20, choices=Access.choices)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = "access"
+        verbose_name_plural = "access log"
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()} {self.at:%Y-%m-%d %H:%M}"

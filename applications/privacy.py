@@ -1,0 +1,290 @@
+"""What is held about applicants: told to them, kept no longer than needed, and gone when they ask."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from axes import models as axes
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import SESSION_KEY, get_user_model
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import ProtectedError, Q, QuerySet
+
+from applications.languages import site_language
+from applications.models import Access, AccessLog, Application, HistoryEntry, StageChange, Token
+
+User = get_user_model()
+
+KINDS = (  # of rows that go
+    "applications",
+    "stage_changes",
+    "steps",
+    "accounts",
+    "tokens",
+    "sessions",
+    "failed_sign_ins",
+    "accesses",
+    "log_entries",
+    "log_entries_cleaned",
+)
+BATCH = 500
+ERASED = "[erased]"
+_SIGN_INS = (axes.AccessAttempt, axes.AccessFailureLog, axes.AccessLog)  # each a name, an address, a moment
+
+
+class NoSuchAccountError(Exception):
+    """Nobody has this name; the message does not repeat it, logs keep messages."""
+
+
+class StaffAccountError(Exception):
+    """The account is not an applicant's."""
+
+
+def find(*, username: str) -> Any:
+    """Return the account called `username`, or raise NoSuchAccountError."""
+    user = User._default_manager.filter(username=username).first()
+    if user is None:
+        raise NoSuchAccountError("There is no account of this name.")
+    return user
+
+
+# --- Erasing -----------------------------------------------------------------------------------
+
+
+def erase(*, user: Any) -> Counter[str]:
+    """Let nothing remain of the applicant `user`; return how many rows of each kind went.
+
+    Who looked at their applications stays on record: it names them by number, and no number leads to a
+    person any more. Raises StaffAccountError for whoever may enter the admin, and Django's ProtectedError
+    where something else is theirs.
+    """
+    if user.is_staff or user.is_superuser:
+        raise StaffAccountError
+    with transaction.atomic():
+        counts = _delete_applications(Application.objects.of(user).values_list("pk", flat=True))
+        counts.update(_delete_account(user, _sessions()))
+        return counts
+
+
+def _sessions() -> Mapping[int, list[str]]:
+    """The keys of all sessions, by whose they are."""
+    keys: dict[int, list[str]] = defaultdict(list)
+    for session in Session.objects.iterator(chunk_size=BATCH):
+        pk = str(session.get_decoded().get(SESSION_KEY, ""))
+        if pk.isdecimal():
+            keys[int(pk)].append(session.pk)
+    return keys
+
+
+def _delete_applications(pks: Iterable[int]) -> Counter[str]:
+    """Delete applications with all that hangs on them, the admin's log of it included."""
+    wanted = list(pks)
+    counts: Counter[str] = Counter()
+    for start in range(0, len(wanted), BATCH):
+        chosen = wanted[start : start + BATCH]
+        for model in (StageChange, HistoryEntry):
+            rows = model._default_manager.filter(application__in=chosen)
+            counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))
+        counts["log_entries"] += _delete_log_of(Application, chosen)
+        deleted = Application.objects.filter(pk__in=chosen).delete()[1]
+        counts["applications"] += deleted.get(Application._meta.label, 0)
+        counts["stage_changes"] += deleted.get(StageChange._meta.label, 0)
+        counts["steps"] += deleted.get(HistoryEntry._meta.label, 0)
+    return counts
+
+
+def _delete_account(user: Any, sessions: Mapping[int, list[str]]) -> Counter[str]:
+    """Delete an account that has no applications, with its credentials and its traces."""
+    counts: Counter[str] = Counter()
+    counts["sessions"] = Session.objects.filter(pk__in=sessions.get(user.pk, [])).delete()[0]
+    counts.update(_delete_tokens(Token.objects.filter(user=user)))
+    for model in _SIGN_INS:
+        rows = model._default_manager.filter(_typed(user))
+        counts["failed_sign_ins"] += rows.count()
+        rows.delete()
+    own = LogEntry.objects.filter(user=user)
+    counts["log_entries"] += _delete_log_of(User, [user.pk]) + own.delete()[0]
+    counts["log_entries_cleaned"] = _clean_log(user)
+    user.delete()
+    counts["accounts"] = 1
+    return counts
+
+
+def _delete_tokens(tokens: QuerySet[Token]) -> Counter[str]:
+    """Delete `tokens`, and the admin's log of them: it has the beginning of each."""
+    entries = _delete_log_of(Token, tokens.values_list("pk", flat=True))
+    return Counter(log_entries=entries, tokens=tokens.delete()[0])
+
+
+def _typed(user: Any) -> Q:
+    """Sign-ins with the name of `user`, or with the e-mail address that people type for it."""
+    typed = Q(username__iexact=user.get_username())
+    return typed | Q(username__iexact=user.email) if user.email else typed
+
+
+def _about(model: Any, pks: Iterable[Any]) -> Q:
+    """What the admin's log tells of rows of `model`."""
+    kind = ContentType.objects.get_for_model(model)
+    return Q(content_type=kind, object_id__in=[str(pk) for pk in pks])
+
+
+def _delete_log_of(model: Any, pks: Iterable[Any]) -> int:
+    return LogEntry.objects.filter(_about(model, pks)).delete()[0]
+
+
+def _clean_log(user: Any) -> int:
+    """Take the name and the address of `user` out of what the admin's log tells of other things. A first
+    or a last name alone may be somebody else's, and stays."""
+    full = user.get_full_name()
+    names = {user.get_username(), user.email, full if " " in full else ""} - {""}
+    # not inside another word, name or address
+    whole = (rf"(?<![\w.@+-]){re.escape(name)}(?!\.?[\w@+-])" for name in names)
+    pattern = re.compile("|".join(whole), re.IGNORECASE)
+    mentioned = Q()
+    for name in names:
+        in_json = json.dumps(name)[1:-1]  # as the admin writes a change message
+        mentioned |= Q(object_repr__icontains=name) | Q(change_message__icontains=name)
+        mentioned |= Q(change_message__icontains=in_json)
+    count = 0
+    for entry in LogEntry.objects.filter(mentioned):
+        said = entry.object_repr, entry.change_message
+        entry.object_repr = pattern.sub(ERASED, entry.object_repr)
+        entry.change_message = _clean_message(entry.change_message, pattern)
+        if said != (entry.object_repr, entry.change_message):
+            entry.save(update_fields=["object_repr", "change_message"])
+            count += 1
+    return count
+
+
+def _clean_message(message: str, pattern: re.Pattern[str]) -> str:
+    def clean(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: clean(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [clean(member) for member in node]
+        return pattern.sub(ERASED, node) if isinstance(node, str) else node
+
+    try:
+        said = json.loads(message)
+    except ValueError:
+        return pattern.sub(ERASED, message)
+    cleaned = clean(said)
+    return message if cleaned == said else json.dumps(cleaned)
+
+
+# --- Retention ---------------------------------------------------------------------------------
+
+
+def purge(*, before: datetime, now: datetime) -> Counter[str]:
+    """Delete applications that nothing has happened to since `before`, then applicants' accounts that
+    have none left and are as old, and tokens that have expired; return how many rows of each kind went.
+
+    An account that has a role (staff, a group, a permission), a token that is still good, or something
+    else that hangs on it, stays.
+    """
+    with transaction.atomic():
+        stale = Application.objects.filter(updated_at__lt=before).select_for_update()
+        counts = _delete_applications(stale.values_list("pk", flat=True))
+        # what is on record of applications that are gone, now or by erasure
+        left = Application.objects.values("pk")
+        record = AccessLog.objects.filter(~Q(application__in=left), at__lt=before)
+        counts["accesses"] = record.delete()[0]
+        counts.update(_delete_tokens(Token.objects.filter(expiry__lt=now)))
+    sessions = _sessions()
+    for user in list(_idle_accounts(before)):
+        try:
+            with transaction.atomic():
+                counts.update(_delete_account(user, sessions))
+        except ProtectedError:
+            counts["accounts_kept"] += 1
+    return counts
+
+
+def _idle_accounts(before: datetime) -> Any:
+    return User._default_manager.filter(
+        Q(last_login=None) | Q(last_login__lt=before),
+        is_staff=False,
+        is_superuser=False,
+        groups=None,
+        user_permissions=None,
+        applications=None,
+        auth_token_set=None,
+        date_joined__lt=before,
+    ).order_by("pk")
+
+
+# --- Telling -----------------------------------------------------------------------------------
+
+
+def export(*, user: Any, now: datetime) -> dict[str, Any]:
+    """Everything that is held about `user`, put on record as such. Secrets and their hashes are left
+    out, and of our own stages stands what the applicant reads, from when."""
+    applications = list(
+        Application.objects.of(user)
+        .newest_first()
+        .select_related("vacancy")
+        .prefetch_related("changes__stage__status", "history")
+    )
+    pks = [application.pk for application in applications]
+    AccessLog.objects.bulk_create(AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks)
+    attempts = (row for model in _SIGN_INS for row in model._default_manager.filter(_typed(user)))
+    return {
+        "account": {
+            "username": user.get_username(),
+            "email": user.email,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "is_active": user.is_active,
+            "date_joined": user.date_joined,
+            "last_login": user.last_login,
+        },
+        "applications": [_told(application, now) for application in applications],
+        "tokens": list(Token.objects.filter(user=user).order_by("created").values("created", "expiry")),
+        "sessions": list(
+            Session.objects.filter(pk__in=_sessions().get(user.pk, []))
+            .order_by("expire_date")
+            .values("expire_date")
+        ),
+        "changes_of_account": list(
+            LogEntry.objects.filter(_about(User, [user.pk])).order_by("action_time").values("action_time")
+        ),
+        "failed_sign_ins": [
+            {"at": row.attempt_time, "address": row.ip_address, "browser": row.user_agent} for row in attempts
+        ],
+        "accesses": [
+            {"application": access.application, "action": access.get_action_display(), "at": access.at}
+            for access in AccessLog.objects.filter(application__in=pks).order_by("at", "pk")
+        ],
+    }
+
+
+def _told(application: Application, now: datetime) -> dict[str, Any]:
+    changes = list(application.changes.all())
+    told = [change for change in changes if change.told_at <= now] or changes[:1]
+    return {
+        "id": application.pk,
+        "vacancy": {"id": application.vacancy.pk, "title": application.vacancy.title},
+        "is_spontaneous": application.is_spontaneous,
+        "created_at": application.created_at,
+        "updated_at": application.updated_at,
+        "statuses": [
+            {"at": min(change.told_at, now), "status": change.stage.status.label(site_language())}
+            for change in told
+        ],
+        "history": [
+            {
+                "name": step.name,
+                "result": step.result,
+                "planned_at": step.planned_at,
+                "is_visible": step.is_visible,
+                "created_at": step.created_at,
+                "updated_at": step.updated_at,
+            }
+            for step in application.history.all()
+        ],
+    }

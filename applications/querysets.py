@@ -1,0 +1,42 @@
+"""Whose applications, with what: said once."""
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Prefetch
+
+
+class ApplicationQuerySet(models.QuerySet):
+    model: Any
+
+    def of(self, user: Any) -> Self:
+        """Those of `user`, and of nobody else."""
+        return self.filter(user=user)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-pk")
+
+    def with_shown(self) -> Self:
+        """Everything an item of the interface shows, in a fixed number of queries: the applications,
+        their changes of stage, their visible steps, and what their vacancies show (four)."""
+        related = {name: self.model._meta.get_field(name).related_model for name in ("changes", "history")}
+        vacancies = self.model._meta.get_field("vacancy").related_model._default_manager
+        changes = related["changes"]._default_manager.select_related("stage__status")
+        return self.prefetch_related(
+            Prefetch("changes", changes.order_by("at", "pk"), to_attr="ordered_changes"),
+            Prefetch(
+                "history",
+                related["history"]._default_manager.visible().in_order(),
+                to_attr="visible_history",
+            ),
+            Prefetch("vacancy", vacancies.with_related()),
+        )
+
+
+class HistoryQuerySet(models.QuerySet):
+    def visible(self) -> Self:
+        """Steps that the applicant may see (docs/decisions.md #50)."""
+        return self.filter(is_visible=True)
+
+    def in_order(self) -> Self:
+        return self.order_by("planned_at", "created_at", "pk")

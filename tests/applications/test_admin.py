@@ -1,0 +1,274 @@
+"""The recruiters' side of applications: walls between brands, stages on record, every view in the log."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications import operations
+from applications.models import AccessLog, Application, HistoryEntry, Stage, Status, Token
+from applications.tokens import issue
+from tests.factories import make_brand, make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/applications/application/"
+STEPS = "/admin/applications/historyentry/"
+FOREIGN = "Zyxforeign"
+SEEING = ("view_application", "change_application", "view_historyentry", "view_accesslog")
+
+
+@pytest.fixture(autouse=True)
+def stages(db):
+    """Three stages to tell apart; a flush after a live-server test takes those of the migration."""
+    Stage.objects.all().delete()
+    Status.objects.all().delete()
+    for position, (name, label, embargo) in enumerate(
+        (("New", "Received", 0), ("Rejected", "Not selected", 3), ("Interview", "In interviews", 0))
+    ):
+        status = Status.objects.create(label_en=label, label_nl=f"{label} (nl)")
+        Stage.objects.create(name=name, status=status, position=position, embargo_days=embargo)
+
+
+def staff(name, *permissions, brands=()):
+    user = User.objects.create_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    user.brands.set(brands)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def apply(name, brand="Acme", **values):
+    user = User.objects.create_user(name, f"{name}@example.org", first_name=name.title())
+    vacancy = make_vacancy(title=f"Job for {name}", brand=make_brand(brand), **values)
+    return operations.receive(user=user, vacancy=vacancy, at=timezone.now() - timedelta(days=1))
+
+
+def step(application, name="Talk", **values):
+    planned = timezone.now() + timedelta(days=1)
+    return HistoryEntry.objects.create(application=application, name=name, **{"planned_at": planned} | values)
+
+
+@pytest.fixture
+def own():
+    return apply("jan")
+
+
+@pytest.fixture
+def foreign():
+    application = apply(FOREIGN, brand="Other")
+    step(application, name=f"{FOREIGN} talk")
+    return application
+
+
+@pytest.fixture
+def anna(own):
+    return staff("anna", *SEEING, brands=[own.vacancy.brand])
+
+
+@pytest.fixture
+def root():
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    return client
+
+
+def page(application):
+    return f"{LIST}{application.pk}/change/"
+
+
+def change(application, **values):
+    """What the form of an application posts."""
+    stage = application.changes.last().stage
+    steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0}
+    return {"stage": stage.pk} | steps | values
+
+
+# --- walls -------------------------------------------------------------------------------------
+
+
+def test_other_brands_are_not_there_by_any_way(anna, own, foreign):
+    for url in (LIST, f"{LIST}?q={FOREIGN[:5]}", f"{LIST}?vacancy__id__exact={foreign.vacancy_id}", STEPS):
+        assertNotContains(anna.get(url), FOREIGN.title(), msg_prefix=url)
+    for url in (page(foreign), f"{LIST}{foreign.pk}/history/", f"{LIST}{foreign.pk}/delete/"):
+        answer = anna.get(url, follow=True)
+        assertNotContains(answer, FOREIGN.title(), status_code=answer.status_code, msg_prefix=url)
+
+    anna.post(page(foreign), change(foreign, stage=Stage.objects.last().pk))
+    stage = Stage.objects.get(name="Rejected")
+    anna.post(LIST, {"action": f"move_to_{stage.pk}", "_selected_action": [own.pk, foreign.pk]})
+    assert [str(change) for change in foreign.changes.all()] == ["New"]
+    assert own.changes.last().stage == stage
+
+
+def test_who_works_for_every_brand_sees_all(own, foreign):
+    client = staff("editor", *SEEING, "work_for_every_brand")
+
+    assertContains(client.get(LIST), FOREIGN.title())
+    assertContains(client.get(STEPS), FOREIGN.title())
+    assert client.get(page(foreign)).status_code == 200
+
+
+def test_who_works_for_no_brand_sees_none(own, foreign):
+    client = staff("new", *SEEING)
+
+    assert list(client.get(LIST).context["cl"].result_list) == []
+    assert client.get(page(own)).status_code == 302
+
+
+def test_without_the_permission_nothing_is_there(own):
+    client = staff("other", "view_vacancy", "work_for_every_brand", brands=[own.vacancy.brand])
+
+    for url in (LIST, page(own), STEPS, "/admin/applications/accesslog/", "/admin/applications/token/"):
+        assert client.get(url).status_code == 403
+
+
+# --- stages ------------------------------------------------------------------------------------
+
+
+def test_another_stage_is_recorded_with_its_author_and_moment(at, anna, own):
+    interview = Stage.objects.get(name="Interview")
+
+    anna.post(page(own), change(own, stage=interview.pk))
+
+    recorded = own.changes.values_list("stage__name", "author__username", "at")
+    assert list(recorded) == [("New", None, own.created_at), ("Interview", "anna", at)]
+    own.refresh_from_db()
+    assert own.updated_at == at
+
+
+def test_saving_without_another_stage_records_none(anna, own):
+    anna.post(page(own), change(own, is_spontaneous="on"))
+
+    assert own.changes.count() == 1
+    assert Application.objects.get(pk=own.pk).is_spontaneous
+
+
+def test_bulk_move_tells_how_many_and_which_were_there(anna, own):
+    second = apply("piet")
+    interview = Stage.objects.get(name="Interview")
+    rows = Application.objects.filter(pk=second.pk)
+    operations.move(applications=rows, stage=interview, author=None, at=timezone.now())
+
+    chosen = {"action": f"move_to_{interview.pk}", "_selected_action": [own.pk, second.pk]}
+    answer = anna.post(LIST, chosen, follow=True)
+
+    texts = [str(message) for message in answer.context["messages"]]
+    assert texts == ["1 moved to Interview.", "1 were in Interview already."]
+    assert own.changes.count() == second.changes.count() == 2
+    assert [entry.object_id for entry in LogEntry.objects.all()] == [str(own.pk)]
+
+
+def test_what_the_applicant_sees_stands_beside_it(anna, own):
+    step(own, name="Visible talk", is_visible=True)
+    step(own, name="Secret talk")
+    anna.post(page(own), change(own, stage=Stage.objects.get(name="Rejected").pk))
+
+    html = anna.get(page(own)).content.decode()
+
+    shown = html[html.index("What the applicant sees") : html.index("Stages so far")]
+    assert "English: <strong>Received</strong>" in shown
+    assert "Dutch: <strong>Received (nl)</strong>" in shown
+    assert "Not selected" in shown[shown.index("From ") :]  # when the embargo ends
+    assert "Visible talk" in shown
+    assert "Secret talk" not in shown
+
+
+def test_step_is_planned_on_the_page_of_the_application(at, anna, own):
+    new = {
+        "history-TOTAL_FORMS": 1,
+        "history-0-name": "Talk",
+        "history-0-planned_at_0": "2026-03-09",
+        "history-0-planned_at_1": "10:00:00",
+        "history-0-result": "",
+        "history-0-is_visible": "on",
+        "history-0-application": own.pk,
+    }
+
+    answer = anna.post(page(own), change(own, **new))
+
+    assert answer.status_code == 302
+    assert list(own.history.values_list("name", "is_visible", "updated_at")) == [("Talk", True, at)]
+
+
+def test_planned_steps_read_as_a_calendar(at, anna, own):
+    for name, days in (("Later", 3), ("Past", -3), ("Sooner", 1)):
+        step(own, name=name, planned_at=at + timedelta(days=days))
+
+    def names(query=""):
+        return [row.name for row in anna.get(STEPS + query).context["cl"].result_list]
+
+    assert names() == ["Sooner", "Later"]
+    assert names("?when=past") == ["Past"]
+    assert names("?when=all") == ["Past", "Sooner", "Later"]
+
+
+# --- the log and the tokens --------------------------------------------------------------------
+
+
+def test_every_view_and_change_is_in_the_log(anna, own, foreign):
+    anna.get(LIST)
+    anna.get(page(own))
+    anna.get(page(foreign))
+    anna.post(page(own), change(own))
+
+    entries = AccessLog.objects.order_by("pk").values_list("actor__username", "application", "action")
+    assert list(entries) == [("anna", own.pk, "view"), ("anna", own.pk, "change")]
+
+
+def test_log_is_read_and_never_written(anna, own, root):
+    anna.get(page(own))
+    entry = AccessLog.objects.get()
+
+    assert root.get("/admin/applications/accesslog/").status_code == 200
+    for path in ("add/", f"{entry.pk}/delete/", f"{entry.pk}/change/"):
+        assert root.post(f"/admin/applications/accesslog/{path}", {"post": "yes"}).status_code == 403
+    assert AccessLog.objects.get() == entry
+
+
+def test_deleting_a_token_revokes_it(client, own, root):
+    token, text = issue(user=own.user, lifetime=timedelta(days=1))
+    bearer = {"Authorization": f"Bearer {text}"}
+    assert client.get("/v1/user/applications", headers=bearer).status_code == 200
+
+    listed = root.get("/admin/applications/token/")
+    root.post(f"/admin/applications/token/{token.pk}/delete/", {"post": "yes"})
+
+    assertNotContains(listed, text)
+    assert not Token.objects.exists()
+    assert client.get("/v1/user/applications", headers=bearer).status_code == 401
+
+
+def test_list_takes_the_same_queries_for_one_row_and_for_thirty(anna, own, django_assert_num_queries):
+    # session, user, its permissions, those of its groups; stages for the filter and, three times, for the
+    # actions; the count; the rows with their brands' wall inside
+    queries = 10
+    anna.get(LIST)
+    with django_assert_num_queries(queries):
+        anna.get(LIST)
+    for number in range(30):
+        apply(f"person-{number}")
+    with django_assert_num_queries(queries):
+        anna.get(LIST)
+
+
+def test_application_is_neither_added_nor_deleted_by_hand(own, root):
+    assert root.get(f"{LIST}add/").status_code == 403
+    assert root.post(f"{LIST}{own.pk}/delete/", {"post": "yes"}).status_code == 403
+    root.post(LIST, {"action": "delete_selected", "_selected_action": [own.pk], "post": "yes"})
+    assert Application.objects.exists()
+
+
+def test_stage_in_use_is_not_deleted_and_a_status_says_something(own, root):
+    stage = Stage.objects.first()
+
+    root.post(f"/admin/applications/stage/{stage.pk}/delete/", {"post": "yes"})
+    empty = root.post("/admin/applications/status/add/", {})
+
+    assert Stage.objects.filter(pk=stage.pk).exists()
+    assertContains(empty, "Say it in one language at least.")

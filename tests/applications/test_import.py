@@ -1,0 +1,274 @@
+"""import_applications: the same again changes nothing, bad rows lose no good one, names stay out of logs."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from tests.applications.makers import MINE, PASSWORD, make_step, make_user, signed_in
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+PERSON = {"username": "zyxjane", "email": "zyxjane@example.org"}
+
+
+@pytest.fixture
+def vacancy(at):
+    return make_vacancy(pk=501)
+
+
+@pytest.fixture(autouse=True)
+def stages(db):
+    """Two stages; a flush after a live-server test takes those of the migration."""
+    StageChange.objects.all().delete()
+    Stage.objects.all().delete()
+    Status.objects.all().delete()
+    for position, (name, embargo, english, dutch) in enumerate(
+        (("New", 0, "Received", "Ontvangen"), ("Rejected", 2, "Not selected", "Niet weerhouden"))
+    ):
+        status = Status.objects.create(label_en=english, label_nl=dutch)
+        Stage.objects.create(name=name, status=status, embargo_days=embargo, position=position)
+
+
+def row(**values):
+    return {"user": PERSON, "vacancy_id": 501, "created_at": "2026-02-01 08:00:00"} | values
+
+
+@pytest.fixture
+def land(tmp_path, capsys):
+    """Import rows; give the exit code, the report and everything that was said."""
+
+    def run(*rows, words=(), content=None):
+        path = tmp_path / "applications.json"
+        path.write_text(json.dumps(list(rows)) if content is None else content)
+        code = 0
+        try:
+            call_command("import_applications", str(path), "--format", "json", *words)
+        except SystemExit as stop:
+            code = stop.code
+        said = capsys.readouterr()
+        return code, json.loads(said.out), said.out + said.err
+
+    return run
+
+
+def counts(report):
+    return {name: report[name] for name in ("created", "updated", "unchanged", "refused", "users")}
+
+
+def snapshot():
+    return [
+        list(model.objects.order_by("pk").values())
+        for model in (Application, StageChange, HistoryEntry, User)
+    ]
+
+
+STEPS = [
+    {"name": "Phone call", "result": "ok", "planned_at": "2026-02-03 10:00:00.123"},
+    {"name": "Talk among us", "planned_at": "2026-02-04 10:00:00", "is_visible": False},
+]
+
+
+def test_row_becomes_an_application_that_its_applicant_sees(land, vacancy):
+    code, report, _ = land(row(status="Not selected", history=STEPS, is_spontaneous=True))
+
+    assert code == 0
+    assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
+    (item,) = signed_in(User.objects.get()).get(MINE).json()["data"]
+    assert (item["id"], item["status"], item["is_spontaneous"]) == (501, "Not selected", True)
+    assert [(s["name"], s["result"], s["planned_at"]) for s in item["history"]] == [
+        ("Phone call", "ok", "2026-02-03 10:00:00.123")
+    ]
+    assert Application.objects.get().created_at.isoformat() == "2026-02-01T08:00:00+00:00"
+
+
+def test_same_again_changes_nothing(land, vacancy, time_machine, at):
+    rows = [row(status="Received", history=STEPS), row(stage="Rejected", created_at="2026-02-02 08:00:00")]
+    land(*rows)
+    before = snapshot()
+    time_machine.shift(86_400)
+
+    code, report, _ = land(*rows)
+
+    assert (code, counts(report)) == (
+        0,
+        {"created": 0, "updated": 0, "unchanged": 2, "refused": 0, "users": 0},
+    )
+    assert snapshot() == before
+
+
+def test_dry_run_says_the_same_and_writes_nothing(land, vacancy):
+    rows = [row(status="Brand new status", history=STEPS), row(vacancy_id=9)]
+    before = snapshot(), Status.objects.count(), Stage.objects.count()
+
+    dry = land(*rows, words=["--dry-run"])
+
+    assert (snapshot(), Status.objects.count(), Stage.objects.count()) == before
+    assert dry[1]["summary"].startswith("Dry run, nothing was written. ")
+    real = land(*rows)
+    assert counts(dry[1]) == counts(real[1])
+    assert dry[0] == real[0] == 1
+
+
+def test_bad_rows_are_named_by_number_and_lose_no_good_one(land, vacancy):
+    bad = [
+        row(vacancy_id=999),
+        row(vacancy_id="abc"),
+        row(user={"username": "zyx jane", "email": "zyx"}),
+        row(user=None),
+        {},
+        "text",
+        None,
+        row(created_at="yesterday"),
+        row(stage="No such stage"),
+        row(history=[{"name": "", "planned_at": "x"}]),
+        row(user={"username": "zyx\x00"}),
+        row(vacancy_id=10**30),
+    ]
+
+    code, report, said = land(*bad, row())
+
+    assert code == 1
+    assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 12, "users": 1}
+    assert [line.split(":")[0] for line in report["failed"]] == [
+        f"applications.json row {number}" for number in range(1, 13)
+    ]
+    assert "there is no vacancy 999" in report["failed"][0]
+    assert "zyx" not in said
+
+
+def test_status_in_any_language_finds_its_stage(land, vacancy):
+    for n, text in enumerate(("Not selected", "niet WEERHOUDEN", "Not selected "), 1):
+        land(row(status=text, created_at=f"2026-02-0{n} 08:00:00"))
+
+    latest = [application.changes.last().stage.name for application in Application.objects.all()]
+    assert latest == ["Rejected"] * 3
+    assert Status.objects.count() == 2
+
+
+def test_unknown_status_becomes_a_status_with_a_stage(land, vacancy, settings):
+    settings.LANGUAGE_CODE = "nl"
+    code, report, _ = land(
+        row(status="Op gesprek"), row(status="op gesprek", created_at="2026-02-02 08:00:00")
+    )
+
+    status = Status.objects.get(label_nl="Op gesprek")
+    assert (status.label_en, status.stages.get().name) == ("", "Op gesprek")
+    assert code == 0
+    assert len(report["notes"]) == 1
+    assert "Op gesprek" in report["notes"][0]
+
+
+def test_status_called_like_a_stage_gets_a_stage_of_its_own(land, vacancy):
+    land(row(status="New"))
+
+    assert Status.objects.get(label_en="New").stages.get().name == "New (2)"
+
+
+def test_status_that_its_applicant_knew_is_not_held_back(land, vacancy):
+    """`status` is what was read there already; a `stage` is ours, and its embargo counts."""
+    land(row(status="Not selected"))
+    land(row(stage="Rejected", created_at="2026-02-02 08:00:00"))
+    land(row(created_at="2026-03-02 09:00:00"))
+    land(row(created_at="2026-03-02 09:00:00", stage="Rejected"))
+
+    statuses = [item["status"] for item in signed_in(User.objects.get()).get(MINE).json()["data"]]
+
+    assert statuses == ["Received", "Not selected", "Not selected"]
+
+
+def test_change_at_the_source_is_recorded_and_dated(land, vacancy, at):
+    land(row(status="Received"))
+
+    _, report, _ = land(row(status="Not selected", is_spontaneous=True))
+
+    application = Application.objects.get()
+    assert counts(report)["updated"] == 1
+    assert [change.stage.name for change in application.changes.all()] == ["New", "Rejected"]
+    assert (application.updated_at, application.is_spontaneous) == (at, True)
+
+
+def test_history_follows_the_source_and_leaves_steps_made_here(land, vacancy):
+    land(row(history=STEPS))
+    make_step(Application.objects.get(), "Made here")
+
+    _, report, _ = land(row(history=[STEPS[0] | {"result": "excellent"}]))
+    assert counts(report)["updated"] == 1
+    assert set(HistoryEntry.objects.values_list("name", "result")) == {
+        ("Phone call", "excellent"),
+        ("Made here", ""),
+    }
+
+    assert counts(land(row())[1])["unchanged"] == 1  # without the key: not told, not touched
+    assert HistoryEntry.objects.count() == 2
+    land(row(history=[]))
+    assert [step.name for step in HistoryEntry.objects.all()] == ["Made here"]
+
+
+def test_account_that_is_here_is_left_alone(land, vacancy):
+    user = make_user("zyxjane", email="mine@example.org", first_name="Jane")
+    before = User.objects.values().get()
+
+    _, report, _ = land(row(user=PERSON | {"password": "from the source", "is_staff": True}))
+
+    assert User.objects.values().get() == before
+    assert counts(report)["users"] == 0
+    assert user.applications.count() == 1
+
+
+def test_account_that_comes_is_no_staff_and_has_no_password(land, vacancy):
+    land(row(user=PERSON | {"is_staff": True, "is_superuser": True, "is_active": False}))
+    user = User.objects.get()
+
+    assert (user.is_staff, user.is_superuser, user.is_active) == (False, False, True)
+    assert not user.has_usable_password()
+    assert user.email == "zyxjane@example.org"
+
+
+def test_account_comes_with_its_password(land, vacancy, client):
+    _, _, said = land(row(user=PERSON | {"password": PASSWORD}))
+
+    body = {"username": "zyxjane", "password": PASSWORD}
+    assert client.post("/v1/auth/token", body, content_type="application/json").status_code == 200
+    assert PASSWORD not in said
+
+
+def test_nothing_personal_is_said(land, vacancy, caplog):
+    caplog.set_level("DEBUG", "applications")
+    rows = [
+        row(zyxkey=1, user=PERSON | {"zyxname": "Jane"}),
+        row(user={"username": "zyx!!", "email": "zyx"}),
+        row(history=[{"name": "zyxstep" * 99, "planned_at": "zyxtime"}]),
+        row(status="zyxstatus" * 99),
+        row(stage="Rejected", history=[{"name": "zyxstep", "planned_at": "2026-02-03 10:00:00"}]),
+    ]
+
+    _, report, said = land(*rows)
+
+    assert report["failed"]
+    assert "zyxjane" not in said + caplog.text
+    assert "zyxstep" not in said + caplog.text
+    assert "zyx!!" not in said
+
+
+@pytest.mark.parametrize("content", ["", "{", "{}", '"x"', "null", "[" * 100_000, "\x00"])
+def test_file_that_holds_no_list_is_a_failure_in_words(land, content):
+    code, report, _ = land(content=content)
+
+    assert code == 1
+    assert report["failed"]
+
+
+def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):
+    path = tmp_path / "applications.json"
+    path.write_text(json.dumps([row(), row(vacancy_id=9)]))
+
+    with pytest.raises(SystemExit):
+        call_command("import_applications", str(path))
+
+    said = capsys.readouterr()
+    assert said.out.startswith("2 applications: 1 created, 0 updated, 0 unchanged, 1 refused.")
+    assert said.err.startswith("failed: applications.json row 2: there is no vacancy 9 here")

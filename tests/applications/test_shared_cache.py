@@ -1,0 +1,206 @@
+"""A real nginx that caches everything it may, in front of a real service: what it hands to whom.
+
+With `proxy_cache` and nothing else said, nginx keeps what its upstream allows and looks at the address
+alone. One answer of an applicant that it kept would be everybody's.
+"""
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.applications.makers import MINE
+from tests.services import Instance, free_port
+
+pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
+
+CONFIG = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+worker_processes 1;
+{user}
+events {{ worker_connections 64; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  proxy_cache_path {folder}/cache keys_zone=shared:1m;
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass {upstream};
+      proxy_set_header Host 127.0.0.1;
+      proxy_cache shared;
+      proxy_cache_key $scheme$host$request_uri;
+      proxy_cache_methods GET HEAD;
+      add_header X-Cache-Status $upstream_cache_status always;
+    }}
+  }}
+}}
+"""
+ROWS = [
+    {"user": {"username": name, "password": f"{name}'s long password"}, "vacancy_id": n, "history": []}
+    for n, name in enumerate(("zyxanna", "zyxbert"), 1)
+]
+
+
+MAKE = """
+from django.utils import timezone
+from vacancies.models import Recruiter, Vacancy
+head = Recruiter.objects.create(name="Noor")
+for pk, title in ((1, "Job of zyxanna"), (2, "Job of zyxbert"), (3, "Job of all")):
+    Vacancy.objects.create(
+        pk=pk, title=title, head_recruiter=head, status="published", publish_from=timezone.now(),
+        audience="internal" if pk < 3 else "both", is_hot=True,
+    )
+"""
+SIGN_IN = """
+from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+for user in User.objects.order_by("username"):
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    print(session.session_key)
+"""
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory):
+    """A service with two applicants, each of whom applied to a vacancy of their own."""
+    folder = tmp_path_factory.mktemp("service")
+    instance = Instance(folder, INTERNAL_ACCESS="authenticated", MULTI_BRANDING="no")
+    (folder / "applications.json").write_text(json.dumps(ROWS))
+    instance.manage("shell", "-c", MAKE)
+    instance.manage("import_applications", str(folder / "applications.json"))
+    return instance
+
+
+@pytest.fixture(scope="module")
+def edge(instance, tmp_path_factory):
+    """The base URL of an nginx that caches, in front of the service."""
+    folder = tmp_path_factory.mktemp("nginx")
+    with instance.serve() as upstream:
+        port = free_port()
+        user = "user root;" if os.geteuid() == 0 else ""
+        config = folder / "nginx.conf"
+        config.write_text(CONFIG.format(folder=folder, port=port, upstream=upstream, user=user))
+        server = subprocess.Popen(
+            ["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")],
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            deadline = time.monotonic() + 20
+            while True:
+                try:
+                    ask(url, "/v1/filters?up")
+                    break
+                except OSError:
+                    assert time.monotonic() < deadline, (folder / "error.log").read_text()
+                    assert server.poll() is None, (folder / "error.log").read_text()
+                    time.sleep(0.05)
+            yield url
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def ask(url, path, method="GET", body=None, **headers):
+    """Return (status, headers, text) of an answer."""
+    link = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    try:
+        link.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = link.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read().decode()
+    finally:
+        link.close()
+
+
+@pytest.fixture(scope="module")
+def people(instance, edge):
+    """The headers by which each applicant is known: by token, got through the cache, and by session."""
+    sessions = instance.manage("shell", "-v0", "-c", SIGN_IN).stdout.split()[-2:]
+    found = {}
+    for row, session in zip(ROWS, sessions, strict=True):
+        name, password = row["user"]["username"], row["user"]["password"]
+        body = json.dumps({"username": name, "password": password})
+        status, _, text = ask(edge, "/v1/auth/token", "POST", body, Content_Type="application/json")
+        assert status == 200
+        found[name, "token"] = {"Authorization": f"Bearer {json.loads(text)['data']['token']}"}
+        found[name, "session"] = {"Cookie": f"sessionid={session}"}
+    return found
+
+
+def test_public_lists_are_cached(edge):
+    for path in ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v1/vacancies/3"):
+        answers = [ask(edge, path) for _ in range(3)]
+
+        assert [headers["X-Cache-Status"] for _, headers, _ in answers] == ["MISS", "HIT", "HIT"]
+        assert len({text for _, _, text in answers}) == 1
+
+
+def test_public_list_from_the_cache_is_the_same_for_who_is_signed_in(edge, people):
+    plain = ask(edge, "/v1/vacancies?signed-in")
+    for headers in people.values():
+        status, told, text = ask(edge, "/v1/vacancies?signed-in", **headers)
+        assert (status, told["X-Cache-Status"], text) == (200, "HIT", plain[2])
+
+
+@pytest.mark.parametrize("by", ["token", "session"])
+@pytest.mark.parametrize("first", ["GET", "HEAD"])
+def test_nobody_gets_the_applications_of_another(edge, people, by, first):
+    path = f"{MINE}?{by}-{first}"  # an entry of the cache of its own
+    anna, bert = (people[name, by] for name in ("zyxanna", "zyxbert"))
+    ask(edge, path, first, **anna)
+
+    for _ in range(2):
+        for headers, own, foreign in ((anna, "zyxanna", "zyxbert"), (bert, "zyxbert", "zyxanna")):
+            status, told, text = ask(edge, path, **headers)
+            assert (status, told["Cache-Control"]) == (200, "private, no-store")
+            assert [item["title"] for item in json.loads(text)["data"]] == [f"Job of {own}"]
+            assert foreign not in text
+            assert told["X-Cache-Status"] == "MISS"
+        for headers in ({}, {"Authorization": "Bearer stale"}, {"Cookie": "sessionid=" + "a" * 32}):
+            status, told, text = ask(edge, path, **headers)
+            assert status == 401
+            assert "zyx" not in text
+            assert told["X-Cache-Status"] == "MISS"
+
+
+def test_refusal_of_one_is_not_kept_for_another(edge, people):
+    path = f"{MINE}?refused"
+
+    statuses = [ask(edge, path, **headers)[0] for headers in ({}, people["zyxanna", "token"], {})]
+
+    assert statuses == [401, 200, 401]
+
+
+def test_internal_lists_are_not_kept_either(edge, people):
+    for path in ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal", "/v1/vacancies/1"):
+        for headers in people.values():
+            status, told, text = ask(edge, path, **headers)
+            assert (status, told["X-Cache-Status"]) == (200, "MISS")
+            assert "zyxanna" in text
+        status, _, text = ask(edge, path)
+        assert status == (404 if path.endswith("/1") else 401)
+        assert "zyx" not in text
+
+
+def test_tokens_are_not_kept(edge, people):
+    assert ask(edge, "/v1/auth/token")[0] == 405
+    status, _, text = ask(edge, "/v1/auth/token", "DELETE", **people["zyxbert", "token"])
+    assert (status, text) == (204, "")
+    assert ask(edge, MINE, **people["zyxbert", "token"])[0] == 401
