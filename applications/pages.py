@@ -3,12 +3,13 @@
 Same-site front ends send people to `/account/login?next=...`; others use tokens.
 """
 
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator
 from functools import wraps
 from threading import Thread
 from typing import Any
 
-from django.contrib.auth import views
+from django.contrib.auth import get_user_model, views
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordResetForm
 from django.http import HttpRequest, HttpResponse
@@ -28,6 +29,14 @@ class ResetForm(PasswordResetForm):
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
         site = {"site": absolute(request, "/").rstrip("/")}
         super().save(request=request, **kwargs | {"extra_email_context": site})
+
+    def get_users(self, email: str) -> Iterator[Any]:
+        """Applicants who never had a password here, as an import leaves them, may choose one too."""
+        wanted = unicodedata.normalize("NFKC", email).casefold()
+        for user in get_user_model().objects.filter(email__iexact=email, is_active=True):
+            same = unicodedata.normalize("NFKC", user.email).casefold() == wanted
+            if same and (user.has_usable_password() or not user.is_staff):
+                yield user
 
     def send_mail(self, *args: Any, **kwargs: Any) -> None:
         language = translation.get_language()

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from axes import models as axes
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.contenttypes.models import ContentType
@@ -182,7 +183,8 @@ def _clean_message(message: str, pattern: re.Pattern[str]) -> str:
 
 def purge(*, before: datetime, now: datetime) -> Counter[str]:
     """Delete applications that nothing has happened to since `before`, then applicants' accounts that
-    have none left and are as old, and tokens that have expired; return how many rows of each kind went.
+    have none left and are as old, and tokens, sessions and failed sign-ins that are over; return how many
+    rows of each kind went.
 
     An account that has a role (staff, a group, a permission), a token that is still good, or something
     else that hangs on it, stays.
@@ -195,6 +197,9 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
         record = AccessLog.objects.filter(~Q(application__in=left), at__lt=before)
         counts["accesses"] = record.delete()[0]
         counts.update(_delete_tokens(Token.objects.filter(expiry__lt=now)))
+        counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
+        over = now - settings.AXES_COOLOFF_TIME
+        counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=over).delete()[0]
     sessions = _sessions()
     for user in list(_idle_accounts(before)):
         try:

@@ -1,4 +1,4 @@
-"""Signing in and out with a bearer token (interface 5, docs/decisions.md #49)."""
+"""Signing in and out with a bearer token (interface 5, docs/decisions.md #47, #48)."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
                 {
                     200: {
                         "description": "The token.",
-                        "headers": {"Cache-Control": {"$ref": "#/components/headers/No-Store"}},
+                        "headers": {"Cache-Control": {"$ref": "#/components/headers/Private"}},
                         "content": {
                             "application/json": {
                                 "schema": schema.whole({"data": schema.whole(schema.TOKEN)}),

@@ -91,6 +91,8 @@ class ApplicationSerializer(PlainItemSerializer):
         },
         credentials=[{"bearer": []}, {"session": []}],
         errors=(401,),
+        headers=("Content-Language",),
+        is_private=True,
     )
 )
 class ApplicationViewSet(ReadOnlyViewSet):

@@ -17,9 +17,9 @@ from jobsite.api.pagination import NUMBER, SIZE
 
 DESCRIPTION = """\
 Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
-application forms, and the filters to narrow lists by. Everything is a `GET`; `HEAD` answers the same
-without a body, `OPTIONS` with the allowed methods, and pages of any origin may read public answers (CORS).
-Paths have no trailing slash.
+application forms, the filters to narrow lists by, and for an applicant the own applications. All but signing
+in is a `GET`; `HEAD` answers the same without a body, `OPTIONS` with the allowed methods, and pages of any
+origin may read public answers (CORS). Paths have no trailing slash.
 
 ### Paging
 Lists come as `{"data": [...], "links": {...}, "meta": {...}}`. `page[size]` (20 unless asked otherwise) and
@@ -40,6 +40,11 @@ all other keys, so that a list page does not carry long texts. The lists of v0.1
 fields, the consent last. `/v1/vacancies/{id}/form/schema` is a JSON Schema of a valid submission. Both
 carry `Form-Version`, which changes exactly when the structure does: submit it along, and prove which form
 was filled in.
+
+### My applications
+`/v1/user/applications` is what the signed-in user applied to, with a status in the language that
+`Accept-Language` asks for and the steps that they may see. Send `Authorization: Bearer <token>`, which
+`POST /v1/auth/token` gives for a name and a password, or a session cookie. No cache may keep it.
 
 ### Errors
 Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`. A
@@ -157,6 +162,7 @@ HEADERS = {
         "public, max-age=60",
     ),
     "No-Store": _header("Errors are not to be kept.", "no-store"),
+    "Private": _header("The answer is for who asked, and not to be kept.", "private, no-store"),
     "Vary": _header("Request headers that the answer depends on.", "Accept-Encoding"),
     "Allow": _header("Methods that there are.", "GET, HEAD, OPTIONS"),
     "Content-Language": _header("Language of the answer.", "nl", enum=["en", "nl", "fr", "de"]),
@@ -254,7 +260,8 @@ ALWAYS = (304, 400, 405, 406, 429, 500)  # what every operation may answer besid
 
 
 def _headers(names: Collection[str]) -> dict[str, Any]:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    called = {"Private": "Cache-Control"}
+    return {called.get(name, name): {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _responses() -> dict[str, Any]:
@@ -317,15 +324,18 @@ def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str, Any]) -> None:
     responses = described["responses"]
     examples, own_headers = described.pop("x-examples"), described.pop("x-headers")
+    is_private = described.pop("x-private")
     answer = responses["200"]
     body = answer["content"]["application/json"]
     body["examples"] = examples
     envelope = body["schema"].get("$ref", "").rpartition("/")[2]
     if not envelope.startswith("Paginated"):
         body["schema"] = _object("One resource.", {"data": body["schema"]})
-    usual = (*_ANSWER, *_GOING) if path.startswith("/v0.1/") else _ANSWER
+    usual: tuple[str, ...] = (*_ANSWER, *_GOING) if path.startswith("/v0.1/") else _ANSWER
+    if is_private:
+        usual = ("Private", "Vary", "Allow")
     answer["headers"] = _headers((*usual, *own_headers))
-    statuses = sorted({*map(int, responses), *ALWAYS} - {200})
+    statuses = sorted({*map(int, responses), *ALWAYS} - ({200, 304} if is_private else {200}))
     described["responses"] = {"200": answer} | {
         str(status): {"$ref": f"#/components/responses/{_SHARED[status][0]}"} for status in statuses
     }

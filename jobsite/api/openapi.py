@@ -119,12 +119,14 @@ def operation(
     errors: Collection[int] = (),
     is_deprecated: bool = False,
     headers: Collection[str] = (),
+    is_private: bool = False,
 ) -> Callable[[Any], Any]:
     """`extend_schema` for an operation of the interface.
 
     `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title.
     `errors` are statuses beside those that every operation may answer with; `credentials` the OpenAPI
-    security requirements, by default none; `headers` those of a 200 beside the usual ones.
+    security requirements, by default none; `headers` those of a 200 beside the usual ones, which
+    are fewer where the answer `is_private`: no cache keeps it, so it has no tag.
     """
     return extend_schema(
         operation_id=id,
@@ -139,7 +141,7 @@ def operation(
         },
         deprecated=is_deprecated,
         filters=False,  # said by `takes`
-        extensions={"x-examples": titled(examples), "x-headers": list(headers)},
+        extensions={"x-examples": titled(examples), "x-headers": list(headers), "x-private": is_private},
     )
 
 

@@ -17,7 +17,7 @@ DAYS_MAX = 36_500
 class Command(BaseCommand):
     help = (
         "Delete applications to which nothing has happened for so many days, applicants' accounts that have "
-        "none left and are as old, and expired tokens. Run it daily."
+        "none left and are as old, and tokens and sessions that are over. Run it daily."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
