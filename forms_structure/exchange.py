@@ -5,22 +5,26 @@ import json
 from typing import Any
 
 from django.utils import translation
+from django.utils.translation import gettext
 
 from forms_structure import structure
 from forms_structure.structure import CONSENT, Structure, StructureError, shown
 from forms_structure.vocabulary import LEVELS, FieldType, Language
 
+CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
+
 
 class Reading:
     """The form that `data`, an array of sections of the interface, describes.
 
-    `structure` is it as we store it; `consent` the label of the consent box that was left out, since
-    we add our own (docs/decisions.md #38), or None; `language` that of its range options, or None
-    where it has no ranges; `notes` what is not kept as it was. `consent_name` is the name of the consent
-    box in the source. Raises StructureError with the paths of all faults.
+    `structure` is it as we store it, without the consent box, since we add our own (docs/decisions.md
+    #38); `has_consent` whether there was one, `consent` its label; `language` that of its range options, or
+    None where it has no ranges; `notes` what is not kept as it was. `consent_name` is the name of the
+    consent box in the source. Raises StructureError with the paths of all faults.
     """
 
     def __init__(self, data: Any, *, consent_name: str = CONSENT) -> None:
+        self.has_consent = False
         self.consent: Any = None
         self.notes: list[str] = []
         self._faults: dict[str, str] = {}
@@ -35,6 +39,8 @@ class Reading:
         for number, (before, after) in enumerate(zip(sections, self.structure, strict=True)):
             if before["description"] != after["description"]:
                 self.notes.append(f"sections.{number}.description: markup that is not allowed was removed")
+        if self.has_consent and self._is_generated():
+            self.structure = []
         self.language = self._language()
 
     def _sections(self, data: Any, consent_name: str) -> Any:
@@ -49,8 +55,19 @@ class Reading:
                 path = f"sections.{len(sections) - 1}.fields.{len(fields) - 1}"
                 self._faults[path] = "The consent must be a required checkbox."
             fields.pop()
-            self.consent = last.get("label")
+            self.has_consent, self.consent = True, last.get("label")
+            for key in sorted(last.keys() - CONSENT_KEYS):
+                self.notes.append(f"the {key} of the consent box was left out: ours has none")
         return sections
+
+    def _is_generated(self) -> bool:
+        """Whether its one section is that which a vacancy without a form gets, in any of our languages."""
+        titles = []
+        for language in Language.values:
+            with translation.override(language):
+                titles.append(gettext("Privacy"))
+        bare = [{"title": title, "description": "", "fields": []} for title in titles]
+        return len(self.structure) == 1 and self.structure[0] in bare
 
     def _section(self, item: Any, path: str) -> Any:
         if not isinstance(item, dict):

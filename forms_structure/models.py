@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from forms_structure.fields import StructureField
 from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
-from forms_structure.structure import Structure, StructureError, clean, names
+from forms_structure.structure import Structure
 from forms_structure.vocabulary import Language, site_language
 from jobsite.fields import WebURLField
 
@@ -73,15 +73,14 @@ class Form(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Refuse chains of extensions, and names that both forms have."""
-        if self.extends is None:
-            return
-        if self.extends.extends_id or (self.pk and self.extensions.exists()):
+        """Refuse chains of extensions; that names differ is checked where a structure is saved."""
+        if self.extends and (self.extends.extends_id or (self.pk and self.extensions.exists())):
             raise ValidationError({"extends": "Only a form that extends no other one can be extended."})
-        try:
-            clean(self.structure, taken=names(self.extends.structure))
-        except StructureError as error:
-            raise ValidationError({"extends": error.messages}) from error
+
+    @property
+    def served_language(self) -> str:
+        """A form that extends another one speaks its language."""
+        return (self.extends or self).language
 
     @property
     def whole_structure(self) -> Structure:
@@ -90,11 +89,12 @@ class Form(models.Model):
 
 
 class Snapshot(models.Model):
-    """The structure of a form as somebody saved it."""
+    """A form as somebody saved it."""
 
     form = models.ForeignKey(Form, on_delete=models.CASCADE, related_name="snapshots")
     revision = models.PositiveIntegerField()
     structure = StructureField()
+    language = models.CharField(max_length=2, choices=Language.choices)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

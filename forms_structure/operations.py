@@ -1,12 +1,17 @@
 """Writing forms: every save keeps the state it replaces, and no save overwrites another unseen."""
 
+from collections.abc import Collection
 from typing import Any
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from forms_structure.models import Form, Snapshot
 from forms_structure.structure import Structure, StructureError, clean, names
+
+ATTEMPTS = 3
 
 
 class ConflictError(Exception):
@@ -17,17 +22,35 @@ class ConflictError(Exception):
         super().__init__("The form was changed since it was read.")
 
 
+class LostNamesError(Exception):
+    """The save would drop `names`, which published vacancies show, and does not say so."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        super().__init__("The form would lose names that websites send answers under.")
+
+
 def create(*, name: str, structure: Any, author: Any = None, origin: str = "", **values: Any) -> Form:
     """Create a form, under the next free name if `name` is taken; `values` are other columns.
 
-    Raises StructureError.
+    Raises StructureError, or ValidationError for an extension of an extension.
     """
-    with transaction.atomic():
-        form = Form(name=free_name(name), structure=structure, **values)
-        form.structure = checked(form, structure)
-        form.save()
-        _keep(form, author=author, origin=origin)
-    return form
+    base = values.get("extends")
+    if base:
+        values["language"] = base.language
+    for attempt in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                form = Form(name=free_name(name), structure=structure, **values)
+                form.clean()
+                form.structure = checked(form, structure)
+                form.save()
+                _keep(form, author=author, origin=origin)
+            return form
+        except IntegrityError:  # somebody else took the name in this moment
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
 
 
 def save(
@@ -35,14 +58,18 @@ def save(
     form: Form,
     structure: Any,
     revision: int | None = None,
+    keep_names: bool = False,
+    giving_up: Collection[str] = (),
     author: Any = None,
     origin: str = "",
     **values: Any,
 ) -> bool:
-    """Give `form` another structure, and `values` (name, language); return whether anything changed.
+    """Give `form` another structure, and `values` (name, language); return whether anything changed. Any
+    change is a new revision.
 
-    With `revision`, the one that the author saw, a form that has moved on raises ConflictError. Raises
-    StructureError, also where a form that extends this one would have a name twice.
+    With `revision`, the one that the author saw, a form that has moved on raises ConflictError. With
+    `keep_names` no field may vanish but those of `giving_up`, else LostNamesError. Raises StructureError,
+    also where a form that extends this one would have a name twice.
     """
     with transaction.atomic():
         if form.extends_id:  # locked first, as by a save of that form: no two saves wait for each other
@@ -50,27 +77,32 @@ def save(
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
             raise ConflictError(current.snapshots.select_related("author").first())
-        structure = checked(current, structure)
+        values["structure"] = checked(current, structure)
+        if keep_names and (lost := lost_names(current, values["structure"], giving_up)):
+            raise LostNamesError(lost)
         changed = {name for name, value in values.items() if getattr(current, name) != value}
-        for name in changed:
-            setattr(current, name, values[name])
-        if structure != current.structure:
-            _keep(current)  # in case something wrote around this function
-            current.structure = structure
-            current.revision += 1
-            changed |= {"structure", "revision"}
-            _keep(current, author=author, origin=origin)
         if changed:
+            _keep(current)  # in case something wrote around this function
+            for name in changed:
+                setattr(current, name, values[name])
+            current.revision += 1
             current.updated_at = timezone.now()
-            current.save(update_fields=[*changed, "updated_at"])
+            current.save(update_fields=[*changed, "revision", "updated_at"])
+            _keep(current, author=author, origin=origin)
     form.refresh_from_db()
     return bool(changed)
 
 
-def copy(*, form: Form, author: Any = None, name: str = "") -> Form:
-    """Create a form with the same sections; `name` is "Copy of ..." unless given."""
+def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()) -> list[str]:
+    """Return the names of `form` that neither `structure` nor `giving_up` has."""
+    kept = {*names(structure), *giving_up}
+    return [name for name in names(form.structure) if name not in kept]
+
+
+def copy(*, form: Form, author: Any = None) -> Form:
+    """Create a form with the same sections, called "Copy of ..."."""
     return create(
-        name=name or f"Copy of {form.name}",
+        name=f"Copy of {form.name}",
         structure=form.structure,
         author=author,
         origin=f"copy of {form.name}"[:200],
@@ -79,14 +111,22 @@ def copy(*, form: Form, author: Any = None, name: str = "") -> Form:
     )
 
 
-def restore(*, snapshot: Snapshot, author: Any = None) -> bool:
-    """Make the structure of `snapshot` the newest one; return whether that changed anything."""
+def restore(*, snapshot: Snapshot, **how: Any) -> bool:
+    """Make structure and language of `snapshot` the newest ones; `how` is that of `save`."""
+    origin = f"version {snapshot.revision} restored"
     return save(
-        form=snapshot.form,
-        structure=snapshot.structure,
-        author=author,
-        origin=f"version {snapshot.revision} restored",
+        form=snapshot.form, structure=snapshot.structure, language=snapshot.language, origin=origin, **how
     )
+
+
+def make_default(*, form: Form) -> None:
+    """Make `form` the site's. Raises ValidationError if it extends another one."""
+    with transaction.atomic():
+        list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
+        if form.extends_id:
+            raise ValidationError(f"“{form}” extends another form: the site's form cannot.")
+        Form.objects.default().exclude(pk=form.pk).update(is_default=False)
+        Form.objects.filter(pk=form.pk).update(is_default=True)
 
 
 def checked(form: Form, structure: Any) -> Structure:
@@ -111,6 +151,5 @@ def free_name(name: str) -> str:
 
 
 def _keep(form: Form, **how: Any) -> None:
-    Snapshot.objects.get_or_create(
-        form=form, revision=form.revision, defaults={"structure": form.structure, **how}
-    )
+    state = {"structure": form.structure, "language": form.language}
+    Snapshot.objects.get_or_create(form=form, revision=form.revision, defaults={**state, **how})

@@ -7,23 +7,50 @@ from forms_structure.structure import Field, Structure
 from forms_structure.vocabulary import FieldType, Width
 from jobsite.html import visible_text
 
-UNCHANGED, REMOVED, ADDED = " ", "-", "+"
+UNCHANGED, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
+CONTEXT = 2  # unchanged lines shown around what changed
+Line = tuple[str, str]  # what it is about, so that equal words in two places are told apart, and the words
 
 
 def outline(structure: Structure) -> list[str]:
     """Return the lines of `structure`, indented by two spaces a level."""
-    lines = []
-    for section in structure:
-        lines.append(f"Section: {section['title'] or 'without a title'}")
+    return [text for _, text in _lines(structure)]
+
+
+def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
+    """Return (sign, line) of what changed between two structures in reading order, with some context;
+    signs are " ", "-", "+", and "…" where unchanged lines are left out."""
+    old, new = list(_lines(before)), list(_lines(after))
+    shown: list[tuple[str, str]] = []
+    at = 0  # lines of `new` that were shown or passed over
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        if group[0][3] > at:
+            shown.append((LEFT_OUT, ""))
+        for kind, a, b, c, d in group:
+            if kind == "equal":
+                shown += [(UNCHANGED, text) for _, text in new[c:d]]
+            else:
+                shown += [(REMOVED, text) for _, text in old[a:b]] + [(ADDED, text) for _, text in new[c:d]]
+        at = group[-1][4]
+    if shown and at < len(new):
+        shown.append((LEFT_OUT, ""))
+    return shown
+
+
+def _lines(structure: Structure) -> Iterator[Line]:
+    for number, section in enumerate(structure):
+        # a section has no name: its first field tells which it is, wherever it stands
+        key = section["fields"][0]["name"] if section["fields"] else str(number)
+        yield f"section {key}", f"Section: {section['title'] or 'without a title'}"
         if section["description"]:
-            lines.append(f"  Text: {visible_text(section['description'])}")
+            yield f"section {key}", f"  Text: {visible_text(section['description'])}"
         for field in section["fields"]:
-            lines += _field(field, 1)
-    return lines
+            yield from _field(field, 1)
 
 
-def _field(field: Field, depth: int) -> Iterator[str]:
-    label = field["label"]
+def _field(field: Field, depth: int) -> Iterator[Line]:
+    name, label = field["name"], field["label"]
     if isinstance(label, dict):
         label = f"{label['label']} (asked in {label['name']})"
     kind = FieldType(field["type"]).label.lower()
@@ -31,20 +58,8 @@ def _field(field: Field, depth: int) -> Iterator[str]:
     when = f", when {field['on_value']}" if "on_value" in field else ""
     indent = "  " * depth
     width = Width(field["css"]).label.lower()
-    yield f"{indent}{label} [{field['name']}]: {kind}, {needed}, {width}{when}"
+    yield name, f"{indent}{label} [{name}]: {kind}, {needed}, {width}{when}"
     for option in field.get("options", ()):
-        yield f"{indent}  Option: {option['label']} [{option['value']}]"
+        yield name, f"{indent}  Option: {option['label']} [{option['value']}]"
     for each in field.get("conditional", ()):
         yield from _field(each, depth + 1)
-
-
-def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
-    """Return (sign, line) of both outlines in reading order, signs " ", "-" and "+"."""
-    old, new = outline(before), outline(after)
-    lines: list[tuple[str, str]] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            lines += [(UNCHANGED, line) for line in old[a:b]]
-        else:
-            lines += [(REMOVED, line) for line in old[a:b]] + [(ADDED, line) for line in new[c:d]]
-    return lines

@@ -12,11 +12,20 @@ from forms_structure.vocabulary import CHECKED, FieldType
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 _FILLED_IN = r"\S"
-_END = r"$(?!\n)"  # in Python, whose engine validates on many servers, $ matches before a last line end too
-_PATTERNS = {
-    FieldType.EMAIL: rf"^[^@\s]+@[^@\s]+{_END}",
-    FieldType.TEL: rf"^(?=.*[0-9])\+?[0-9 ()./-]{{3,30}}{_END}",
-    FieldType.DATE: rf"^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]){_END}",
+# Only what every engine of regular expressions knows. Python's $ matches before a last line end too,
+# hence the lengths and what a text must not have.
+_RULES: dict[FieldType, Schema] = {
+    FieldType.EMAIL: {"pattern": "^[^@]+@[^@]+$", "not": {"pattern": r"\s"}},
+    FieldType.TEL: {
+        "pattern": r"^\+?[ ()./-]*[0-9][0-9 ()./-]*$",
+        "not": {"pattern": r"\n"},
+        "minLength": 3,
+        "maxLength": 30,
+    },
+    FieldType.DATE: {
+        "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+        "maxLength": 10,
+    },
 }
 _FORMATS = {FieldType.EMAIL: "email", FieldType.DATE: "date"}
 
@@ -72,7 +81,7 @@ def _value(field: dict[str, Any]) -> Schema:
         return {"const": CHECKED}
     if values:
         return {"enum": values}
-    rules: Schema = {"type": "string", "pattern": _PATTERNS.get(type_, _FILLED_IN)}
+    rules: Schema = {"type": "string", **_RULES.get(type_, {"pattern": _FILLED_IN})}
     return rules | ({"format": _FORMATS[type_]} if type_ in _FORMATS else {})
 
 

@@ -11,6 +11,7 @@ A structure is what is stored: plain data in the words of the interface (2.9) le
 The owner of a conditional field holds it, so a cycle or a field without a place cannot be written down.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -29,6 +30,7 @@ CONSENT = "privacy_consent"  # the name of the field that the system generates
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 FIELDS_MAX = 1_000
 OPTIONS_MAX = 10_000  # of one field
+SIZE_MAX = 2_000_000  # bytes of JSON; what the builder can send is limited too
 TITLE_MAX, LABEL_MAX, VALUE_MAX, DESCRIPTION_MAX = 300, 2_000, 200, 50_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -48,6 +50,8 @@ def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
     """
     checker = _Checker(taken)
     structure = checker.sections(sections)
+    if not checker.faults and (size := len(json.dumps(structure, ensure_ascii=False).encode())) > SIZE_MAX:
+        checker.fault("sections", f"A form has at most {SIZE_MAX:,} bytes as JSON; this one has {size:,}.")
     if checker.faults:
         raise StructureError(checker.faults)
     return structure
@@ -74,14 +78,6 @@ def names(structure: Structure) -> list[str]:
         if isinstance(field["label"], dict):
             found.append(field["label"]["name"])
     return found
-
-
-def names_in(value: Any) -> set[str]:
-    """Return every name that `value`, which need not be a valid structure, holds anywhere."""
-    if isinstance(value, dict):
-        own = {value["name"]} if isinstance(value.get("name"), str) else set()
-        return own.union(*(names_in(member) for member in value.values()))
-    return set().union(*map(names_in, value)) if isinstance(value, list) else set()
 
 
 class _Checker:

@@ -26,6 +26,8 @@ _CLEANER = nh3.Cleaner(
     link_rel=None,
 )
 
+ROUNDS = 10
+
 # Wrappers that end a line for the reader; unwrapped without a space they would glue words together.
 _END_OF_WRAPPER = re.compile(
     r"(</(?:div|section|article|header|footer|main|aside|figure|table|tr|td|th|h1|h6|dt|dd|pre)\s*>)",
@@ -42,6 +44,10 @@ def sanitise(html: str) -> CleanHtml:
     if isinstance(html, CleanHtml):
         return html
     clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
+    for _ in range(ROUNDS):  # what is mended in one round (a table in a link, say) may ask for another
+        before, clean = clean, _CLEANER.clean(clean)
+        if clean == before:
+            break
     return CleanHtml(clean if visible_text(clean) else "")
 
 

@@ -70,44 +70,55 @@ class FormImporter:
             self._refuse(row, "there is no vacancy with this id here; import the vacancies first.")
             return
         served = vacancy.served_form
-        language, wanted = self._identify(reading, served)
+        language = self._language(reading, served)
+        wanted = key(reading.structure, language)
         self._note(row, reading, language)
-        if served and key(served.whole_structure, served.language) == wanted:
+        here = key(served.whole_structure, served.served_language) if served else key([], site_language())
+        if here == wanted:
             self.report.unchanged += 1
             return
-        if wanted not in self._known and served and self._is_only_for(vacancy, served):
+        form = self._equal_form(wanted)
+        if form is None and served and self._is_only_for(vacancy, served):
+            if lost := operations.lost_names(served, reading.structure):
+                self.report.notes.append(f"{row.name}: “{served}” changed, and lost {', '.join(lost)}")
             operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
             self._known[wanted] = served.pk
             self.report.updated += 1
             return
-        if wanted not in self._known:
+        if form is None:
             name = f"Form of {vacancy.title}"
-            made = operations.create(name=name, structure=reading.structure, origin=ORIGIN, language=language)
-            self._known[wanted] = made.pk
+            form = operations.create(name=name, structure=reading.structure, origin=ORIGIN, language=language)
+            self._known[wanted] = form.pk
             self.report.created += 1
-        Vacancy.objects.filter(pk=vacancy.pk).update(form=self._known[wanted])
+        Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
         self.report.assigned += 1
 
-    def _identify(self, reading: Reading, served: Form | None) -> tuple[str, str]:
-        """Return the language and the key of a form. One whose sections do not show their language is
-        taken for one that is here, the vacancy's own first."""
+    def _equal_form(self, wanted: str) -> Form | None:
+        """The form of that key, locked. What we knew may be over: a row before, or a recruiter since,
+        changed it."""
+        known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
+        return next((form for form in known if key(form.structure, form.language) == wanted), None)
+
+    def _language(self, reading: Reading, served: Form | None) -> str:
+        """The language of a form. One whose sections do not show it is taken for one that is here, the
+        vacancy's own first."""
         if reading.language:
-            candidates = [reading.language]
-        else:
-            candidates = [*([served.language] if served else []), self.language, *Language.values]
-        keys = {language: key(reading.structure, language) for language in candidates}
-        here = self._known.keys() | ({key(served.whole_structure, served.language)} if served else set())
-        language = next((name for name, wanted in keys.items() if wanted in here), None)
-        language = language or reading.language or self.language
-        return language, keys[language]
+            return reading.language
+        if served and served.whole_structure == reading.structure:
+            return served.served_language
+        candidates = (self.language, *Language.values)
+        known = (name for name in candidates if key(reading.structure, name) in self._known)
+        return next(known, self.language)
 
     def _is_only_for(self, vacancy: Vacancy, form: Form) -> bool:
-        """Whether nothing else uses `form`: then the import changes it rather than leaving it behind."""
+        """Whether nothing else uses `form`, and no recruiter had a hand in it: then the import changes it
+        rather than leaving it behind."""
         return (
             vacancy.form_id == form.pk
             and not form.is_default
             and not form.extends_id
             and not form.extensions.exists()
+            and not form.snapshots.exclude(author=None).exists()
             and not Vacancy.objects.filter(form=form).exclude(pk=vacancy.pk).exists()
             and not Brand.objects.filter(form=form).exists()
         )
@@ -115,7 +126,7 @@ class FormImporter:
     def _note(self, row: FormRow, reading: Reading, language: str) -> None:
         notes = list(reading.notes)
         ours = ConsentText.objects.current(language).text
-        if reading.consent is None:
+        if not reading.has_consent:
             notes.append(f"no consent box called {self.consent_name}; name that of the source with --consent")
         elif reading.consent != ours:
             notes.append(f"the consent reads {reading.consent!r} there and {ours!r} here")

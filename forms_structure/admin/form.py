@@ -12,8 +12,8 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, ValidationError
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.forms import modelform_factory
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -38,7 +38,7 @@ from forms_structure.structure import StructureError
 from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
 from jobsite.workplace import WorkplaceAdmin
 
-SNAPSHOTS_SHOWN = 50
+SNAPSHOTS_SHOWN = 20
 
 
 NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
@@ -54,6 +54,9 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         try:
             asked = json.loads(request.body)
             json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+        except RequestDataTooBig:
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+            return JsonResponse({"faults": {"": f"The form has more than {limit:,} bytes."}}, status=413)
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
@@ -62,6 +65,11 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             return view(self, request, form, asked)
         except StructureError as error:
             return JsonResponse({"faults": error.faults}, status=400)
+        except IntegrityError:
+            text = "Somebody else saved at the same moment: try again."
+            return JsonResponse({"faults": {"": text}}, status=409)
+        except Form.DoesNotExist:
+            return JsonResponse({"faults": {"": "This form was deleted meanwhile."}}, status=404)
         except ValidationError as error:
             faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
             return JsonResponse({"faults": faults}, status=400)
@@ -89,13 +97,11 @@ class FormAdmin(WorkplaceAdmin):
             self.message_user(request, "Choose one form: a site has one.", messages.WARNING)
             return
         [form] = chosen
-        if form.extends_id:
-            text = f"“{form}” extends another form: the site's form cannot."
-            self.message_user(request, text, messages.WARNING)
+        try:
+            operations.make_default(form=form)
+        except ValidationError as error:
+            self.message_user(request, error.message, messages.WARNING)
             return
-        with transaction.atomic():
-            Form.objects.default().update(is_default=False)
-            Form.objects.filter(pk=form.pk).update(is_default=True)
         self.log_change(request, form, "Made the site's form.")
         text = f"“{form}” is now the form of every vacancy that has no other one."
         self.message_user(request, text, messages.SUCCESS)
@@ -181,7 +187,7 @@ class FormAdmin(WorkplaceAdmin):
             "can_change": self.has_change_permission(request, form),
             "can_add": self.has_add_permission(request),
             "urls": {view: self.address(view, form) for view in views},
-            "use": self.use(form),
+            "use": self.use(request, form),
             "user": self.user(request, request.GET.get("for")),
             "frozen": self.frozen(form),
             "types": [
@@ -216,24 +222,25 @@ class FormAdmin(WorkplaceAdmin):
         meta = NameAndLanguage(asked, instance=copy(form))
         if not meta.is_valid():
             raise ValidationError(meta.errors.as_data())
-        kept, given_up = structure.names_in(asked.get("structure")), asked.get("lost")
-        lost = [name for name in self.frozen(form) if name not in kept]
-        if not all(isinstance(given_up, list) and name in given_up for name in lost):
-            return JsonResponse({"lost": lost, "use": self.use(form)}, status=409)
         seen = asked.get("revision")
         try:
             changed = operations.save(
                 form=form,
                 structure=asked.get("structure"),
                 revision=seen if isinstance(seen, int) else 0,
+                keep_names=self.is_public(form),
+                giving_up=texts(asked.get("lost")),
                 author=request.user,
                 **meta.cleaned_data,
             )
         except operations.ConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
+        except operations.LostNamesError as error:
+            return JsonResponse({"lost": error.names, "use": self.use(request, form)}, status=409)
         if changed:
             self.log_change(request, form, f"Version {form.revision}.")
-        return JsonResponse({"form": state(form), "use": self.use(form), "frozen": self.frozen(form)})
+        answer = {"form": state(form), "use": self.use(request, form), "frozen": self.frozen(form)}
+        return JsonResponse(answer)
 
     def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, Any]:
         form.refresh_from_db()
@@ -257,31 +264,27 @@ class FormAdmin(WorkplaceAdmin):
 
     @question
     def copy_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> HttpResponse:
-        """{"structure"?, "for"?} -> {"url"}: a new form with this structure, for one user alone."""
-        return self.derive(
-            request,
-            form,
-            asked.get("for"),
-            structure=asked.get("structure", form.structure),
-            extends=form.extends,
-        )
+        """{"structure"?, "language"?, "for"?} -> {"url"}: a new form with this structure, for one alone."""
+        edited = asked.get("structure", form.structure)
+        return self.derive(request, form, asked, structure=edited, extends=form.extends)
 
     @question
     def extend_view(self, request: HttpRequest, form: Form, asked: dict[str, Any]) -> HttpResponse:
         """{"for"?} -> {"url"}: a new form that extends this one, for one user alone."""
-        if form.extends_id:
-            raise ValidationError({"extends": "This form extends another one already."})
-        return self.derive(request, form, asked.get("for"), structure=[], extends=form)
+        return self.derive(request, form, asked, structure=[], extends=form)
 
-    def derive(self, request: HttpRequest, form: Form, key: Any, **values: Any) -> HttpResponse:
+    def derive(self, request: HttpRequest, form: Form, asked: dict[str, Any], **values: Any) -> HttpResponse:
         self.demand("add", request)
+        key, language = asked.get("for"), asked.get("language")
         user = self.user(request, key)
+        if key is not None and user is None:
+            raise ValidationError({"for": "There is no such vacancy, or none that you may see."})
         with transaction.atomic():
             made = operations.create(
                 name=f"{form.name} for {user['label']}" if user else f"Copy of {form.name}",
                 author=request.user,
                 origin=f"from {form.name}"[:200],
-                language=form.language,
+                language=language if language in Language.values else form.language,
                 **values,
             )
             if user:
@@ -306,47 +309,85 @@ class FormAdmin(WorkplaceAdmin):
 
     # --- history ---
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         form = self.form_or_404(request, object_id)
         snapshots = list(form.snapshots.select_related("author")[: SNAPSHOTS_SHOWN + 1])
         older = [*snapshots[1:], None]
         versions = [
-            {"snapshot": new, "lines": difference(old.structure if old else [], new.structure)}
-            for new, old in zip(snapshots, older, strict=True)
+            {
+                "snapshot": new,
+                "lines": difference(old.structure if old else [], new.structure),
+                "language": new.get_language_display() if not old or old.language != new.language else "",
+            }
+            for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
         ]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Versions of {form}",
             "opts": self.opts,
             "original": form,
-            "versions": versions[:SNAPSHOTS_SHOWN],
+            "versions": versions,
             "has_more": len(snapshots) > SNAPSHOTS_SHOWN,
             "can_change": self.has_change_permission(request, form),
+            **(extra_context or {}),
         }
         return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
 
     def restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """`revision` of the version wanted, `seen` of the newest one on the page, `lost` as for a save."""
         form = self.form_or_404(request, object_id)
         self.demand("change", request)
-        revision = request.POST.get("revision", "")
-        snapshots = form.snapshots.filter(revision=revision) if revision.isdecimal() else ()
-        if request.method != "POST" or not (snapshot := next(iter(snapshots), None)):
+        wanted, seen = (number(request.POST.get(name, "")) for name in ("revision", "seen"))
+        snapshot = form.snapshots.filter(revision=wanted).first()
+        if request.method != "POST" or snapshot is None:
             raise Http404("There is no such version.")
         try:
-            operations.restore(snapshot=snapshot, author=request.user)
+            operations.restore(
+                snapshot=snapshot,
+                revision=seen,
+                keep_names=self.is_public(form),
+                giving_up=request.POST.getlist("lost"),
+                author=request.user,
+            )
+        except operations.LostNamesError as error:
+            return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
+        except operations.ConflictError:
+            text = "Nothing was restored: somebody else saved the form meanwhile. Look at the versions again."
+            self.message_user(request, text, messages.ERROR)
+            return redirect(self.address("history", form))
         except StructureError as error:
             for text in error.messages:
                 self.message_user(request, text, messages.ERROR)
             return redirect(self.address("history", form))
-        self.log_change(request, form, f"Version {revision} restored.")
-        self.message_user(request, f"Version {revision} is the form again.", messages.SUCCESS)
+        self.log_change(request, form, f"Version {snapshot.revision} restored.")
+        self.message_user(request, f"Version {snapshot.revision} is the form again.", messages.SUCCESS)
         return redirect(self.address("change", form))
+
+    # --- deleting: only what nothing uses ---
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Django knows of foreign keys; who gets the site's form has none to it."""
+        to_delete, counts, perms, protected = super().get_deleted_objects(objs, request)
+        for form in objs:
+            total = self.use(request, form)["total"]
+            if form.is_default:
+                protected.append(f"“{form}” is the site's form")
+            elif total:
+                protected.append(f"“{form}” is used by {total} vacancies")
+        return to_delete, counts, perms, protected
 
     # --- who uses a form: for the app whose rows do, to say ---
 
-    def use(self, form: Form) -> dict[str, Any]:
-        """Return {"total", "published", "some": [{"label", "url"}]}: those whose applicants get `form`."""
+    def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+        """Return {"total", "published", "some": [{"label", "url"}]}: those whose applicants get `form`, by
+        name as far as the user may see them."""
         return {"total": 0, "published": 0, "some": []}
+
+    def is_public(self, form: Form) -> bool:
+        """Whether published vacancies show `form`, so that its names may have answers."""
+        return False
 
     def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
         """Return {"id", "label", "url"} of the one with the id `key`, that the builder was opened for."""
@@ -356,12 +397,22 @@ class FormAdmin(WorkplaceAdmin):
         """Let the one with the id `key`, if any, use `form`."""
 
     def frozen(self, form: Form) -> list[str]:
-        """Names that may have answers: those of a form that is published."""
-        return structure.names(form.structure) if self.use(form)["published"] else []
+        """Names that stay while published vacancies show them."""
+        return structure.names(form.structure) if self.is_public(form) else []
 
     def demand(self, verb: str, request: HttpRequest) -> None:
         if not getattr(self, f"has_{verb}_permission")(request):
             raise PermissionDenied
+
+
+def number(text: str) -> int:
+    """The number that `text` is, or 0: there is no version 0."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+
+
+def texts(value: Any) -> list[str]:
+    """The texts in `value`, which may be anything."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def state(form: Form) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class FormSchemaSerializer(PlainItemSerializer):
 def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
     """Return the sections of `form` as applicants get them, with the consent, and their language. No
     form yields the one section that holds the consent (docs/decisions.md #36, #38). One query."""
-    language = form.language if form else site_language()
+    language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language)
     with translation.override(language):
         structure = form.whole_structure if form else []

@@ -125,6 +125,13 @@ class Migration(migrations.Migration):
                 ),
                 ("revision", models.PositiveIntegerField()),
                 ("structure", forms_structure.fields.StructureField(blank=True, default=list)),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")],
+                        max_length=2,
+                    ),
+                ),
                 ("origin", models.CharField(blank=True, default="", max_length=200)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (

@@ -113,7 +113,11 @@ class ProblemMiddleware:
         if response.get("Content-Type") == "application/problem+json":
             return response
         status = response.status_code
-        return problem(request, status, self.DETAILS.get(status, HTTPStatus(status).description))
+        response = problem(request, status, self.DETAILS.get(status, HTTPStatus(status).description))
+        if request.method == "HEAD":
+            response["Content-Length"] = str(len(response.content))
+            response.content = b""
+        return response
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -144,7 +144,10 @@ def site(at, filters, settings):
         language="fr", text="J’accepte.", statement_url="https://example.com/vie-privée?a=1&b=2"
     )
     form = operations.create(
-        name="Soins", language="fr", structure=FORM, extends=operations.create(name="Base", structure=BASE)
+        name="Soins",
+        language="fr",
+        structure=FORM,
+        extends=operations.create(name="Base", language="fr", structure=BASE),
     )
     make_vacancy(
         pk=101,

@@ -11,6 +11,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
+from forms_structure.outline import difference
 from tests.factories import make_brand, make_vacancy
 from vacancies.models import Vacancy
 
@@ -38,7 +39,13 @@ def recruiter(*permissions, name="anna"):
 @pytest.fixture
 def anna(client):
     return recruiter(
-        "view_form", "add_form", "change_form", "delete_form", "change_vacancy", "add_consenttext"
+        "view_form",
+        "add_form",
+        "change_form",
+        "delete_form",
+        "add_consenttext",
+        "view_vacancy",
+        "change_vacancy",
     )
 
 
@@ -175,6 +182,23 @@ def test_question_that_is_no_object_is_refused(anna, form, body):
         )
 
 
+def test_question_that_is_too_large_is_told_in_json(anna, form):
+    body = json.dumps({"structure": "x" * 2_700_000})
+
+    answer = anna.post(f"{LIST}{form.pk}/save/", body, content_type="application/json")
+
+    assert (answer.status_code, list(answer.json()["faults"])) == (413, [""])
+
+
+def test_structure_that_nests_too_deeply_is_refused(anna, form):
+    deep = {}
+    for _ in range(600):
+        deep = {"a": deep}
+    make_vacancy(form=form)
+
+    assert save(anna, form, deep)[0] == 400
+
+
 # --- checking, copying, extending, taking along ------------------------------------------------
 
 
@@ -234,10 +258,26 @@ def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
     assert ask(anna, vacancy.form, "extend")[0] == 400
 
 
-@pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, None, [], "²"])
-def test_for_what_is_no_vacancy_nothing_is_assigned(anna, form, key):
-    assert ask(anna, form, "copy", **{"for": key})[0] == 200
+@pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, [], "²", ""])
+def test_for_what_is_no_vacancy_nothing_is_made(anna, form, key):
+    assert ask(anna, form, "copy", **{"for": key}) == (
+        400,
+        {"faults": {"for": "There is no such vacancy, or none that you may see."}},
+    )
+    assert Form.objects.count() == 1
     assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
+
+
+def test_titles_of_vacancies_show_to_who_may_see_vacancies_only(form):
+    vacancy = make_vacancy(title="Zyxsecret", form=form, status="draft", publish_from=None)
+    client = recruiter("view_form", "add_form", "change_form")
+
+    page = client.get(f"{LIST}{form.pk}/change/", {"for": vacancy.pk})
+
+    assertContains(page, '"total": 1')
+    assertNotContains(page, "Zyxsecret")
+    assert ask(client, form, "copy", **{"for": vacancy.pk})[0] == 400
+    assertNotContains(client.get(f"{LIST}{form.pk}/delete/"), "Zyxsecret", status_code=403)
 
 
 def test_export_is_a_file_in_the_words_of_the_interface(anna, client, form):
@@ -252,22 +292,69 @@ def test_export_is_a_file_in_the_words_of_the_interface(anna, client, form):
 # --- versions ----------------------------------------------------------------------------------
 
 
+def restore(client, form, **posted):
+    return client.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": form.revision} | posted)
+
+
 def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
-    save(anna, form)
+    save(anna, form, language="nl")
+    form.refresh_from_db()
 
     page = anna.get(f"{LIST}{form.pk}/history/")
     assertContains(page, "First name [first_name]: short text, required, half")
+    assertContains(page, "Language: Dutch.")
     assertContains(page, "anna")
 
-    anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1})
+    restore(anna, form)
     form.refresh_from_db()
-    assert (form.structure, form.revision) == (STRUCTURE, 3)
+    assert (form.structure, form.language, form.revision) == (STRUCTURE, "en", 3)
     assert form.snapshots.first().origin == "version 1 restored"
 
 
-@pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30])
+def test_restoring_over_what_one_has_not_seen_is_told(anna, form):
+    save(anna, form)
+
+    answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1}, follow=True)
+
+    assertContains(answer, "somebody else saved the form meanwhile")
+    assert Form.objects.get().structure == OTHER
+
+
+def test_restoring_asks_before_published_vacancies_lose_names(anna, form):
+    save(anna, form)
+    form.refresh_from_db()
+    make_vacancy(form=form)
+
+    asked = restore(anna, form)
+    assertContains(asked, "Published vacancies would lose what websites send answers under: last_name.")
+    assert Form.objects.get().structure == OTHER
+
+    restore(anna, form, lost=["last_name"])
+    assert Form.objects.get().structure == STRUCTURE
+
+
+def test_versions_of_a_large_form_are_compared_at_once():
+    """Equal words in many places must not make the comparison quadratic: 400 fields, 8,000 options."""
+    options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
+    many = [
+        NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}
+        for n in range(400)
+    ]
+    other = [field | {"required": not field["required"]} for field in many]
+    before, after = ([{"title": "", "description": "", "fields": fields}] for fields in (many, other))
+
+    lines = difference(before, after)
+
+    assert [line for line in lines if line[0] in "+-"][:2] == [
+        ("-", "  First name [f0]: choice from a list, optional, half"),
+        ("+", "  First name [f0]: choice from a list, required, half"),
+    ]
+    assert len(lines) < 3_000  # what changed with a little around it, not 8,000 options
+
+
+@pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30, "9" * 5_000])
 def test_version_that_is_not_there_is_not_found(anna, form, revision):
-    assert anna.post(f"{LIST}{form.pk}/restore/", {"revision": revision}).status_code == 404
+    assert restore(anna, form, revision=revision).status_code == 404
 
 
 def test_restoring_is_not_a_link(anna, form):
@@ -327,6 +414,24 @@ def test_form_in_use_is_not_deleted(form):
     assert Form.objects.exists()
 
 
+def test_sites_form_is_not_deleted_though_no_row_points_to_it(form):
+    Form.objects.update(is_default=True)
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+
+    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    root.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
+
+    assertContains(page, "“Standard” is the site&#x27;s form")
+    assert Form.objects.exists()
+
+
+def test_form_that_nothing_uses_is_deleted(anna, form):
+    anna.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+
+    assert not Form.objects.exists()
+
+
 def test_consent_text_is_added_to_and_never_changed(anna):
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
@@ -375,7 +480,7 @@ def test_each_page_and_question_asks_for_its_permission(form):
 def test_copy_for_a_vacancy_needs_the_right_to_change_vacancies(form):
     vacancy = make_vacancy(form=form)
 
-    status = recruiter("view_form", "add_form").post(
+    status = recruiter("view_form", "add_form", "view_vacancy").post(
         f"{LIST}{form.pk}/copy/", json.dumps({"for": vacancy.pk}), content_type="application/json"
     ).status_code  # fmt: skip
 

@@ -133,18 +133,6 @@ def test_extensions_are_not_extended():
         assert refused.value.message_dict == {"extends": [chain]}
 
 
-def test_extension_with_the_same_name_twice_is_refused():
-    base = Form.objects.create(name="A", structure=GOOD)
-
-    with pytest.raises(ValidationError) as refused:
-        Form(name="B", extends=base, structure=GOOD).full_clean()
-    assert refused.value.message_dict == {
-        "extends": [
-            "sections.0.fields.0.name: 'one' is the name of a field of the form that this one extends too."
-        ]
-    }
-
-
 def test_language_is_one_that_forms_speak():
     with pytest.raises(IntegrityError), transaction.atomic():
         Form.objects.create(name="A", language="xx")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -110,16 +111,60 @@ def test_same_structure_with_keys_in_another_order_changes_nothing():
     assert form.revision == 1
 
 
-def test_new_name_is_no_new_version(at, time_machine):
+def test_another_name_or_language_is_a_version_too(at, time_machine):
+    """Or somebody who saves with the old ones would turn them back unseen."""
     form = operations.create(name="A", structure=ONE)
     time_machine.shift(60)
 
     assert operations.save(form=form, structure=ONE, name="B", language="fr") is True
 
     form.refresh_from_db()
-    assert (form.name, form.language, form.revision) == ("B", "fr", 1)
+    assert (form.name, form.language, form.revision) == ("B", "fr", 2)
     assert (form.updated_at - at).total_seconds() == 60
-    assert len(history(form)) == 1
+    assert list(form.snapshots.values_list("revision", "language")) == [(2, "fr"), (1, "en")]
+    with pytest.raises(operations.ConflictError):
+        operations.save(form=form, structure=TWO, revision=1, name="A", language="en")
+
+    operations.restore(snapshot=form.snapshots.get(revision=1))
+    assert (form.name, form.language, form.revision) == ("B", "en", 3)
+
+
+def test_names_in_use_vanish_only_when_they_are_given_up():
+    form = operations.create(name="A", structure=[*ONE, *TWO])
+
+    with pytest.raises(operations.LostNamesError) as refused:
+        operations.save(form=form, structure=THREE, keep_names=True, giving_up=["one"])
+    assert refused.value.names == ["two"]
+    assert Form.objects.get().structure == [*ONE, *TWO]
+
+    operations.save(form=form, structure=THREE, keep_names=True, giving_up=["one", "two"])
+    assert Form.objects.get().structure == THREE
+
+
+def test_stale_save_is_told_of_the_conflict_and_not_of_names():
+    form = operations.create(name="A", structure=ONE)
+    operations.save(form=form, structure=TWO)
+
+    with pytest.raises(operations.ConflictError):
+        operations.save(form=form, structure=THREE, revision=1, keep_names=True)
+
+
+def test_name_taken_in_this_moment_is_numbered_all_the_same(monkeypatch):
+    """Two copies at once: the second one finds its name taken only when it writes."""
+    operations.create(name="A", structure=ONE)
+    free_name, stale = operations.free_name, iter(["A"])
+    monkeypatch.setattr(operations, "free_name", lambda name: next(stale, None) or free_name(name))
+
+    assert operations.create(name="A", structure=TWO).name == "A (2)"
+
+
+def test_extension_of_an_extension_is_refused():
+    base = operations.create(name="A", structure=ONE)
+    more = operations.create(name="B", structure=TWO, extends=base)
+
+    with pytest.raises(ValidationError):
+        operations.create(name="C", structure=THREE, extends=more)
+    assert Form.objects.count() == 2
 
 
 def test_save_touches_no_other_column():
@@ -208,7 +253,7 @@ def test_copy_has_the_same_sections_and_a_history_of_its_own(anna):
 
     copy = operations.copy(form=form, author=anna)
 
-    assert (copy.name, copy.language, copy.extends, copy.is_default) == ("Copy of A", "de", base, False)
+    assert (copy.name, copy.language, copy.extends, copy.is_default) == ("Copy of A", "en", base, False)
     assert history(copy) == [(1, TWO, "anna", "copy of A")]
     operations.save(form=copy, structure=THREE)
     form.refresh_from_db()
@@ -221,12 +266,12 @@ def test_copy_of_the_sites_form_is_not_the_sites_form():
     assert operations.copy(form=form).is_default is False
 
 
-def test_copies_are_numbered_or_named():
+def test_copies_are_numbered():
     form = operations.create(name="A", structure=ONE)
 
     made = [operations.copy(form=form).name, operations.copy(form=form).name]
 
-    assert [*made, operations.copy(form=form, name="B").name] == ["Copy of A", "Copy of A (2)", "B"]
+    assert made == ["Copy of A", "Copy of A (2)"]
 
 
 def test_copy_of_a_long_name_fits():

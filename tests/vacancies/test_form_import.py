@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from forms_structure import operations
@@ -153,6 +154,63 @@ def test_a_form_for_one_vacancy_alone_is_changed_in_place_and_its_old_state_kept
     assert list(form.snapshots.values_list("revision", "origin")) == [(2, "import"), (1, "import")]
 
 
+def test_form_that_was_changed_in_place_is_not_given_to_others_for_what_it_was(client, tmp_path):
+    """The first row changes the form of vacancy 1; the second wants what that form was a moment ago."""
+    make_vacancy(pk=1)
+    make_vacancy(pk=2)
+    run("import_forms", write(tmp_path, {1: sections(NAME), 2: sections(LANGUAGE)}))
+
+    other = NAME | {"name": "other"}
+    run("import_forms", write(tmp_path, {1: sections(other), 2: sections(NAME)}))
+
+    assert [served(client, pk)[0]["fields"] for pk in (1, 2)] == [[other], [NAME]]
+
+
+def test_form_that_a_recruiter_had_a_hand_in_is_left_alone(client, tmp_path):
+    vacancy = make_vacancy(pk=1, title="Nurse")
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+    form = Form.objects.get()
+    mine = [{"title": "Mine", "description": "", "fields": [NAME]}]
+    operations.save(form=form, structure=mine, author=User.objects.create_user("anna"))
+
+    run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))
+
+    assert Form.objects.get(pk=form.pk).structure == mine
+    vacancy.refresh_from_db()
+    assert vacancy.form_id != form.pk
+
+
+def test_names_that_an_import_drops_are_told(tmp_path):
+    make_vacancy(pk=1, title="Nurse")
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+
+    lines = run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))[2]
+
+    assert "note: forms.json 1: “Form of Nurse” changed, and lost first_name" in lines
+
+
+def test_what_the_source_has_in_the_consent_box_beyond_it_is_told(tmp_path):
+    make_vacancy(pk=1)
+    rich = CONSENT | {"conditional": [NAME | {"on_value": "1"}], "label": None}
+
+    lines = run("import_forms", write(tmp_path, {1: sections(consent=rich)}))[2]
+
+    assert lines[0] == "note: forms.json 1: the conditional of the consent box was left out: ours has none"
+    assert not any("no consent box" in line for line in lines)
+
+
+def test_vacancy_without_a_form_there_gets_none_here(tmp_path):
+    make_vacancy(pk=1)
+    bare = [{"title": "Vie privée", "description": None, "fields": [CONSENT]}]
+
+    summary = run("import_forms", write(tmp_path, {1: bare}))[1]
+
+    assert summary == (
+        "1 vacancies: 0 got another form, 0 a changed one, 1 unchanged, 0 refused. 0 forms created."
+    )
+    assert not Form.objects.exists()
+
+
 @pytest.mark.parametrize("user", ["vacancy", "brand", "site", "extension"])
 def test_a_form_that_something_else_uses_is_left_as_it_is(tmp_path, user):
     make_vacancy(pk=1)
@@ -296,8 +354,9 @@ def test_forms_come_from_a_running_service(client, tmp_path):
 
     assert first[:2] == (
         0,
-        "2 vacancies: 2 got another form, 0 a changed one, 0 unchanged, 0 refused. 2 forms created.",
+        "2 vacancies: 1 got another form, 0 a changed one, 1 unchanged, 0 refused. 1 forms created.",
     )
+    assert Vacancy.objects.get(pk=102).form is None  # there it has none either, and may get the brand's
     assert again[1].startswith("2 vacancies: 0 got another form, 0 a changed one, 2 unchanged")
     assert served(client, 101)[0]["fields"] == [NAME, LANGUAGE]
 

@@ -229,14 +229,15 @@ def test_no_form_speaks_the_language_of_the_site(client, settings, site, expecte
     assert (answer["Content-Language"], answer.json()["data"][0]["title"]) == (expected, title)
 
 
-def test_extension_speaks_its_own_language(client):
+def test_extension_speaks_the_language_of_the_form_that_it_extends(client):
     base = make_form("Base", text_field("level", type="range"), language="nl")
     vacancy = make_vacancy(form=make_form("More", extends=base, language="fr"))
 
-    answer = get(client, vacancy)
-
-    assert answer["Content-Language"] == "fr"
-    assert answer.json()["data"][0]["fields"][0]["options"][1]["label"] == "faible"
+    for language, weak in (("nl", "zwak"), ("de", "schwach")):
+        operations.save(form=base, structure=base.structure, language=language)
+        answer = get(client, vacancy)
+        assert answer["Content-Language"] == language
+        assert answer.json()["data"][0]["fields"][0]["options"][1]["label"] == weak
 
 
 # --- Version -----------------------------------------------------------------------------------

@@ -46,17 +46,21 @@ class FormAdmin(BaseFormAdmin):
     def brand_count(self, form: Any) -> int:
         return form.brand_count
 
-    def use(self, form: Form) -> dict[str, Any]:
+    def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
         vacancies = served_by(form)
-        some = vacancies.only("title").order_by("-pk")[:SHOWN]
+        may_see = request.user.has_perm("vacancies.view_vacancy")
+        some = vacancies.only("title").order_by("-pk")[:SHOWN] if may_see else ()
         return {
             "total": vacancies.count(),
             "published": vacancies.published(at=timezone.now()).count(),
             "some": [{"label": vacancy.title, "url": address(vacancy)} for vacancy in some],
         }
 
+    def is_public(self, form: Form) -> bool:
+        return served_by(form).published(at=timezone.now()).exists()
+
     def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
-        is_id = re.fullmatch("[0-9]{1,18}", str(key))
+        is_id = re.fullmatch("[0-9]{1,18}", str(key)) and request.user.has_perm("vacancies.view_vacancy")
         vacancy = Vacancy.objects.filter(pk=key).first() if is_id else None
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 

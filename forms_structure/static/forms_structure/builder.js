@@ -615,7 +615,7 @@ class Builder {
   }
 
   copy(user = null) {
-    return this.derive(this.data.urls.copy, { structure: this.structure(), for: user });
+    return this.derive(this.data.urls.copy, { structure: this.structure(), language: this.form.language, for: user });
   }
 
   async extend() {

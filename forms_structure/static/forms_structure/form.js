@@ -59,6 +59,7 @@ const AUTOCOMPLETE = new Map(Object.entries({
 }));
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
 const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
+const FORM = new Set(["pattern", "not", "minLength", "maxLength"]); // what a text can break
 const MARKUP = new Set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote".split(" "));
 const NOT_TEXT = new Set("script style template noscript iframe object embed svg math".split(" "));
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:", "tel:"]);
@@ -145,7 +146,7 @@ export function render(target, sections, { schema = null, language = "en", value
   };
   const said = (type, keyword) => {
     if (keyword === "required" || keyword === "dependentRequired") return words[MISSING.get(type) ?? "fill"];
-    return keyword === "pattern" && INPUT_TYPES.has(type) ? words[type] : words.invalid;
+    return FORM.has(keyword) && INPUT_TYPES.has(type) ? words[type] : words.invalid;
   };
 
   const check = () => {
@@ -367,7 +368,12 @@ function judged(schema, value, name) {
   if (schema.type && schema.type !== kind) fail("type");
   if (Object.hasOwn(schema, "const") && schema.const !== value) fail("const");
   if (schema.enum && !schema.enum.includes(value)) fail("enum");
-  if (kind === "string" && schema.pattern && !new RegExp(schema.pattern, "u").test(value)) fail("pattern");
+  if (kind === "string") {
+    if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) fail("pattern");
+    if ([...value].length < schema.minLength) fail("minLength");
+    if ([...value].length > schema.maxLength) fail("maxLength");
+  }
+  if (schema.not && !validate(schema.not, value).length) fail("not");
   if (kind === "array") {
     if (value.length < schema.minItems) fail("minItems");
     if (schema.uniqueItems && new Set(value).size < value.length) fail("uniqueItems"); // items are texts
