@@ -35,7 +35,7 @@ class ApplicationQuerySet(models.QuerySet):
 
 class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
-        """Steps that the applicant may see (docs/decisions.md #50)."""
+        """Steps that the applicant may see (docs/decisions.md #52)."""
         return self.filter(is_visible=True)
 
     def in_order(self) -> Self:

@@ -1,4 +1,4 @@
-"""Signing in and out with a bearer token (interface 5, docs/decisions.md #47, #48)."""
+"""Signing in and out with a bearer token (interface 5, docs/decisions.md #48, #49)."""
 
 from typing import Any
 
