@@ -157,6 +157,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # a filter with thousands of options is one form
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 KNOX_TOKEN_MODEL = "applications.Token"
+MIGRATION_MODULES = {"knox": None}  # they would make a table of a model that ours takes the place of
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
 TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
 

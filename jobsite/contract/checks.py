@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from jobsite.contract import forms, shapes
+from jobsite.contract import applications, forms, shapes
 from jobsite.contract.lists import NUMBER, SIZE, Listing, expect_problem
 from jobsite.contract.service import Service
 
@@ -53,6 +53,7 @@ def steps(service: Service, max_pages: int) -> list[Step]:
         ("single vacancies", partial(singles, service, lists)),
         ("unknown vacancies", partial(unknown, service, lists)),
         ("forms", partial(application_forms, service, lists)),
+        ("my applications", partial(applications.check, service)),
         ("/v1/filters", partial(filters, service, public)),
         ("sort", partial(sorting, service, public)),
         ("fields", partial(fewer_keys, service, public)),

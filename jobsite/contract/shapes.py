@@ -6,7 +6,7 @@ from typing import Any
 
 Finding = tuple[str, Any]  # what was expected, what came
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
-OPTIONAL = ("brand", "attachments")
+OPTIONAL = ("brand", "attachments", "history")
 KEYWORDS = (
     "functiongroup", "types", "contract_types", "work_regimes", "regions",
     "jobcustom1_values", "jobcustom2_values", "jobcustom3_values", "jobcustom4_values",
@@ -88,6 +88,8 @@ VACANCY = {
     "postcustom1": TEXT_OR_NULL, "image": URL_OR_NULL, "video": TEXT_OR_NULL, "attachments": FILLED,
     "head_recruiter": OBJECT, "recruiters": FILLED_OR_NULL, "updated_at": MOMENT, "created_at": MOMENT,
 }  # fmt: skip
+APPLICATION = VACANCY | {"status": ANY_TEXT, "is_spontaneous": FLAG, "history": LIST}
+STEP = {"name": TEXT, "result": ANY_TEXT, "planned_at": TEXT, "updated_at": MOMENT, "created_at": MOMENT}
 VACANCY_V0_1 = {
     "id": NUMBER, "title": TEXT, "slug": TEXT, "brand": OBJECT, "is_hot": FLAG, "functiongroup": TEXT_OR_NULL,
     "type": TEXT_OR_NULL, "contract_type": TEXT_OR_NULL, "work_regime": TEXT_OR_NULL, "regions": TEXTS,

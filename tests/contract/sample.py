@@ -28,10 +28,9 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
         phone="+32 3 555",
     )
     colleague = Recruiter.objects.create(name="Sam", image_url="https://images.example.com/sam.jpg")
-    form = operations.create(name="Harbour Works", structure=specimen())
-    own_form = operations.create(
-        name="Yard", language="nl", extends=form, structure=[section(text_field("boots"), title="Yard")]
-    )
+    form = operations.create(name="Harbour Works", language="nl", structure=specimen())
+    yard = [section(text_field("boots"), title="Yard")]
+    own_form = operations.create(name="Yard", extends=form, structure=yard)
     ConsentText.objects.add(
         language="nl",
         text="Akkoord.",

@@ -14,8 +14,11 @@ import pytest
 import urllib3
 from django.core.management import CommandError, call_command
 from django.core.servers.basehttp import WSGIRequestHandler
+from django.utils import timezone
 
+from applications import operations, tokens
 from tests.contract.sample import make_site
+from vacancies.models import Vacancy
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +72,6 @@ def test_closed_internal_lists_are_skipped_without_token(capsys, live_server, se
 
 @pytest.mark.usefixtures("_site")
 def test_token_opens_internal_lists(capsys, live_server, settings, django_user_model):
-    from applications import tokens
-
     settings.INTERNAL_ACCESS = "authenticated"
     colleague = django_user_model.objects.create_user("colleague")
     _, token = tokens.issue(user=colleague, lifetime=timedelta(hours=1))
@@ -81,7 +82,24 @@ def test_token_opens_internal_lists(capsys, live_server, settings, django_user_m
     assert texts(report) == [
         "/v1/vacancies/hot/internal: the token to open it",
         "/v0.1/vacancies/internal: the token to open it",
+        "/v1/user/applications: 200 for the token",
     ]
+
+
+@pytest.mark.usefixtures("_site")
+def test_applications_of_the_token_are_looked_at(capsys, live_server, django_user_model):
+    mia = django_user_model.objects.create_user("mia")
+    _, token = tokens.issue(user=mia, lifetime=timedelta(hours=1))
+    status, report = check(capsys, live_server.url, "--token", token)
+    assert (status, report["breaches"]) == (0, [])
+    now = timezone.now()
+    application = operations.receive(user=mia, vacancy=Vacancy.objects.published().first(), at=now)
+    application.history.create(name="Talk", planned_at=now, is_visible=True)
+
+    status, again = check(capsys, live_server.url, "--token", token)
+
+    assert (status, again["breaches"]) == (0, [])
+    assert again["checks"] > report["checks"] + 30
 
 
 @pytest.mark.usefixtures("_site")
@@ -95,7 +113,8 @@ def test_text_report_is_one_summary_line(capsys, live_server):
 
 # --- Breaches ----------------------------------------------------------------------------------
 
-SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version")
+SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version", "WWW-Authenticate")
+MINE = "/v1/user/applications"
 FORM, FORM_SCHEMA = "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema"
 
 
@@ -300,6 +319,14 @@ MISTAKES = {
         ),
         f"{FORM_SCHEMA}: the $schema https://json-schema.org/draft/2020-12/schema",
     ),
+    "no challenge": (
+        {"path": MINE, "status": 401, "headers": {"WWW-Authenticate": ""}},
+        f"{MINE}: 401 with WWW-Authenticate: Bearer",
+    ),
+    "applications for everybody": (
+        {"path": MINE, "status": 401, "to": 200},
+        f"{MINE}: 401 application/problem+json for no credential",
+    ),
     "typo ignored": (
         _edit(lambda body: body.clear(), path="/v1/vacancies/hot", status=400, to=200),
         "/v1/vacancies/hot: 400 application/problem+json for ?page[limit]=5",
@@ -324,6 +351,7 @@ MISTAKES = {
 # What a deployment may lack: no breach.
 LACKS = {"no schemas": {"path": FORM_SCHEMA, "status": 200, "to": 404}}
 HIDING = (
+    "applications for everybody",
     "another value in v0.1",
     "missing key",
     "next on the last page",
