@@ -136,7 +136,8 @@ class Importer:
             StageChange.objects.create(
                 application=application,
                 stage=stage,
-                at=application.created_at if is_new else self.now,
+                # what the applicant read in the source is as old as the application; a stage is news
+                at=application.created_at if is_new and not row.get("stage") else self.now,
                 is_told_at_once=not row.get("stage"),
             )
             changed = True
@@ -172,7 +173,7 @@ class Importer:
 
     def _user(self, person: dict[str, Any]) -> Any:
         """The account of that name; it is created if there is none, and left alone if there is."""
-        user = User.objects.filter(username=person["username"]).first()
+        user = User._default_manager.filter(username=User.normalize_username(person["username"])).first()
         if user is None:
             user = User.objects.create_user(person["username"], person["email"], person.get("password"))
             self.report.users += 1

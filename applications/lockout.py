@@ -29,12 +29,15 @@ def address(request: HttpRequest) -> str:
 def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
     """429: too many wrong passwords for this account from this address."""
     wait: timedelta = settings.AXES_COOLOFF_TIME
-    headers = {"Retry-After": str(int(wait.total_seconds()))}
-    minutes = int(wait.total_seconds() // 60)
+    return too_many(request, wait=wait.total_seconds())
+
+
+def too_many(request: HttpRequest, *, wait: float) -> HttpResponse:
+    """429: try again in `wait` seconds; a problem document or a page."""
+    headers = {"Retry-After": str(int(wait)), "Cache-Control": "no-store"}
+    minutes = max(1, round(wait / 60))
     if is_api(request):
-        detail = f"Too many wrong passwords. Try again in {minutes} minutes."
-        return problem(request, 429, detail, headers)
-    headers["Cache-Control"] = "no-store"
+        return problem(request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers)
     with translation.override(preferred(request.headers.get("Accept-Language", ""))):
         context = {"minutes": minutes, "heading": _("Locked for a while")}
         return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()

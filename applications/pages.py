@@ -3,32 +3,61 @@
 Same-site front ends send people to `/account/login?next=...`; others use tokens.
 """
 
+import logging
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import wraps
 from threading import Thread
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model, views
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordResetForm
+from django.core.mail import EmailMessage
+from django.db import connections
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import path, reverse_lazy
 from django.utils import translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
 
 from applications.languages import preferred
+from applications.lockout import too_many
 from jobsite.api.addresses import absolute
+from jobsite.api.throttling import RateLimit
+
+logger = logging.getLogger(__name__)
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Run `work` beside the request, and let go of its database connection."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connections.close_all()
+
+    Thread(target=run).start()
 
 
 class ResetForm(PasswordResetForm):
-    """Sends from a thread: how long the answer takes must not tell whether there is such an account."""
+    """Looks for the account and sends from a thread: how long the answer takes must not tell whether there
+    is one."""
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
-        site = {"site": absolute(request, "/").rstrip("/")}
-        super().save(request=request, **kwargs | {"extra_email_context": site})
+        kwargs["extra_email_context"] = {"site": absolute(request, "/").rstrip("/")}
+        kwargs["domain_override"] = request.get_host()  # the work must not need the request
+        language = translation.get_language()
+
+        def work() -> None:
+            with translation.override(language):
+                PasswordResetForm.save(self, **kwargs)
+
+        in_background(work)
 
     def get_users(self, email: str) -> Iterator[Any]:
         """Applicants who never had a password here, as an import leaves them, may choose one too."""
@@ -38,14 +67,22 @@ class ResetForm(PasswordResetForm):
             if same and (user.has_usable_password() or not user.is_staff):
                 yield user
 
-    def send_mail(self, *args: Any, **kwargs: Any) -> None:
-        language = translation.get_language()
-
-        def send() -> None:
-            with translation.override(language):
-                PasswordResetForm.send_mail(self, *args, **kwargs)
-
-        Thread(target=send).start()
+    def send_mail(
+        self,
+        subject_template_name: str,
+        email_template_name: str,
+        context: dict[str, Any],
+        from_email: str | None,
+        to_email: str,
+        html_email_template_name: str | None = None,
+    ) -> None:
+        """Django's own would log the address when the mail server refuses it."""
+        subject = " ".join(render_to_string(subject_template_name, context).split())
+        body = render_to_string(email_template_name, context)
+        try:
+            EmailMessage(subject, body, from_email, [to_email]).send()
+        except Exception as error:  # whatever a mail server may do
+            logger.error("A link for a new password was not sent: %s.", type(error).__name__)
 
 
 def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
@@ -53,6 +90,9 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        limit = RateLimit(settings.SIGN_IN_RATE)
+        if request.method == "POST" and not limit.allow_request(request):
+            return too_many(request, wait=limit.wait())
         language = preferred(request.headers.get("Accept-Language", ""))
         with translation.override(language):
             response = view(request, *args, **kwargs)
@@ -103,7 +143,7 @@ urlpatterns = [
     path("", page(account), name="account"),
     path("login", page(_login), name="account-login"),
     path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account-logout"),
-    path("password", page(_password), name="account-password"),
+    path("password", page(login_required(_password, login_url="account-login")), name="account-password"),
     path("reset", page(_reset), name="account-reset"),
     path("reset/sent", page(_sent), name="account-reset-sent"),
     path("reset/<uidb64>/<token>", page(_confirm), name="account-reset-confirm"),

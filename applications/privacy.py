@@ -48,7 +48,7 @@ class StaffAccountError(Exception):
 
 def find(*, username: str) -> Any:
     """Return the account called `username`, or raise NoSuchAccountError."""
-    user = User._default_manager.filter(username=username).first()
+    user = User._default_manager.filter(username=User.normalize_username(username)).first()
     if user is None:
         raise NoSuchAccountError("There is no account of this name.")
     return user
@@ -182,15 +182,17 @@ def _clean_message(message: str, pattern: re.Pattern[str]) -> str:
 
 
 def purge(*, before: datetime, now: datetime) -> Counter[str]:
-    """Delete applications that nothing has happened to since `before`, then applicants' accounts that
-    have none left and are as old, and tokens, sessions and failed sign-ins that are over; return how many
-    rows of each kind went.
+    """Delete applications that nothing has happened to since `before` and no step is planned for, then
+    applicants' accounts that have none left and are as old, and tokens, sessions and failed sign-ins that
+    are over; return how many rows of each kind went.
 
     An account that has a role (staff, a group, a permission), a token that is still good, or something
     else that hangs on it, stays.
     """
     with transaction.atomic():
-        stale = Application.objects.filter(updated_at__lt=before).select_for_update()
+        planned = HistoryEntry.objects.filter(planned_at__gte=now).values("application")
+        old = Application.objects.filter(updated_at__lt=before).exclude(pk__in=planned)
+        stale = old.select_for_update()
         counts = _delete_applications(stale.values_list("pk", flat=True))
         # what is on record of applications that are gone, now or by erasure
         left = Application.objects.values("pk")

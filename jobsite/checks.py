@@ -72,6 +72,14 @@ def production_is_deliberate(**kwargs: Any) -> list[CheckMessage]:
                 id="jobsite.W003",
             )
         )
+    if settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend")):
+        messages.append(
+            Warning(
+                "Links to choose a new password are printed, not sent.",
+                hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
+                id="jobsite.W005",
+            )
+        )
     if settings.RATE_LIMIT != "off" and "locmem" in settings.CACHES["default"]["BACKEND"]:
         messages.append(
             Warning(

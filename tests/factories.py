@@ -4,6 +4,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from vacancies.models import (
@@ -27,6 +28,13 @@ def make_brand(name: str = "Acme", **values: Any) -> Brand:
 
 def make_recruiter(name: str = "An Peeters", **values: Any) -> Recruiter:
     return Recruiter.objects.get_or_create(name=name, defaults=values)[0]
+
+
+def make_insider(name: str = "insider") -> User:
+    """A colleague who may read internal vacancies, and do nothing else."""
+    user = User.objects.create_user(name)
+    user.user_permissions.add(Permission.objects.get(codename="see_internal"))
+    return user
 
 
 def make_filter(keyword: str, **values: Any) -> Filter:

@@ -41,6 +41,7 @@ class Brand(models.Model):
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         blank=True,
+        limit_choices_to={"is_staff": True},
         related_name="brands",
         help_text="Recruiters who work for this brand, unless they work for every one.",
     )
@@ -255,6 +256,7 @@ class Vacancy(models.Model):
 
     class Meta:
         verbose_name_plural = "vacancies"
+        permissions = [("see_internal", "Reads internal vacancies where they are limited")]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(status="published")

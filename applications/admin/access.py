@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from applications.admin.walls import EVERY_BRAND
 from applications.models import AccessLog, Token
 from jobsite.workplace import WorkplaceAdmin
 
@@ -26,6 +27,11 @@ class TokenAdmin(ReadOnlyAdmin):
     list_display = ("user", "created", "expiry")
     list_select_related = ("user",)
     search_fields = ("user__username",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Accounts belong to no brand: who is walled in sees none."""
+        tokens = super().get_queryset(request)
+        return tokens if request.user.has_perm(EVERY_BRAND) else tokens.none()
 
 
 @admin.register(AccessLog)

@@ -1,5 +1,6 @@
 """Applications: where each stands, and beside it what its applicant sees."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -40,11 +41,15 @@ class StageFilter(admin.SimpleListFilter):
         return [(str(stage.pk), stage.name) for stage in Stage.objects.all()]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        value = self.value()
-        return queryset.filter(stage_id=int(value)) if value and value.isdecimal() else queryset
+        value = self.value() or ""
+        return queryset.filter(stage_id=int(value)) if re.fullmatch("[0-9]{1,18}", value) else queryset
 
 
 class ApplicationForm(forms.ModelForm):
+    """An application and its stage. `seen` is the change of stage that the page was made from: a stage is
+    moved only where the user chose another than that, and where nobody moved it meanwhile."""
+
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     stage = forms.ModelChoiceField(
         Stage.objects.all(),
         widget=UnfoldAdminSelectWidget,
@@ -57,8 +62,27 @@ class ApplicationForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "stage" in self.fields:
-            self.initial["stage"] = getattr(self.instance, "stage_id", None)
+        self.latest = self.instance.changes.select_related("stage").last() if self.instance.pk else None
+        if self.latest and "stage" in self.fields:
+            self.initial.update(stage=self.latest.stage_id, seen=str(self.latest.pk))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        stage, seen = data.get("stage"), data.get("seen", "")
+        if stage is None or self.latest is None or seen == str(self.latest.pk):
+            return data
+        is_id = re.fullmatch("[0-9]{1,18}", seen)
+        was = self.instance.changes.filter(pk=seen).first() if is_id else None
+        if was and was.stage_id == stage.pk:
+            data["stage"] = self.latest.stage  # left as it stood: somebody else's choice holds
+        elif stage.pk != self.latest.stage_id:
+            text = (
+                f"Moved to {self.latest.stage} since you opened this page. Save again if you still want it."
+            )
+            self.add_error("stage", text)
+            data_again: Any = self.data
+            self.data = {**data_again.dict(), self.add_prefix("seen"): str(self.latest.pk)}
+        return data
 
 
 class StepForm(forms.ModelForm):
@@ -101,7 +125,9 @@ class ApplicationAdmin(WalledAdmin):
         ("What the applicant sees", {"fields": ("shown_status", "shown_steps")}),
         ("Stages so far", {"fields": ("stages",)}),
     )
-    readonly_fields = ("applicant", "email", "to", "applied", "shown_status", "shown_steps", "stages")
+    readonly_fields = (
+        "applicant", "email", "to", "applied", "current_stage", "shown_status", "shown_steps", "stages"
+    )  # fmt: skip
     inlines = (StepInline,)
     list_display = ("applicant", "to_vacancy", "current_stage", "applied", "next_step")
     list_filter = (StageFilter, "is_spontaneous")
@@ -137,6 +163,14 @@ class ApplicationAdmin(WalledAdmin):
             queryset = queryset.filter(wanted)
         return queryset, False
 
+    def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
+        """Who may only look sees the stage in words."""
+        if self.has_change_permission(request, obj):
+            return self.fieldsets
+        (name, spec), *others = self.fieldsets
+        fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
+        return [(name, {"fields": fields}), *others]
+
     # --- seeing: each time on record ---
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
@@ -144,6 +178,11 @@ class ApplicationAdmin(WalledAdmin):
         if response.status_code == 200:
             record(request.user, Access.VIEW, int(object_id))
         response["Cache-Control"] = "private, no-store"
+        return response
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        response = super().history_view(request, object_id, extra_context)
+        record(request.user, Access.VIEW, int(object_id))
         return response
 
     @display(description="Applicant")
@@ -190,13 +229,15 @@ class ApplicationAdmin(WalledAdmin):
             return "Nothing yet."
         labels = ((name, status.label(code)) for code, name in LANGUAGES.items())
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
-        later = [change for change in seen.ordered_changes if change.told_at > now]
-        coming = format_html_join(
-            "",
-            "<p>From {} on: {}.</p>",
-            ((moment(change.told_at), change.stage.status) for change in later),
-        )
-        return format_html('<ul class="shown">{}</ul>{}', words, coming)
+        coming: list[tuple[str, Any]] = []
+        before: Any = status
+        for moment_told in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
+            after = seen.shown_status(at=moment_told)
+            if after != before:
+                coming.append((moment(moment_told), after))
+            before = after
+        later = format_html_join("", "<p>From {} on: {}.</p>", coming)
+        return format_html('<ul class="shown">{}</ul>{}', words, later)
 
     @display(description="Steps")
     def shown_steps(self, application: Application) -> str:
@@ -219,7 +260,7 @@ class ApplicationAdmin(WalledAdmin):
         now = timezone.now()
         obj.updated_at = now
         obj.save(update_fields=["is_spontaneous", "updated_at"])
-        if "stage" in form.changed_data:
+        if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
         record(request.user, Access.CHANGE, obj.pk)

@@ -9,6 +9,8 @@ from rest_framework.request import Request
 
 from jobsite.api import addresses
 
+SEE_INTERNAL = "vacancies.see_internal"  # colleagues have it; an account alone makes nobody one
+
 
 def is_protected() -> bool:
     """Whether internal vacancies are kept from the public."""
@@ -19,7 +21,8 @@ def may_see_internal(request: Request) -> bool:
     """Whether the client of `request` may see internal vacancies. Raises AuthenticationFailed for a
     bad credential where credentials decide."""
     if settings.INTERNAL_ACCESS == "authenticated":
-        return bool(request.user and request.user.is_authenticated)
+        user = request.user
+        return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
     return not is_protected() or addresses.is_internal(request)
 
 

@@ -223,6 +223,8 @@ class Listing:
                 self.is_closed = True
                 if not self.service.token:
                     self.report.skip(f"{self.path}: answers {status} without --token.")
+                elif status == 403:  # an applicant's, say
+                    self.report.skip(f"{self.path}: answers 403 to this token.")
                 else:
                     self.expect(False, "the token to open it", status)
                 return

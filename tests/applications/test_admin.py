@@ -84,9 +84,9 @@ def page(application):
 
 def change(application, **values):
     """What the form of an application posts."""
-    stage = application.changes.last().stage
+    latest = application.changes.last()
     steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0}
-    return {"stage": stage.pk} | steps | values
+    return {"stage": latest.stage_id, "seen": latest.pk} | steps | values
 
 
 # --- walls -------------------------------------------------------------------------------------
@@ -104,6 +104,31 @@ def test_other_brands_are_not_there_by_any_way(anna, own, foreign):
     anna.post(LIST, {"action": f"move_to_{stage.pk}", "_selected_action": [own.pk, foreign.pk]})
     assert [str(change) for change in foreign.changes.all()] == ["New"]
     assert own.changes.last().stage == stage
+
+
+def test_nobody_lets_themselves_through_the_wall(own, foreign):
+    client = staff("anna", *SEEING, "view_brand", "change_brand", "view_vacancy", "change_vacancy")
+    anna = User.objects.get(username="anna")
+    anna.brands.add(own.vacancy.brand)
+    brand = f"/admin/vacancies/brand/{foreign.vacancy.brand_id}/change/"
+    vacancy = f"/admin/vacancies/vacancy/{foreign.vacancy_id}/change/"
+
+    assertNotContains(client.get(brand), "id_members")
+    client.post(brand, {"name": "Other", "description": "", "url": "", "members": [anna.pk]})
+    assert not foreign.vacancy.brand.members.exists()
+
+    assertNotContains(client.get(vacancy), "id_brand")
+    client.post(vacancy, {"title": "Mine", "status": "published", "brand": own.vacancy.brand_id})
+    foreign.vacancy.refresh_from_db()
+    assert foreign.vacancy.brand.name == "Other"
+
+
+def test_tokens_are_seen_by_who_works_for_every_brand(own):
+    issue(user=own.user, lifetime=timedelta(days=1))
+    url = "/admin/applications/token/"
+
+    assertNotContains(staff("anna", "view_token").get(url), "jan")
+    assertContains(staff("editor", "view_token", "work_for_every_brand").get(url), "jan")
 
 
 def test_who_works_for_every_brand_sees_all(own, foreign):
@@ -147,6 +172,43 @@ def test_saving_without_another_stage_records_none(anna, own):
 
     assert own.changes.count() == 1
     assert Application.objects.get(pk=own.pk).is_spontaneous
+
+
+def test_page_that_is_out_of_date_undoes_nobodys_move(anna, own):
+    stale = change(own)
+    rejected, interview = (Stage.objects.get(name=name) for name in ("Rejected", "Interview"))
+    rows = Application.objects.filter(pk=own.pk)
+    operations.move(applications=rows, stage=rejected, author=None, at=timezone.now())
+
+    anna.post(page(own), stale | {"is_spontaneous": "on"})
+    assert [str(each) for each in own.changes.all()] == ["New", "Rejected"]
+
+    refused = anna.post(page(own), stale | {"stage": interview.pk})
+    assertContains(refused, "Moved to Rejected since you opened this page.")
+    assert own.changes.count() == 2
+    assertContains(refused, f'value="{own.changes.last().pk}"')  # so that saving again is meant
+
+    anna.post(page(own), change(own, stage=interview.pk))
+    assert [str(each) for each in own.changes.all()] == ["New", "Rejected", "Interview"]
+
+
+def test_stage_shows_to_who_may_only_look(own):
+    client = staff("reader", "view_application", brands=[own.vacancy.brand])
+
+    assertContains(client.get(page(own)), "New")
+
+
+def test_what_comes_after_an_embargo_is_what_the_applicant_will_read(anna, own):
+    """Rejected, and back before the embargo was over: nobody will ever read that."""
+    for name in ("Rejected", "Interview"):
+        rows, stage = Application.objects.filter(pk=own.pk), Stage.objects.get(name=name)
+        operations.move(applications=rows, stage=stage, author=None, at=timezone.now())
+
+    html = anna.get(page(own)).content.decode()
+
+    shown = html[html.index("What the applicant sees") : html.index("Stages so far")]
+    assert "In interviews" in shown
+    assert "Not selected" not in shown
 
 
 def test_bulk_move_tells_how_many_and_which_were_there(anna, own):
@@ -216,9 +278,10 @@ def test_every_view_and_change_is_in_the_log(anna, own, foreign):
     anna.get(page(own))
     anna.get(page(foreign))
     anna.post(page(own), change(own))
+    anna.get(f"{LIST}{own.pk}/history/")
 
     entries = AccessLog.objects.order_by("pk").values_list("actor__username", "application", "action")
-    assert list(entries) == [("anna", own.pk, "view"), ("anna", own.pk, "change")]
+    assert list(entries) == [("anna", own.pk, kind) for kind in ("view", "change", "view")]
 
 
 def test_log_is_read_and_never_written(anna, own, root):
@@ -242,6 +305,11 @@ def test_deleting_a_token_revokes_it(client, own, root):
     assertNotContains(listed, text)
     assert not Token.objects.exists()
     assert client.get("/v1/user/applications", headers=bearer).status_code == 401
+
+
+@pytest.mark.parametrize("stage", ["x", "9" * 30, "²", "-1"])
+def test_stage_that_is_none_narrows_nothing(anna, own, stage):
+    assert anna.get(LIST, {"stage": stage}).status_code == 200
 
 
 def test_list_takes_the_same_queries_for_one_row_and_for_thirty(anna, own, django_assert_num_queries):

@@ -63,6 +63,11 @@ for pk, title in ((1, "Job of zyxanna"), (2, "Job of zyxbert"), (3, "Job of all"
         audience="internal" if pk < 3 else "both", is_hot=True,
     )
 """
+INSIDERS = """
+from django.contrib.auth.models import Permission, User
+for user in User.objects.all():
+    user.user_permissions.add(Permission.objects.get(codename="see_internal"))
+"""
 SIGN_IN = """
 from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
 from django.contrib.auth.models import User
@@ -85,6 +90,7 @@ def instance(tmp_path_factory):
     (folder / "applications.json").write_text(json.dumps(ROWS))
     instance.manage("shell", "-c", MAKE)
     instance.manage("import_applications", str(folder / "applications.json"))
+    instance.manage("shell", "-c", INSIDERS)  # internal lists are private too, and nobody else gets them
     return instance
 
 

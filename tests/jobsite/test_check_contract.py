@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from applications import operations, tokens
 from tests.contract.sample import make_site
+from tests.factories import make_insider
 from vacancies.models import Vacancy
 
 
@@ -71,10 +72,9 @@ def test_closed_internal_lists_are_skipped_without_token(capsys, live_server, se
 
 
 @pytest.mark.usefixtures("_site")
-def test_token_opens_internal_lists(capsys, live_server, settings, django_user_model):
+def test_token_opens_internal_lists(capsys, live_server, settings):
     settings.INTERNAL_ACCESS = "authenticated"
-    colleague = django_user_model.objects.create_user("colleague")
-    _, token = tokens.issue(user=colleague, lifetime=timedelta(hours=1))
+    _, token = tokens.issue(user=make_insider(), lifetime=timedelta(hours=1))
     status, report = check(capsys, live_server.url, "--token", token)
     assert (status, report["breaches"], report["skipped"]) == (0, [], [])
     status, report = check(capsys, live_server.url, "--token", "wrong")
@@ -83,6 +83,20 @@ def test_token_opens_internal_lists(capsys, live_server, settings, django_user_m
         "/v1/vacancies/hot/internal: the token to open it",
         "/v0.1/vacancies/internal: the token to open it",
         "/v1/user/applications: 200 for the token",
+    ]
+
+
+@pytest.mark.usefixtures("_site")
+def test_token_of_an_applicant_opens_no_internal_list(capsys, live_server, settings, django_user_model):
+    settings.INTERNAL_ACCESS = "authenticated"
+    _, token = tokens.issue(user=django_user_model.objects.create_user("mia"), lifetime=timedelta(hours=1))
+
+    status, report = check(capsys, live_server.url, "--token", token)
+
+    assert (status, report["breaches"]) == (0, [])
+    assert report["skipped"] == [
+        "/v1/vacancies/hot/internal: answers 403 to this token.",
+        "/v0.1/vacancies/internal: answers 403 to this token.",
     ]
 
 

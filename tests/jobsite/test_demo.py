@@ -349,7 +349,7 @@ def test_recruiter_works_on_vacancies_and_forms_and_nothing_else(printed):
         "forms_structure.view_consenttext": True,
         "auth.view_user": False,
     }
-    assert (employee.is_staff, employee.get_all_permissions()) == (False, set())
+    assert (employee.is_staff, employee.get_all_permissions()) == (False, {"vacancies.see_internal"})
 
 
 def test_second_run_says_what_is_there_and_keeps_passwords(printed):

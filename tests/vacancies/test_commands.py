@@ -11,7 +11,7 @@ from django.db import connection
 from rest_framework.response import Response
 
 from applications.models import Token
-from tests.factories import make_vacancy
+from tests.factories import make_insider, make_vacancy
 from vacancies.api.v1 import SingleVacancyViewSet
 from vacancies.models import Attachment, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
@@ -162,7 +162,7 @@ def test_lint_cleans_markup_that_was_written_around_the_models(at):
 
 def test_token_is_good_for_its_user(client, settings):
     settings.INTERNAL_ACCESS = "authenticated"
-    User.objects.create_user("eve")
+    make_insider("eve")
 
     code, token, lines = run("issue_token", "eve", "--days", 1)
 

@@ -8,7 +8,7 @@ import pytest
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from forms_structure.schema import submission_schema
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_brand, make_insider, make_vacancy
 from tests.forms_structure.strategies import LEVELS, section, served, specimen, text_field
 from vacancies.models import Vacancy
 
@@ -390,14 +390,14 @@ def test_answer_is_kept_until_the_vacancy_goes_at_most(client, at, endpoint, sec
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize(("mode", "expected"), [("public", 200), ("authenticated", 404), ("network", 404)])
-def test_internal_form_is_for_insiders(client, settings, django_user_model, endpoint, mode, expected):
+def test_internal_form_is_for_insiders(client, settings, endpoint, mode, expected):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
     vacancy = make_vacancy(audience="internal", form=make_form("Internal"))
     path = f"/v1/vacancies/{vacancy.pk}/{endpoint}"
 
     assert client.get(path, REMOTE_ADDR="203.0.113.9").status_code == expected
 
-    client.force_login(django_user_model.objects.create_user("insider"))
+    client.force_login(make_insider())
     answer = client.get(path, REMOTE_ADDR="10.1.2.3")
     assert answer.status_code == 200
     assert answer["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.urls import get_resolver
 
 from forms_structure import operations
-from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from tests.factories import make_brand, make_filter, make_insider, make_recruiter, make_vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -136,11 +136,23 @@ def test_unpublished_shows_to_no_insider(client, settings, site, at, mode, kind,
     assert ask(client, question) == before
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_account_alone_makes_nobody_an_insider(client, settings, site, at, question):
+    """Applicants have accounts, and tokens, too."""
+    settings.INTERNAL_ACCESS = "authenticated"
+    client.force_login(User.objects.create_user("applicant"))
+    before = ask(client, question)
+
+    hide("internal", at)
+
+    assert ask(client, question) == before
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_insider_sees_internal_ones(client, settings, site, at, mode):
     """The twin of the tests above: they would pass on a service that shows nothing at all."""
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
-    client.force_login(User.objects.create_user("insider"))
+    client.force_login(make_insider())
 
     hide("internal", at)
 

@@ -28,6 +28,12 @@ class BrandAdmin(IllustratedAdmin):
     )  # fmt: skip
     readonly_fields = ("small_icon", "large_icon")
 
+    def get_fieldsets(self, request: HttpRequest, obj: Brand | None = None) -> Any:
+        """Who works for a brand sees its applicants: that is decided by who manages accounts."""
+        if request.user.has_perm("auth.change_user"):
+            return self.fieldsets
+        return [(name, spec) for name, spec in self.fieldsets if name != "People"]
+
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(vacancy_count=counted(Vacancy.objects.all(), "brand"))
 

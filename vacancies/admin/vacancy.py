@@ -162,6 +162,11 @@ class VacancyAdmin(IllustratedAdmin):
             format_html_join("", "{}: {}<br>", ((name, ", ".join(of)) for name, of in labels.items())) or "-"
         )
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
+        """Another brand would let other recruiters see who applied: that takes one who works for all."""
+        is_fixed = obj and obj.brand_id and not request.user.has_perm("vacancies.work_for_every_brand")
+        return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
+
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Vacancy | None:

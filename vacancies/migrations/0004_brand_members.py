@@ -18,12 +18,20 @@ class Migration(migrations.Migration):
                 "permissions": [("work_for_every_brand", "Works for every brand")],
             },
         ),
+        migrations.AlterModelOptions(
+            name="vacancy",
+            options={
+                "permissions": [("see_internal", "Reads internal vacancies where they are limited")],
+                "verbose_name_plural": "vacancies",
+            },
+        ),
         migrations.AddField(
             model_name="brand",
             name="members",
             field=models.ManyToManyField(
                 blank=True,
                 help_text="Recruiters who work for this brand, unless they work for every one.",
+                limit_choices_to={"is_staff": True},
                 related_name="brands",
                 to=settings.AUTH_USER_MODEL,
             ),

@@ -97,6 +97,8 @@ def create_accounts() -> list[str]:
         user = User.objects.create_user(name, email, name, is_staff=name == "recruiter", **person)
         if user.is_staff:
             user.user_permissions.set(recruiter_permissions())
+        elif name == "employee":
+            user.user_permissions.set(Permission.objects.filter(codename="see_internal"))
     return missing
 
 
@@ -108,7 +110,7 @@ def recruiter_permissions() -> QuerySet[Permission]:
     return Permission.objects.filter(
         ~Q(codename__startswith="delete_") | Q(codename__in=deleted),
         content_type__app_label__in=("vacancies", "forms_structure", "applications"),
-    ).exclude(codename__regex="^(add|change|delete)_(consenttext|token|accesslog)$")
+    ).exclude(codename__regex="^(add|change|delete)_(consenttext|accesslog)$|_token$")
 
 
 def summary(made: dict[str, int], accounts: list[str], base: str, *, is_served: bool) -> str:

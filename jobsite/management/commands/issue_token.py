@@ -1,6 +1,7 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
 
@@ -16,10 +17,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--days", type=int, default=30, help="how long it is good for (30)")
+        parser.add_argument("--days", type=int, help="how long it is good for (the setting TOKEN_DAYS)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        days = options["days"]
+        days = settings.TOKEN_LIFETIME.days if options["days"] is None else options["days"]
         if not 1 <= days <= DAYS_MAX:
             raise UsageError(f"--days must be from 1 to {DAYS_MAX}; received {days}.")
         users = get_user_model().objects.filter(username=options["username"], is_active=True)

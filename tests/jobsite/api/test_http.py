@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from applications import tokens
 from jobsite.checks import production_is_deliberate, settings_are_sane
-from tests.factories import make_vacancy
+from tests.factories import make_insider, make_vacancy
 from vacancies.api.v1 import VacancyViewSet
 
 PATHS = [
@@ -314,7 +314,7 @@ def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_
 @pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
 def test_internal_list_asks_for_credentials(client, settings, path):
     settings.INTERNAL_ACCESS = "authenticated"
-    user = User.objects.create_user("eve", password="x")
+    user = make_insider("eve")
     _, token = tokens.issue(user=user, lifetime=timedelta(hours=1))
 
     refused = client.get(path)
@@ -332,7 +332,7 @@ def test_internal_list_asks_for_credentials(client, settings, path):
 def test_signing_in_costs_two_queries(client, settings, at, django_assert_num_queries):
     settings.INTERNAL_ACCESS = "authenticated"
     internal = make_vacancy(audience="internal", is_hot=True)
-    client.force_login(User.objects.create_user("eve"))
+    client.force_login(User.objects.create_user("eve", is_staff=True))  # others: two for permissions
 
     # session, user; count, page, options, recruiters, attachments
     with django_assert_num_queries(7):
