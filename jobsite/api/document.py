@@ -59,10 +59,10 @@ moment at which a vacancy appears or expires. Send the tag back in `If-None-Matc
 is a 304 without body. Errors are not to be stored.
 
 ### Internal vacancies
-The internal lists are open, limited to networks, or limited to colleagues who signed in, as the operator decides.
-Where they are limited, send `Authorization: Bearer <token>` or a session cookie; without the right to see
-them the answer is 401 or 403, and an internal vacancy asked for by its id is a 404. Public lists never look
-at credentials.
+The internal lists are open, limited to networks, or limited to colleagues who signed in, as the operator
+decides. Where they are limited, send `Authorization: Bearer <token>` or a session cookie; without the right
+to see them the answer is 401 or 403, and an internal vacancy asked for by its id is a 404. Public lists never
+look at credentials.
 
 ### Compatibility
 The version is in the path. Changes within v1 only add keys and parameters, so ignore keys you do not know.
