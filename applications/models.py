@@ -156,6 +156,8 @@ class Token(AbstractAuthToken):
 
 
 class Access(models.TextChoices):
+    """What somebody did with an applicant's record."""
+
     VIEW = "view", "seen"
     CHANGE = "change", "changed"
     EXPORT = "export", "exported"

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
 
 from applications.models import Application, Stage, StageChange
 from applications.querysets import ApplicationQuerySet
@@ -24,20 +23,17 @@ def receive(*, user: Any, vacancy: Any, at: datetime, is_spontaneous: bool = Fal
 
 def move(
     *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime
-) -> tuple[int, list[Application]]:
-    """Move `applications` to `stage`; return how many were, and those that were there already."""
-    latest = StageChange.objects.filter(application=OuterRef("pk")).order_by("-at", "-pk").values("stage")
+) -> tuple[list[int], list[int]]:
+    """Move `applications` to `stage`; return the ids of those that were, and of those that were there
+    already."""
     with transaction.atomic():
-        chosen = applications.select_for_update(of=("self",)).annotate(now_at=Subquery(latest[:1]))
-        there: list[Application] = []
+        chosen = applications.select_for_update(of=("self",)).with_stage()
         moved: list[int] = []
+        there: list[int] = []
         for application in chosen:
-            if application.now_at == stage.pk:
-                there.append(application)
-            else:
-                moved.append(application.pk)
+            (there if application.stage_id == stage.pk else moved).append(application.pk)
         _record(moved, stage, author, at)
-    return len(moved), there
+    return moved, there
 
 
 def _record(pks: Iterable[int], stage: Stage, author: Any, at: datetime) -> None:

@@ -10,6 +10,7 @@ from functools import wraps
 from threading import Thread
 from typing import Any
 
+from axes import utils as axes
 from django.conf import settings
 from django.contrib.auth import get_user_model, views
 from django.contrib.auth.decorators import login_required
@@ -85,6 +86,15 @@ class ResetForm(PasswordResetForm):
             logger.error("A link for a new password was not sent: %s.", type(error).__name__)
 
 
+class ConfirmView(views.PasswordResetConfirmView):
+    """A mailbox is proof enough: whoever chose a password by mail is not locked out any more."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        axes.reset(username=form.user.get_username())
+        return response
+
+
 def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     """`view` in the language that the reader's browser asks for, kept by no cache."""
 
@@ -108,6 +118,7 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
 
 @login_required(login_url="account-login")
 def account(request: HttpRequest) -> HttpResponse:
+    """Who is signed in, and what can be done about it."""
     return render(request, "registration/account.html", {"heading": _("Your account")})
 
 
@@ -135,9 +146,7 @@ _reset = _form(
 _sent = views.PasswordResetDoneView.as_view(
     template_name="registration/sent.html", extra_context={"heading": _("Look into your mailbox")}
 )
-_confirm = _form(
-    views.PasswordResetConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login")
-)
+_confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
 
 urlpatterns = [
     path("", page(account), name="account"),

@@ -13,6 +13,15 @@ class ApplicationQuerySet(models.QuerySet):
         """Those of `user`, and of nobody else."""
         return self.filter(user=user)
 
+    def with_stage(self) -> Self:
+        """Each with `stage_id` and `stage_name` of where it stands."""
+        changes = self.model._meta.get_field("changes").related_model._default_manager
+        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
+        return self.annotate(
+            stage_id=models.Subquery(latest.values("stage")[:1]),
+            stage_name=models.Subquery(latest.values("stage__name")[:1]),
+        )
+
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")
 

@@ -12,6 +12,8 @@ from jobsite.workplace import WorkplaceAdmin
 
 
 class ReadOnlyAdmin(WorkplaceAdmin):
+    """Rows to look at."""
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 

@@ -19,14 +19,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from applications.admin.walls import WalledAdmin, record
 from applications.languages import LANGUAGES
-from applications.models import Access, Application, HistoryEntry, Stage, StageChange
+from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
-
-
-def at_stage(field: str) -> Subquery:
-    """A `field` of the stage where an application stands."""
-    changes = StageChange.objects.filter(application=OuterRef("pk")).order_by("-at", "-pk")
-    return Subquery(changes.values(f"stage__{field}")[:1])
 
 
 def person(user: Any) -> str:
@@ -34,6 +28,8 @@ def person(user: Any) -> str:
 
 
 class StageFilter(admin.SimpleListFilter):
+    """By the stage where applications stand now, not by all that they went through."""
+
     title = "stage"
     parameter_name = "stage"
 
@@ -97,6 +93,8 @@ class StepForm(forms.ModelForm):
 
 
 class StepInline(TabularInline):
+    """The steps of an application: who may change the one may change the others."""
+
     model = HistoryEntry
     form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
@@ -119,6 +117,8 @@ class StepInline(TabularInline):
 
 @admin.register(Application)
 class ApplicationAdmin(WalledAdmin):
+    """An application: where it stands, and what its applicant sees of it."""
+
     form = ApplicationForm
     fieldsets = (
         ("Application", {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
@@ -139,14 +139,9 @@ class ApplicationAdmin(WalledAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                stage_id=at_stage("pk"),
-                stage_name=at_stage("name"),
-                next_at=Subquery(planned.order_by("planned_at").values("planned_at")[:1]),
-            )
+        rows: Any = super().get_queryset(request)
+        return rows.with_stage().annotate(
+            next_at=Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         )
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
@@ -284,17 +279,14 @@ class ApplicationAdmin(WalledAdmin):
 
     @staticmethod
     def _move(model_admin: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> None:
-        now = timezone.now()
         rows = Application.objects.filter(pk__in=list(queryset.values_list("pk", flat=True)))
-        pks = set(rows.values_list("pk", flat=True))
-        done, there = move(applications=rows, stage=stage, author=request.user, at=now)
-        moved = pks - {application.pk for application in there}
+        moved, there = move(applications=rows, stage=stage, author=request.user, at=timezone.now())
         record(request.user, Access.CHANGE, *moved)
         changed = Application.objects.filter(pk__in=moved)
         text = f"Moved to {stage}."
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, text)  # type: ignore[arg-type]
-        if done:
-            model_admin.message_user(request, f"{done} moved to {stage}.", messages.SUCCESS)
+        if moved:
+            model_admin.message_user(request, f"{len(moved)} moved to {stage}.", messages.SUCCESS)
         if there:
             model_admin.message_user(request, f"{len(there)} were in {stage} already.", messages.WARNING)
 

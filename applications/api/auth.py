@@ -22,6 +22,8 @@ from jobsite.api.openapi import example, reference, titled
 
 
 class CredentialsSerializer(serializers.Serializer):
+    """What a token is issued for; as long as accounts allow, the password as it was typed."""
+
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=4096, trim_whitespace=False)
 

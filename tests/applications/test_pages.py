@@ -120,6 +120,19 @@ def test_new_password_by_mail_ends_what_the_old_one_opened(client, mia, settings
     assert mia.check_password(NEW)
 
 
+def test_new_password_by_mail_lets_one_in_again_who_was_locked_out(client, mia, settings):
+    settings.AXES_FAILURE_LIMIT = 2
+    for _ in range(2):
+        answer = client.post("/account/login", {"username": "mia", "password": "wrong"})
+    assert answer.status_code == 429
+
+    client.post("/account/reset", {"email": "mia@example.org"})
+    choose(client, link(mail.outbox[0]))
+
+    signed_in = client.post("/account/login", {"username": "mia", "password": NEW})
+    assert signed_in["Location"] == "/account/"
+
+
 def test_account_of_an_import_may_choose_its_first_password(client):
     jan = User.objects.create_user("jan", "jan@example.org")
     User.objects.create_user("boss", "boss@example.org", is_staff=True)
