@@ -16,6 +16,7 @@ from applications.api import schema
 from applications.languages import preferred
 from applications.models import Application, HistoryEntry
 from applications.querysets import ApplicationQuerySet
+from jobsite.api import caching
 from jobsite.api.openapi import documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
@@ -118,6 +119,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
+        caching.private(response)  # a refusal too: it tells who asked
         if response.status_code == 200:
             response["Content-Language"] = self.language
         patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])

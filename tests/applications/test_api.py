@@ -134,7 +134,7 @@ def test_everybody_sees_their_own_and_nobody_elses(asking, credential, method):
         assert "ETag" not in answer
     if answer.status_code >= 400:
         assert answer["Content-Type"] == "application/problem+json"
-        assert answer["Cache-Control"] == "no-store"
+        assert answer["Cache-Control"] == "private, no-store"
     if method == "GET" and titles is not None:
         assert [item["title"] for item in answer.json()["data"]] == titles
     else:
