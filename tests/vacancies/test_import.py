@@ -486,7 +486,10 @@ def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
 def test_closed_internal_list_is_told(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
     source.manage(
-        "shell", "-v0", "-c", "from django.contrib.auth.models import User; User.objects.create_user('eve')"
+        "shell",
+        "-v0",
+        "-c",
+        "from django.contrib.auth.models import User; User.objects.create_user('eve', is_staff=True)",
     )
     token = source.manage("issue_token", "eve").stdout.strip()
     with source.serve() as url:
