@@ -72,7 +72,7 @@ def production_is_deliberate(**kwargs: Any) -> list[CheckMessage]:
                 id="jobsite.W003",
             )
         )
-    if settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend")):
+    if not settings.IS_MAIL_SENT:
         messages.append(
             Warning(
                 "Links to choose a new password are printed, not sent.",

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import django
 import environ
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
@@ -162,7 +163,25 @@ REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
 TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
 
 _MAIL = env.email("EMAIL_URL", default="consolemail://")  # smtp+tls://user:password@host:587
-vars().update(_MAIL)
+IS_MAIL_SENT = not _MAIL["EMAIL_BACKEND"].endswith(("console.EmailBackend", "dummy.EmailBackend"))
+if django.VERSION < (6, 1):
+    vars().update(_MAIL)
+else:  # where the single settings are deprecated
+    _OPTIONS = {
+        "host": "EMAIL_HOST",
+        "port": "EMAIL_PORT",
+        "username": "EMAIL_HOST_USER",
+        "password": "EMAIL_HOST_PASSWORD",
+        "use_tls": "EMAIL_USE_TLS",
+        "use_ssl": "EMAIL_USE_SSL",
+        "file_path": "EMAIL_FILE_PATH",
+    }
+    MAILERS = {
+        "default": {
+            "BACKEND": _MAIL["EMAIL_BACKEND"],
+            "OPTIONS": {option: _MAIL[name] for option, name in _OPTIONS.items() if _MAIL.get(name)},
+        }
+    }
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
 
 # Failed sign-ins, by password in a page or for a token: so many for an account from an address, then 429.

@@ -268,10 +268,14 @@ class ApplicationAdmin(WalledAdmin):
         for step in formset.deleted_objects:
             step.delete()
 
-    def get_actions(self, request: HttpRequest) -> Any:
-        """A move to each stage, beside what the admin offers."""
-        actions = super().get_actions(request)
-        if self.has_change_permission(request):
+    def get_actions(
+        self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
+    ) -> Any:
+        """A move to each stage, beside what the admin offers. Django 6.1 asks for a page of actions."""
+        where = {} if action_location is None else {"action_location": action_location}
+        actions = super().get_actions(request, *args, **where, **kwargs)
+        is_list = action_location is None or action_location.name == "CHANGE_LIST"
+        if is_list and self.has_change_permission(request):
             for stage in Stage.objects.all():
                 name = f"move_to_{stage.pk}"
                 actions[name] = (partial(self._move, stage=stage), name, f"Move to: {stage.name}")
