@@ -72,20 +72,20 @@ def production_is_deliberate(**kwargs: Any) -> list[CheckMessage]:
                 id="jobsite.W003",
             )
         )
-    if not settings.IS_MAIL_SENT:
-        messages.append(
-            Warning(
-                "Links to choose a new password are printed, not sent.",
-                hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
-                id="jobsite.W005",
-            )
-        )
     if settings.RATE_LIMIT != "off" and "locmem" in settings.CACHES["default"]["BACKEND"]:
         messages.append(
             Warning(
                 "The rate limit counts per worker process.",
                 hint="Set CACHE_URL to a cache that all workers share, such as redis://127.0.0.1:6379/0.",
                 id="jobsite.W004",
+            )
+        )
+    if not settings.IS_MAIL_SENT:
+        messages.append(
+            Warning(
+                "Links to choose a new password are printed, not sent.",
+                hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
+                id="jobsite.W005",
             )
         )
     return messages

@@ -467,4 +467,4 @@ def test_settings_that_would_fail_later_are_refused_at_once(settings):
     assert [message.id.removeprefix("jobsite.") for message in settings_are_sane()] == [
         "E001", "E002", "E002", "E003", "E004", "E005", "E006",
     ]  # fmt: skip
-    assert [message.id for message in production_is_deliberate()] == ["jobsite.W004"]
+    assert [message.id for message in production_is_deliberate()] == ["jobsite.W004", "jobsite.W005"]
