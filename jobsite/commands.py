@@ -1,11 +1,24 @@
 """The manners that every command shares: one summary, text or JSON, exit 0 ok, 1 failure, 2 usage."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from tqdm import tqdm
+
+
+@contextmanager
+def rehearsal(is_dry: bool) -> Iterator[None]:
+    """Whatever is written inside is taken back at its end, if `is_dry`."""
+    if not is_dry:
+        yield
+        return
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 class Command(BaseCommand):
@@ -18,6 +31,18 @@ class Command(BaseCommand):
 
     def progress(self, iterable: Iterable[Any] | None = None, **kwargs: Any) -> Any:
         return tqdm(iterable, disable=None, leave=False, **kwargs)
+
+    def watched(self, rows: Iterable[Any], source: Any, *, unit: str) -> Iterator[Any]:
+        """Yield `rows`, counting them on a bar; `source` tells its `on_total` how many there will be."""
+        with self.progress(unit=unit) as bar:
+
+            def on_total(total: int) -> None:
+                bar.total = total
+
+            source.on_total = on_total
+            for row in rows:
+                yield row
+                bar.update()
 
     def finish(self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: Any) -> None:
         """Report `lines` and `summary`, or `data` as one JSON object, and leave with 1 unless `ok`."""

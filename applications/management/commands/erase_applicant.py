@@ -1,13 +1,11 @@
-from contextlib import ExitStack
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import transaction
 from django.db.models import ProtectedError
 
 from applications import privacy
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.commands import UsageError, rehearsal
 
 
 class Command(BaseCommand):
@@ -23,12 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             user = privacy.find(username=options["username"])
-            with ExitStack() as stack:
-                if options["dry_run"]:
-                    stack.enter_context(transaction.atomic())
+            with rehearsal(options["dry_run"]):
                 gone = privacy.erase(user=user)
-                if options["dry_run"]:
-                    transaction.set_rollback(True)
         except privacy.NoSuchAccountError as error:
             raise UsageError(str(error)) from None
         except privacy.StaffAccountError:

@@ -1,12 +1,11 @@
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db import transaction
 
 from applications.imports import Importer
 from jobsite.commands import Command as BaseCommand
+from jobsite.commands import rehearsal
 from vacancies.sources import SourceError, read_json
 
 
@@ -23,9 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         importer = Importer()
         report = importer.report
-        with ExitStack() as stack:
-            if options["dry_run"]:
-                stack.enter_context(transaction.atomic())
+        with rehearsal(options["dry_run"]):
             for path in options["file"]:
                 try:
                     rows = read_json(path)
@@ -34,8 +31,6 @@ class Command(BaseCommand):
                     importer.land(self.progress(rows, unit="application"), source=path.name)
                 except SourceError as error:
                     report.failed.append(str(error))
-            if options["dry_run"]:
-                transaction.set_rollback(True)
         summary = (
             f"{report.total} applications: {report.created} created, {report.updated} updated, "
             f"{report.unchanged} unchanged, {report.refused} refused. {report.users} accounts created."

@@ -1,15 +1,13 @@
-from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
-from django.db import transaction
 from django.utils import timezone
 
 from applications import privacy
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.commands import UsageError, rehearsal
 
 DAYS_MAX = 36_500
 
@@ -34,12 +32,8 @@ class Command(BaseCommand):
         if not 1 <= days <= DAYS_MAX:
             raise UsageError(f"Applications are kept for 1 to {DAYS_MAX} days; received {days}.")
         now = timezone.now()
-        with ExitStack() as stack:
-            if options["dry_run"]:
-                stack.enter_context(transaction.atomic())
+        with rehearsal(options["dry_run"]):
             gone = privacy.purge(before=now - timedelta(days=days), now=now)
-            if options["dry_run"]:
-                transaction.set_rollback(True)
         verb = "Dry run, nothing was deleted. Would delete" if options["dry_run"] else "Deleted"
         kept = (
             f" {gone['accounts_kept']} accounts kept: something hangs on them."

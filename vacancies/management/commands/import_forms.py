@@ -1,14 +1,13 @@
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db import transaction
 
 from forms_structure.structure import CONSENT
 from forms_structure.vocabulary import Language
 from jobsite.commands import Command as BaseCommand
+from jobsite.commands import rehearsal
 from vacancies.form_imports import FormImporter
 from vacancies.sources import FormRow, Service, SourceError, read_forms
 
@@ -49,12 +48,8 @@ class Command(BaseCommand):
                 rows: Any = self._rows(service or Path(source))
                 if options["dry_run"]:
                     rows = list(rows)  # read first: a transaction must not wait for a network
-                with ExitStack() as stack:
-                    if options["dry_run"]:
-                        stack.enter_context(transaction.atomic())
+                with rehearsal(options["dry_run"]):
                     importer.land(rows)
-                    if options["dry_run"]:
-                        transaction.set_rollback(True)
             except SourceError as error:
                 report.failed.append(str(error))
             if service:
@@ -77,12 +72,4 @@ class Command(BaseCommand):
         if isinstance(source, Path):
             yield from self.progress(read_forms(source), unit="form")
             return
-        with self.progress(unit="form") as bar:
-
-            def on_total(total: int) -> None:
-                bar.total = total
-
-            source.on_total = on_total
-            for row in source.forms():
-                yield row
-                bar.update()
+        yield from self.watched(source.forms(), source, unit="form")

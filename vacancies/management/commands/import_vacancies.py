@@ -1,13 +1,11 @@
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db import transaction
 
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.commands import UsageError, rehearsal
 from vacancies import imports
 from vacancies.models import Recruiter
 from vacancies.sources import Row, Service, SourceError, read_file
@@ -38,14 +36,10 @@ class Command(BaseCommand):
                 rows = self._rows(service or Path(source), internal=options["internal"])
                 if options["dry_run"]:
                     rows = iter(list(rows))  # read first: a transaction must not wait for a network
-                with ExitStack() as stack:
-                    if options["dry_run"]:
-                        stack.enter_context(transaction.atomic())
+                with rehearsal(options["dry_run"]):
                     importer.land(rows)
                     if service:
                         importer.keep_order(service.orders)
-                    if options["dry_run"]:
-                        transaction.set_rollback(True)
             except SourceError as error:
                 report.failed.append(str(error))
             if service:
@@ -66,15 +60,7 @@ class Command(BaseCommand):
         if isinstance(source, Path):
             yield from self.progress(read_file(source, internal=internal), unit="vacancy")
             return
-        with self.progress(unit="vacancy") as bar:
-
-            def on_total(total: int) -> None:
-                bar.total = total
-
-            source.on_total = on_total
-            for row in source.rows():
-                yield row
-                bar.update()
+        yield from self.watched(source.rows(), source, unit="vacancy")
 
     def _recruiter(self, named: str | None) -> Recruiter | None:
         if named is None:
