@@ -1,11 +1,15 @@
 """What every page of the workplace shares."""
 
+import re
+from datetime import datetime
 from typing import Any
 
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+from django.utils import timezone
+from django.utils.formats import date_format
+from unfold.admin import ModelAdmin, TabularInline
 
 
 class WorkplaceAdmin(ModelAdmin):
@@ -27,6 +31,31 @@ class WorkplaceAdmin(ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         title = str(self.opts.verbose_name_plural).capitalize()
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
+
+
+class RowsInline(TabularInline):
+    """Rows without a line above each that repeats what is in it."""
+
+    extra = 0
+    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+        show_title = False
+    else:
+        hide_title = True
+
+
+def moment(at: datetime) -> str:
+    """`at` in the site's time zone, the month in letters so that nobody takes it for the day."""
+    return date_format(at.astimezone(timezone.get_default_timezone()), "j M Y, H:i")
+
+
+def person(user: Any) -> str:
+    """What colleagues call the holder of an account."""
+    return user.get_full_name() or user.get_username()
+
+
+def as_id(value: Any) -> int | None:
+    """The id that an address or a form has as text, or None when it is none that a row could have."""
+    return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else None
 
 
 def counted(rows: models.QuerySet, by: str) -> Coalesce:

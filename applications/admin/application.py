@@ -1,6 +1,5 @@
 """Applications: where each stands, and beside it what its applicant sees."""
 
-import re
 from functools import partial
 from typing import Any
 
@@ -11,9 +10,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
-from unfold.admin import TabularInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -21,10 +18,7 @@ from applications.admin.walls import WalledAdmin, record
 from applications.languages import LANGUAGES
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
-
-
-def person(user: Any) -> str:
-    return user.get_full_name() or user.get_username()
+from jobsite.workplace import RowsInline, as_id, moment, person
 
 
 class StageFilter(admin.SimpleListFilter):
@@ -37,8 +31,8 @@ class StageFilter(admin.SimpleListFilter):
         return [(str(stage.pk), stage.name) for stage in Stage.objects.all()]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        value = self.value() or ""
-        return queryset.filter(stage_id=int(value)) if re.fullmatch("[0-9]{1,18}", value) else queryset
+        stage = as_id(self.value())
+        return queryset if stage is None else queryset.filter(stage_id=stage)
 
 
 class ApplicationForm(forms.ModelForm):
@@ -67,8 +61,7 @@ class ApplicationForm(forms.ModelForm):
         stage, seen = data.get("stage"), data.get("seen", "")
         if stage is None or self.latest is None or seen == str(self.latest.pk):
             return data
-        is_id = re.fullmatch("[0-9]{1,18}", seen)
-        was = self.instance.changes.filter(pk=seen).first() if is_id else None
+        was = self.instance.changes.filter(pk__in=[as_id(seen)]).first()
         if was and was.stage_id == stage.pk:
             data["stage"] = self.latest.stage  # left as it stood: somebody else's choice holds
         elif stage.pk != self.latest.stage_id:
@@ -92,19 +85,14 @@ class StepForm(forms.ModelForm):
                     widget.attrs["aria-label"] = str(field.label)
 
 
-class StepInline(TabularInline):
+class StepInline(RowsInline):
     """The steps of an application: who may change the one may change the others."""
 
     model = HistoryEntry
     form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
-    extra = 0
     tab = False
     verbose_name_plural = "steps"
-    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
-        show_title = False
-    else:
-        hide_title = True
 
     def may(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("applications.change_application")
@@ -297,7 +285,3 @@ class ApplicationAdmin(WalledAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Erasing a person is a command, which knows all places."""
         return False
-
-
-def moment(at: Any) -> str:
-    return date_format(timezone.localtime(at), "j M Y, H:i")

@@ -11,9 +11,9 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from applications.admin.application import person
 from applications.admin.walls import WalledAdmin
 from applications.models import HistoryEntry
+from jobsite.workplace import person
 
 
 class WhenFilter(admin.SimpleListFilter):

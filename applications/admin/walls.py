@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from applications.models import Access, AccessLog
-from jobsite.workplace import WorkplaceAdmin
+from jobsite.workplace import WorkplaceAdmin, as_id
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
 
@@ -34,8 +34,7 @@ class WalledAdmin(WorkplaceAdmin):
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """Django looks here past `get_queryset`."""
-        key = object_id if object_id.isdecimal() and len(object_id) < 19 else None
-        get_object_or_404(self.get_queryset(request), pk=key)
+        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, extra_context)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -4,7 +4,6 @@ The page is forms_structure/static/forms_structure/builder.js; its data and its 
 """
 
 import json
-import re
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
@@ -22,9 +21,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.formats import date_format
 from django.utils.text import slugify
-from django.utils.timezone import localtime
 from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
@@ -36,7 +33,7 @@ from forms_structure.presets import presets
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
-from jobsite.workplace import WorkplaceAdmin
+from jobsite.workplace import WorkplaceAdmin, as_id, moment, person
 
 SNAPSHOTS_SHOWN = 20
 
@@ -153,8 +150,7 @@ class FormAdmin(WorkplaceAdmin):
         return reverse(f"admin:forms_structure_form_{view}", args=[form.pk])
 
     def form_or_404(self, request: HttpRequest, object_id: str) -> Form:
-        forms = Form.objects.select_related("extends")
-        form = forms.filter(pk=object_id).first() if re.fullmatch("[0-9]{1,18}", object_id) else None
+        form = Form.objects.select_related("extends").filter(pk__in=[as_id(object_id)]).first()
         if form is None:
             raise Http404("There is no such form.")
         if not self.has_view_or_change_permission(request, form):
@@ -246,8 +242,8 @@ class FormAdmin(WorkplaceAdmin):
         form.refresh_from_db()
         author = snapshot.author if snapshot else None
         return {
-            "who": (author.get_full_name() or author.get_username()) if author else "Somebody else",
-            "when": date_format(localtime(form.updated_at), "j M Y, H:i"),
+            "who": person(author) if author else "Somebody else",
+            "when": moment(form.updated_at),
             "revision": form.revision,
         }
 
@@ -339,7 +335,7 @@ class FormAdmin(WorkplaceAdmin):
         """`revision` of the version wanted, `seen` of the newest one on the page, `lost` as for a save."""
         form = self.form_or_404(request, object_id)
         self.demand("change", request)
-        wanted, seen = (number(request.POST.get(name, "")) for name in ("revision", "seen"))
+        wanted, seen = (as_id(request.POST.get(name)) or 0 for name in ("revision", "seen"))
         snapshot = form.snapshots.filter(revision=wanted).first()
         if request.method != "POST" or snapshot is None:
             raise Http404("There is no such version.")
@@ -403,11 +399,6 @@ class FormAdmin(WorkplaceAdmin):
     def demand(self, verb: str, request: HttpRequest) -> None:
         if not getattr(self, f"has_{verb}_permission")(request):
             raise PermissionDenied
-
-
-def number(text: str) -> int:
-    """The number that `text` is, or 0: there is no version 0."""
-    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
 
 
 def texts(value: Any) -> list[str]:

@@ -6,10 +6,9 @@ from django import forms
 from django.db import models
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import TabularInline
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.workplace import WorkplaceAdmin
+from jobsite.workplace import RowsInline, WorkplaceAdmin
 from vacancies.validators import IMAGE_RULE
 
 
@@ -62,16 +61,11 @@ class PositionedFormSet(PaginationInlineFormSet):
                 form.instance.position = last
 
 
-class PartInline(TabularInline):
+class PartInline(RowsInline):
     """Positioned rows that belong to their parent: who may change the parent may change them."""
 
     formset = PositionedFormSet
-    extra = 0
     ordering_field = "position"
-    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
-        show_title = False
-    else:
-        hide_title = True
 
     def _may(self, verb: str, request: HttpRequest) -> bool:
         parent = self.parent_model._meta

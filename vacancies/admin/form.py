@@ -1,6 +1,5 @@
 """Application forms, with the vacancies that use them."""
 
-import re
 from typing import Any
 
 from django.contrib import admin
@@ -14,7 +13,7 @@ from unfold.decorators import display
 
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
-from jobsite.workplace import counted
+from jobsite.workplace import as_id, counted
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import VacancyQuerySet
 
@@ -60,8 +59,8 @@ class FormAdmin(BaseFormAdmin):
         return served_by(form).published(at=timezone.now()).exists()
 
     def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
-        is_id = re.fullmatch("[0-9]{1,18}", str(key)) and request.user.has_perm("vacancies.view_vacancy")
-        vacancy = Vacancy.objects.filter(pk=key).first() if is_id else None
+        pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
+        vacancy = Vacancy.objects.filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
     def give(self, request: HttpRequest, form: Form, key: Any) -> None:

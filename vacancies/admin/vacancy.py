@@ -19,8 +19,9 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.views import ChangeList
 
+from jobsite.workplace import moment
 from vacancies.admin.base import IllustratedAdmin
-from vacancies.admin.vacancy_form import VacancyForm, is_exact, last_day, moment
+from vacancies.admin.vacancy_form import VacancyForm, is_exact, last_day
 from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
 from vacancies.fields import HtmlField, html_fields
 from vacancies.models import State, Status, Vacancy

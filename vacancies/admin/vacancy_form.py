@@ -12,10 +12,10 @@ from django.core.validators import MaxValueValidator
 from django.forms.models import construct_instance
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
+from jobsite.workplace import moment, person
 from vacancies.admin.options import options_field, save_options
 from vacancies.models import Filter, FilterOption, Status, Vacancy
 from vacancies.operations import end_of_day, obstacles
@@ -31,11 +31,6 @@ def last_day(until: datetime) -> date:
 def is_exact(until: datetime) -> bool:
     """Whether a vacancy ends within a day, as an import may bring."""
     return until != end_of_day(last_day(until))
-
-
-def moment(at: datetime) -> str:
-    """`at` in the site's time zone, the month in letters so that nobody takes it for the day."""
-    return date_format(at.astimezone(timezone.get_default_timezone()), "j M Y, H:i")
 
 
 class VacancyForm(forms.ModelForm):
@@ -134,7 +129,7 @@ class VacancyForm(forms.ModelForm):
                     "Not saved: {} changed this vacancy on {}, after you opened it. "
                     '<a class="underline" href="{}" target="_blank">Open it again in a new tab</a> and carry '
                     "your changes over.",
-                    (other.user.get_full_name() or other.user.get_username()) if other else "somebody else",
+                    person(other.user) if other else "somebody else",
                     moment(self.instance.updated_at),
                     reverse("admin:vacancies_vacancy_change", args=[self.instance.pk]),
                 ),
