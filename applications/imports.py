@@ -16,6 +16,7 @@ from rest_framework import serializers
 from applications import operations
 from applications.languages import LANGUAGES, site_language
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from jobsite.names import numbered
 from vacancies.models import Vacancy
 from vacancies.shapes import ID_MAX, MomentField, TextField, flatten
 
@@ -192,9 +193,10 @@ class Importer:
         return self._new_stage(text, Status.objects.create(**{f"label_{site_language()}": text}))
 
     def _new_stage(self, text: str, status: Status) -> Stage:
-        taken = set(Stage.objects.filter(name__startswith=text[:190]).values_list("name", flat=True))
-        free = next(n for n in (text, *(f"{text[:190]} ({k})" for k in range(2, 1000))) if n not in taken)
-        return Stage.objects.create(name=free, status=status, position=Stage.objects.count())
+        base = text[:190]
+        taken = set(Stage.objects.filter(name__startswith=base).values_list("name", flat=True))
+        name = text if text not in taken else numbered(base, taken)
+        return Stage.objects.create(name=name, status=status, position=Stage.objects.count())
 
     def _note(self, text: str, name: str) -> None:
         if not any(note.endswith(text) for note in self.report.notes):

@@ -1,6 +1,5 @@
 """Applications come in and move through stages; each move is recorded, with who made it and when."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -32,12 +31,8 @@ def move(
         there: list[int] = []
         for application in chosen:
             (there if application.stage_id == stage.pk else moved).append(application.pk)
-        _record(moved, stage, author, at)
+        StageChange.objects.bulk_create(
+            StageChange(application_id=pk, stage=stage, author=author, at=at) for pk in moved
+        )
+        Application.objects.filter(pk__in=moved).update(updated_at=at)
     return moved, there
-
-
-def _record(pks: Iterable[int], stage: Stage, author: Any, at: datetime) -> None:
-    StageChange.objects.bulk_create(
-        StageChange(application_id=pk, stage=stage, author=author, at=at) for pk in pks
-    )
-    Application.objects.filter(pk__in=list(pks)).update(updated_at=at)

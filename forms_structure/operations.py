@@ -4,14 +4,13 @@ from collections.abc import Collection
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from forms_structure.models import Form, Snapshot
 from forms_structure.structure import Structure, StructureError, clean, names
-
-ATTEMPTS = 3
+from jobsite.names import attempted, numbered
 
 
 class ConflictError(Exception):
@@ -38,19 +37,17 @@ def create(*, name: str, structure: Any, author: Any = None, origin: str = "", *
     base = values.get("extends")
     if base:
         values["language"] = base.language
-    for attempt in range(ATTEMPTS):
-        try:
-            with transaction.atomic():
-                form = Form(name=free_name(name), structure=structure, **values)
-                form.clean()
-                form.structure = checked(form, structure)
-                form.save()
-                _keep(form, author=author, origin=origin)
-            return form
-        except IntegrityError:  # somebody else took the name in this moment
-            if attempt == ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+
+    def make() -> Form:
+        locked = _locked(base.pk) if base else None
+        form = Form(name=free_name(name), structure=structure, **values)
+        form.clean()
+        form.structure = checked(form, structure, locked)
+        form.save()
+        _keep(form, author=author, origin=origin)
+        return form
+
+    return attempted(make)
 
 
 def save(
@@ -72,12 +69,13 @@ def save(
     also where a form that extends this one would have a name twice.
     """
     with transaction.atomic():
-        if form.extends_id:  # locked first, as by a save of that form: no two saves wait for each other
-            Form.objects.select_for_update().get(pk=form.extends_id)
+        base = form.extends_id and _locked(
+            form.extends_id
+        )  # before the form: no two saves wait for each other
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
             raise ConflictError(current.snapshots.select_related("author").first())
-        values["structure"] = checked(current, structure)
+        values["structure"] = checked(current, structure, base)
         if keep_names and (lost := lost_names(current, values["structure"], giving_up)):
             raise LostNamesError(lost)
         changed = {name for name, value in values.items() if getattr(current, name) != value}
@@ -129,10 +127,9 @@ def make_default(*, form: Form) -> None:
         Form.objects.filter(pk=form.pk).update(is_default=True)
 
 
-def checked(form: Form, structure: Any) -> Structure:
-    """Return `structure` as `form` may store it, or raise StructureError. Names are unique across a form
-    and the one it extends (docs/decisions.md #42), whichever of the two is saved."""
-    base = Form.objects.select_for_update().get(pk=form.extends_id) if form.extends_id else None
+def checked(form: Form, structure: Any, base: Form | None) -> Structure:
+    """Return `structure` as `form`, which extends `base`, may store it, or raise StructureError. Names are
+    unique across both (docs/decisions.md #42), whichever of the two is saved."""
     cleaned = clean(structure, taken=names(base.structure) if base else ())
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
@@ -143,11 +140,13 @@ def checked(form: Form, structure: Any) -> Structure:
 
 
 def free_name(name: str) -> str:
-    """Return `name`, numbered if another form is called so: "Engineers", "Engineers (2)"."""
+    """Return `name`, cut and numbered so that no other form is called so."""
     base = name[:190]
-    taken = set(Form.objects.filter(name__startswith=base).values_list("name", flat=True))
-    numbers = range(1, len(taken) + 2)
-    return next(free for n in numbers if (free := base if n == 1 else f"{base} ({n})") not in taken)
+    return numbered(base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True)))
+
+
+def _locked(pk: int) -> Form:
+    return Form.objects.select_for_update().get(pk=pk)
 
 
 def _keep(form: Form, **how: Any) -> None:

@@ -2,13 +2,13 @@
 
 from typing import Any, Self
 
-from django.db import IntegrityError, models, transaction
+from django.db import models
 from django.utils import translation
 from django.utils.translation import gettext
 
 from forms_structure.vocabulary import site_language
+from jobsite.names import attempted
 
-ATTEMPTS = 3
 BUILT_IN = 1  # the version of the consent text that comes with the code
 
 
@@ -36,14 +36,9 @@ class ConsentTextQuerySet(models.QuerySet):
 
     def add(self, **values: Any) -> Any:
         """Create the next version of a text; `values` are those of the row."""
-        for _ in range(ATTEMPTS - 1):
-            try:
-                with transaction.atomic():
-                    return self._add(values)
-            except IntegrityError:  # somebody else took the number in this moment
-                continue
-        return self._add(values)
 
-    def _add(self, values: dict[str, Any]) -> Any:
-        latest = self.aggregate(version=models.Max("version"))
-        return self.create(version=(latest["version"] or BUILT_IN) + 1, **values)
+        def make() -> Any:
+            latest = self.aggregate(version=models.Max("version"))
+            return self.create(version=(latest["version"] or BUILT_IN) + 1, **values)
+
+        return attempted(make)
