@@ -69,9 +69,8 @@ def save(
     also where a form that extends this one would have a name twice.
     """
     with transaction.atomic():
-        base = form.extends_id and _locked(
-            form.extends_id
-        )  # before the form: no two saves wait for each other
+        # before the form itself, as by a save of that one: no two saves wait for each other
+        base = _locked(form.extends_id) if form.extends_id else None
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
             raise ConflictError(current.snapshots.select_related("author").first())
