@@ -34,7 +34,7 @@ def browser_page(chromium: Any) -> Iterator[Any]:
     """A page in a window of its own; a script that fails on it fails the test."""
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)  # shared machines
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     yield page
