@@ -14,8 +14,8 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from applications import operations
-from applications.languages import LANGUAGES, site_language
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from jobsite.languages import LANGUAGES, site_language
 from jobsite.names import numbered
 from vacancies.models import Vacancy
 from vacancies.shapes import ID_MAX, MomentField, TextField, flatten

@@ -1,15 +1,8 @@
-"""The languages in which applicants read their status, and the choice between them."""
+"""The choice between the languages in which applicants read their status."""
 
-from django.conf import settings
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-LANGUAGES = {"en": "English", "nl": "Dutch", "fr": "French", "de": "German"}
-
-
-def site_language() -> str:
-    """The site's language if it is one of ours, else English."""
-    code = settings.LANGUAGE_CODE.split("-")[0]
-    return code if code in LANGUAGES else "en"
+from jobsite.languages import LANGUAGES, site_language
 
 
 def preferred(header: str) -> str:

@@ -8,8 +8,8 @@ from django.db.models import Q
 from django.utils import timezone
 from knox.models import AbstractAuthToken
 
-from applications.languages import LANGUAGES, site_language
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Vacancy
 
 _LABELS = [f"label_{code}" for code in LANGUAGES]

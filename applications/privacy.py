@@ -16,8 +16,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import ProtectedError, Q, QuerySet
 
-from applications.languages import site_language
 from applications.models import Access, AccessLog, Application, HistoryEntry, StageChange, Token
+from jobsite.languages import site_language
 
 User = get_user_model()
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from forms_structure.fields import StructureField
 from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
 from forms_structure.structure import Structure
-from forms_structure.vocabulary import Language, site_language
+from forms_structure.vocabulary import Language
 from jobsite.fields import WebURLField
+from jobsite.languages import site_language
 
 
 class Form(models.Model):

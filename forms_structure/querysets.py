@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import translation
 from django.utils.translation import gettext
 
-from forms_structure.vocabulary import site_language
+from jobsite.languages import site_language
 from jobsite.names import attempted
 
 BUILT_IN = 1  # the version of the consent text that comes with the code

@@ -1,6 +1,5 @@
 """The closed lists of application forms: types of fields, widths, and the levels of a range."""
 
-from django.conf import settings
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -65,9 +64,3 @@ class Language(TextChoices):
     DUTCH = "nl", gettext_lazy("Dutch")
     FRENCH = "fr", gettext_lazy("French")
     GERMAN = "de", gettext_lazy("German")
-
-
-def site_language() -> str:
-    """The site's language if forms speak it, else English."""
-    code = settings.LANGUAGE_CODE.split("-")[0]
-    return code if code in Language.values else Language.ENGLISH.value

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.cookies.CookieMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "jobsite.languages.WorkplaceLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -138,7 +139,8 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Language and time -------------------------------------------------------------------------
 
-LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
+LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
 
@@ -252,6 +254,7 @@ UNFOLD = {
     "SITE_SYMBOL": "work",
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
+    "SHOW_LANGUAGES": True,
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SIDEBAR": {
         "show_search": True,

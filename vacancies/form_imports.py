@@ -11,7 +11,8 @@ from forms_structure import operations
 from forms_structure.exchange import Reading, digest
 from forms_structure.models import ConsentText, Form
 from forms_structure.structure import CONSENT, StructureError
-from forms_structure.vocabulary import Language, site_language
+from forms_structure.vocabulary import Language
+from jobsite.languages import site_language
 from vacancies.models import Brand, Vacancy
 from vacancies.sources import FormRow
 

@@ -15,9 +15,9 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from applications.admin.walls import WalledAdmin, record
-from applications.languages import LANGUAGES
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
+from jobsite.languages import LANGUAGES
 from jobsite.workplace import RowsInline, as_id, moment, person
 
 

@@ -3,8 +3,8 @@
 import django.db.models.deletion
 import django.utils.timezone
 import forms_structure.fields
-import forms_structure.vocabulary
 import jobsite.fields
+import jobsite.languages
 from django.conf import settings
 from django.db import migrations, models
 
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         choices=[("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")],
-                        default=forms_structure.vocabulary.site_language,
+                        default=jobsite.languages.site_language,
                         max_length=2,
                     ),
                 ),
@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         choices=[("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")],
-                        default=forms_structure.vocabulary.site_language,
+                        default=jobsite.languages.site_language,
                         help_text="Of what the system adds to the form: language levels and the consent.",
                         max_length=2,
                     ),
