@@ -21,8 +21,9 @@ _CLEANER = nh3.Cleaner(
         "svg",
         "math",
     },
-    attributes={"a": {"href"}},
+    attributes={"a": {"href"}, "*": set()},  # unsaid, lang and title would stay on everything
     url_schemes={"http", "https", "mailto", "tel"},
+    url_relative="deny",  # texts are shown on other sites, where such a link leads elsewhere
     link_rel=None,
 )
 
@@ -75,3 +76,29 @@ def visible_text(html: str) -> str:
     collector.feed(html)
     collector.close()
     return " ".join("".join(collector.parts).split())
+
+
+class _LineCollector(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines = [""]
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag in _BLOCKS:
+            self.lines.append("\u2022 " if tag == "li" else "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self.lines.append("")
+
+    def handle_data(self, data: str) -> None:
+        self.lines[-1] += data
+
+
+def text_lines(html: str) -> list[str]:
+    """Return what a reader sees of sanitised `html`, line by line; items of lists start with a bullet."""
+    collector = _LineCollector()
+    collector.feed(html)
+    collector.close()
+    lines = (" ".join(line.split()) for line in collector.lines)
+    return [line for line in lines if line.strip("\u2022 ")]

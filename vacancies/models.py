@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.fields import WebURLField
@@ -116,9 +117,14 @@ class FilterOption(models.Model):
     value = models.SlugField(
         max_length=200,
         blank=True,
-        help_text="Stands in links, e.g. filter[regions]=antwerp; made from the label when left empty.",
+        help_text=_("Stands in links, e.g. filter[regions]=antwerp; made from the label when left empty."),
     )
-    position = models.PositiveIntegerField(default=0)
+    is_active = models.BooleanField(
+        _("offered to recruiters"),
+        default=True,
+        help_text=_("When off, vacancies that carry it keep it, and no other one can get it."),
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
         ordering = ["position", "label", "pk"]
@@ -151,27 +157,29 @@ def free_value(label: str, taken: set[str]) -> str:
 
 
 class Audience(models.TextChoices):
-    PUBLIC = "public", "Public sites"
-    INTERNAL = "internal", "Internal only"
-    BOTH = "both", "Public sites and internal"
+    PUBLIC = "public", _("Public sites")
+    INTERNAL = "internal", _("Internal only")
+    BOTH = "both", _("Public sites and internal")
 
 
 class Status(models.TextChoices):
     """What a recruiter decided; whether it is public now depends on the clock too."""
 
-    DRAFT = "draft", "Draft"
-    PUBLISHED = "published", "Published"
-    WITHDRAWN = "withdrawn", "Withdrawn"
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    ARCHIVED = "archived", _("Archived")
 
 
 class State(models.TextChoices):
     """Where a vacancy stands at a moment: its status seen against the clock."""
 
-    DRAFT = "draft", "Draft"
-    SCHEDULED = "scheduled", "Scheduled"
-    PUBLISHED = "published", "Published"
-    EXPIRED = "expired", "Expired"
-    WITHDRAWN = "withdrawn", "Withdrawn"
+    DRAFT = "draft", _("Draft")
+    SCHEDULED = "scheduled", _("Scheduled")
+    PUBLISHED = "published", _("Published")
+    EXPIRED = "expired", _("Expired")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    ARCHIVED = "archived", _("Archived")
 
 
 class Vacancy(models.Model):
@@ -394,3 +402,45 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Change(models.TextChoices):
+    """What was done to a vacancy in the workplace."""
+
+    FOUND = "found", _("Changed outside the workplace")
+    CREATED = "created", _("Created")
+    CHANGED = "changed", _("Changed")
+    PUBLISHED = "published", _("Published")
+    SCHEDULED = "scheduled", _("Planned")
+    WITHDRAWN = "withdrawn", _("Taken offline")
+    EXTENDED = "extended", _("Extended")
+    ARCHIVED = "archived", _("Archived")
+    DUPLICATED = "duplicated", _("Made as a copy")
+    RESTORED = "restored", _("Restored")
+    DELETED = "deleted", _("Deleted")
+
+
+class Version(models.Model):
+    """What one save or decision made of a vacancy: who, when, and the new value of all that changed, so
+    that the values up to a version are the vacancy as it was then (docs/decisions.md #57). It outlives
+    the vacancy."""
+
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="versions"
+    )
+    # For the walls between brands: whose vacancy it was.
+    brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
+    change = models.CharField(max_length=10, choices=Change.choices)
+    content = models.JSONField(default=dict)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["-id"], condition=Q(change=Change.DELETED), name="versions_deleted")]
+        constraints = [models.CheckConstraint(condition=Q(change__in=Change.values), name="change_known")]
+
+    def __str__(self) -> str:
+        return f"{self.get_change_display()}: {self.vacancy_id}"

@@ -1,14 +1,31 @@
-"""Publication: what it takes, and what is in the way."""
+"""Publication: what is in the way of it, and the decisions about it, for one vacancy or many at a time."""
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Case, Q, Value, When
-from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from vacancies.models import State, Status, Vacancy
+from vacancies.models import (
+    Attachment,
+    Change,
+    FilterOption,
+    State,
+    Status,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+    Version,
+)
 from vacancies.querysets import VacancyQuerySet
+from vacancies.versions import KEPT, PUBLICATION, catch_up, content_at, record, record_publication
+from vacancies.vocabulary import Keyword
+
+BATCH = 500
 
 
 def end_of_day(day: date) -> datetime:
@@ -16,35 +33,223 @@ def end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time.min, timezone.get_default_timezone())
 
 
+def last_day(until: datetime) -> date:
+    """The day in which the last moment before `until` lies; the inverse of `end_of_day`."""
+    # In UTC, because a night in which the clock jumps would otherwise lose or gain a day.
+    return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
+
+
 def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Why `vacancy` cannot go out at the moment `at`, by field; empty when nothing is in the way."""
     found = vacancy.missing_to_publish()
+    if not vacancy.description:
+        found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = "Its last day has passed: choose a later one, or leave it empty."
+        found["publish_until"] = _("Its last day has passed: choose a later one, or leave it empty.")
     return found
 
 
-def publish(*, vacancies: VacancyQuerySet, at: datetime) -> tuple[int, dict[Vacancy, dict[str, str]]]:
-    """Publish at the moment `at`; return how many were, and by field why the others were not.
+@dataclass
+class Outcome:
+    """The ids of those that a decision changed, and of the others which and why not, by field."""
+
+    done: list[int] = field(default_factory=list)
+    refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
+
+
+def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+    """Publish at the moment `at`.
 
     One that appeared before keeps its first moment, so that going offline for a day does not bring
     it back to the top of every list; a planned or missing moment becomes `at`.
     """
     at = at.replace(microsecond=0)  # a recruiter's moment is whole seconds: see imports.Importer.keep_order
-    ready, refused = [], {}
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.state_at(at) == State.PUBLISHED:
+            return {"status": _("It is published already.")}
+        vacancy.status = Status.PUBLISHED
+        vacancy.publish_from = min(vacancy.publish_from or at, at)
+        return obstacles(vacancy=vacancy, at=at)
+
+    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
+
+
+def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, author: Any = None) -> Outcome:
+    """Plan the publication for `moment`."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.state_at(at) == State.PUBLISHED:
+            return {"status": _("It is published already.")}
+        if moment <= at:
+            return {"publish_from": _("This moment has passed: publish it now instead.")}
+        vacancy.status = Status.PUBLISHED
+        vacancy.publish_from = moment
+        found = obstacles(vacancy=vacancy, at=at)
+        if vacancy.publish_until and vacancy.publish_until <= moment:
+            found.setdefault("publish_until", _("It would end before it appears: choose a later last day."))
+        return found
+
+    return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
+
+
+def withdraw(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+    """Take those that are published or planned offline."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status != Status.PUBLISHED:
+            return {"status": _("It is offline already.")}
+        vacancy.status = Status.WITHDRAWN
+        return {}
+
+    return _decide(Change.WITHDRAWN, decide, vacancies=vacancies, at=at, author=author)
+
+
+def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> Outcome:
+    """Show them until the end of `day`. Nothing is shortened."""
+    until = end_of_day(day)
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status != Status.PUBLISHED:
+            return {"status": _("It is not published.")}
+        if until <= at:
+            return {"publish_until": _("This day has passed.")}
+        if vacancy.publish_until is None:
+            return {"publish_until": _("It has no last day.")}
+        if until <= vacancy.publish_until:
+            return {"publish_until": _("It is shown until then already.")}
+        vacancy.publish_until = until
+        return obstacles(vacancy=vacancy, at=at)
+
+    return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author)
+
+
+def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+    """Put away what is not shown any more."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.status == Status.ARCHIVED:
+            return {"status": _("It is archived already.")}
+        if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
+            return {"status": _("It is online or planned: take it offline first.")}
+        vacancy.status = Status.ARCHIVED
+        return {}
+
+    return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author)
+
+
+def _decide(
+    change: Change,
+    decide: Callable[[Vacancy], dict[str, str]],
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: Any,
+) -> Outcome:
+    """Let `decide` change each of `vacancies` or say why not; write and put on record what changed, all
+    or nothing."""
+    outcome = Outcome()
     with transaction.atomic():
-        for vacancy in vacancies.select_for_update(of=("self",)):
-            if vacancy.state_at(at) == State.PUBLISHED:
-                refused[vacancy] = {"status": "It is published already."}
-            elif reasons := obstacles(vacancy=vacancy, at=at):
-                refused[vacancy] = reasons
-            else:
-                ready.append(vacancy.pk)
-        Vacancy.objects.filter(pk__in=ready).update(
-            status=Status.PUBLISHED,
-            publish_from=Case(
-                When(Q(publish_from__gt=at), then=Value(at)), default=Coalesce("publish_from", at)
-            ),
-            updated_at=at,
+        ready = []
+        for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
+            if reasons := decide(vacancy):
+                outcome.refused[vacancy] = reasons
+                continue
+            vacancy.updated_at = at
+            ready.append(vacancy)
+        Vacancy.objects.bulk_update(ready, [*PUBLICATION, "updated_at"], batch_size=BATCH)
+        record_publication(ready, change, author=author, at=at)
+    outcome.done = [vacancy.pk for vacancy in ready]
+    return outcome
+
+
+def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
+    """Return a new draft with the content of `vacancy`, and without its dates."""
+    with transaction.atomic():
+        copy = Vacancy.objects.get(pk=vacancy.pk)
+        copy.pk, copy._state.adding = None, True
+        copy.title = _("Copy of %(title)s") % {"title": vacancy.title}
+        copy.title = copy.title[: Vacancy._meta.get_field("title").max_length]
+        copy.status, copy.publish_from, copy.publish_until = Status.DRAFT, None, None
+        copy.created_at = copy.updated_at = at
+        copy.save()
+        for model in (VacancyOption, VacancyRecruiter, Attachment):
+            rows = list(model._default_manager.filter(vacancy=vacancy))
+            for row in rows:
+                row.pk, row.vacancy = None, copy
+            model._default_manager.bulk_create(rows)
+        record(copy, Change.DUPLICATED, author=author, at=at)
+    return copy
+
+
+def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
+    """Let `vacancy` carry exactly the options `pks` of the filter `keyword`, in this order."""
+    pks = list(pks)
+    links = VacancyOption.objects.filter(vacancy=vacancy, option__filter__keyword=keyword)
+    links.exclude(option__in=pks).delete()
+    VacancyOption.objects.bulk_create(
+        [VacancyOption(vacancy=vacancy, option_id=pk, position=position) for position, pk in enumerate(pks)],
+        update_conflicts=True,
+        unique_fields=["vacancy", "option"],
+        update_fields=["position"],
+    )
+
+
+def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy, list[str]]:
+    """Let the vacancy say again what it said after `version`, and return it with the names of what is
+    gone since and stays away. When and to whom it shows stays as it is; one that was deleted comes back
+    as a draft. Raises a ValidationError where what shows could not go out like that."""
+    wanted = content_at(version)
+    with transaction.atomic():
+        vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
+        if vacancy is None:
+            vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"])
+        else:
+            catch_up(vacancy, at=at)
+        vacancy.updated_at = at
+        gone = _apply(vacancy, wanted, at=at)
+        record(vacancy, Change.RESTORED, author=author, at=at)
+    return vacancy, gone
+
+
+def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime) -> list[str]:
+    """Save the values `wanted`; return the names of what they point to that is gone."""
+    gone = []
+
+    def there(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
+        """The ids among `pairs` of rows that still are."""
+        pairs = list(pairs)
+        found = set(
+            model._default_manager.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True)
         )
-    return len(ready), refused
+        gone.extend(name for pk, name in pairs if pk not in found)
+        return [pk for pk, _ in pairs if pk in found]
+
+    for column in Vacancy._meta.concrete_fields:
+        if column.name in KEPT or column.name not in wanted:
+            continue
+        value = wanted[column.name]
+        if column.is_relation:
+            value = next(iter(there(column.related_model, [value] if value else [])), None)
+        setattr(vacancy, column.attname, value)
+    if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED) and (
+        reasons := obstacles(vacancy=vacancy, at=at)
+    ):
+        raise ValidationError(list(reasons.values()))
+    vacancy.save()
+    for keyword in Keyword:
+        if keyword.value in wanted:
+            save_options(vacancy=vacancy, keyword=keyword, pks=there(FilterOption, wanted[keyword.value]))
+    if "recruiters" in wanted:
+        vacancy.recruiter_links.all().delete()
+        pks = there(vacancy.recruiters.model, wanted["recruiters"])
+        VacancyRecruiter.objects.bulk_create(
+            VacancyRecruiter(vacancy=vacancy, recruiter_id=pk, position=place) for place, pk in enumerate(pks)
+        )
+    if "attachments" in wanted:
+        vacancy.attachments.all().delete()
+        Attachment.objects.bulk_create(
+            Attachment(vacancy=vacancy, position=place, **row)
+            for place, row in enumerate(wanted["attachments"])
+        )
+    return gone

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import reduce
 from typing import Any, Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Coalesce
@@ -12,6 +13,8 @@ from django.utils import timezone
 
 from vacancies.fields import fold, html_fields
 from vacancies.vocabulary import Keyword
+
+EVERY_BRAND = "vacancies.work_for_every_brand"
 
 
 class CodePointOrder(Func):
@@ -45,6 +48,35 @@ class VacancyQuerySet(models.QuerySet):
 
     def hot(self) -> Self:
         return self.filter(is_hot=True)
+
+    def in_state(self, state: str, *, at: datetime) -> Self:
+        """Those whose `Vacancy.state_at(at)` is `state`."""
+        meant = self.filter(status="published")
+        match state:
+            case "published":
+                return self.published(at=at)
+            case "scheduled":
+                return meant.filter(publish_from__gt=at)
+            case "expired":
+                return meant.filter(publish_from__lte=at, publish_until__lte=at)
+        return self.filter(status=state)
+
+    def shown(self, *, at: datetime) -> Self:
+        """Those that are public at the moment `at`, or will be without another decision."""
+        return self.filter(Q(publish_until=None) | Q(publish_until__gt=at), status="published")
+
+    def workable_by(self, user: Any) -> Self:
+        """Those of the brands that `user` works for, or all (docs/decisions.md #56). Without multi-branding,
+        those that have no brand are everybody's."""
+        if user.has_perm(EVERY_BRAND):
+            return self
+        own = Q(brand__in=user.brands.all())
+        return self.filter(own if settings.MULTI_BRANDING else own | Q(brand=None))
+
+    def without_texts(self) -> Self:
+        """Rows to list or to decide about: their texts are long, and but for the description not needed."""
+        texts = (name for name in html_fields(self.model) if name != "description")
+        return self.defer("search_text", "title_folded", *texts)
 
     def that_are(self, *verbs: str) -> Self:
         """Those under each of the verbs `external`, `internal`, `hot`."""
@@ -121,12 +153,6 @@ class VacancyQuerySet(models.QuerySet):
             "form_id", "brand__form_id", models.Subquery(forms.default().values("pk")[:1])
         )
         return self.annotate(served_form_id=own_or_inherited)
-
-    # --- verbs ---
-
-    def withdraw(self, *, at: datetime | None = None) -> int:
-        """Take those that are published or planned offline; return how many were."""
-        return self.filter(status="published").update(status="withdrawn", updated_at=at or timezone.now())
 
 
 class FilterQuerySet(models.QuerySet):

@@ -1,12 +1,10 @@
 """The options of a vocabulary as a field of a form that keeps the order in which they are picked."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from unfold.widgets import UnfoldAdminSelect2MultipleWidget, UnfoldAdminSelect2Widget
 
-from vacancies.models import Vacancy, VacancyOption
 from vacancies.vocabulary import Keyword
 
 
@@ -65,16 +63,3 @@ class OptionField(forms.TypedChoiceField):
 
 def options_field(keyword: Keyword) -> forms.ChoiceField:
     return OptionField(keyword) if keyword.is_single else OptionsField(keyword)
-
-
-def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
-    """Let `vacancy` carry exactly the options `pks` of the filter `keyword`, in this order."""
-    pks = list(pks)
-    links = VacancyOption.objects.filter(vacancy=vacancy, option__filter__keyword=keyword)
-    links.exclude(option__in=pks).delete()
-    VacancyOption.objects.bulk_create(
-        [VacancyOption(vacancy=vacancy, option_id=pk, position=position) for position, pk in enumerate(pks)],
-        update_conflicts=True,
-        unique_fields=["vacancy", "option"],
-        update_fields=["position"],
-    )

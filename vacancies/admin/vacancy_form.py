@@ -1,7 +1,7 @@
 """The form of a vacancy: its options in order, its last day, and what keeps it from going out."""
 
 from copy import copy
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
@@ -16,16 +16,10 @@ from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.workplace import moment, person
-from vacancies.admin.options import options_field, save_options
+from vacancies.admin.options import options_field
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations import end_of_day, obstacles
+from vacancies.operations import end_of_day, last_day, obstacles, save_options
 from vacancies.vocabulary import Keyword
-
-
-def last_day(until: datetime) -> date:
-    """The day in which the last moment before `until` lies; the inverse of `end_of_day`."""
-    # In UTC, because a night in which the clock jumps would otherwise lose or gain a day.
-    return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
 def is_exact(until: datetime) -> bool:
