@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
 LANGUAGES = dict(settings.LANGUAGES)
+PLACES = ("/admin/", "/preview/")  # of the workplace
 
 
 def site_language() -> str:
@@ -18,7 +18,7 @@ def site_language() -> str:
 
 
 class WorkplaceLanguage:
-    """Speaks, in the workplace alone, the language that a colleague chose there, else their browser's.
+    """Speaks, in the workplace and its previews alone, the language that a colleague chose there, else their browser's.
 
     Django's LocaleMiddleware would do so on every path, and make each answer of the interface vary with
     Accept-Language.
@@ -28,7 +28,7 @@ class WorkplaceLanguage:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path.startswith(reverse("admin:index")):
+        if not request.path_info.startswith(PLACES):
             return self.get_response(request)
         with translation.override(translation.get_language_from_request(request)):
             request.LANGUAGE_CODE = translation.get_language()

@@ -5,7 +5,7 @@ from django.conf.urls.static import static
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from django.views.i18n import set_language
+from django.views.i18n import JavaScriptCatalog, set_language
 from rest_framework.routers import SimpleRouter
 
 from applications.api import v1 as applications_v1
@@ -13,6 +13,7 @@ from applications.api.auth import TokenViewSet
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
+from vacancies.pages import preview
 
 v1 = SimpleRouter(trailing_slash=False)
 v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
@@ -31,7 +32,11 @@ urlpatterns = [
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
     path("account/", include("applications.pages")),
+    path("preview/<str:token>", preview, name="preview"),
     path("admin/language", set_language, name="set_language"),
+    path(
+        "admin/texts.js", JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]), name="texts"
+    ),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise

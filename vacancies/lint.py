@@ -1,16 +1,114 @@
 """What is wrong or doubtful about vacancies and brands before somebody outside notices."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import models, transaction
+from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models.functions import Length, Lower, Upper
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from jobsite.html import sanitise
 from vacancies.fields import FoldedField, HtmlField, html_fields
-from vacancies.models import Brand, State, Vacancy
+from vacancies.models import Brand, State, Vacancy, VacancyOption
+from vacancies.querysets import VacancyQuerySet
 
 SOON = timedelta(days=7)
+# In a title that is public, whatever its name says; words as a whole, in the languages of the workplace.
+INTERNAL_WORDS = (
+    "internal", "internal only", "confidential", "not public", "do not publish", "intern gebruik",
+    "alleen intern", "enkel intern", "vertrouwelijk", "niet publiceren", "usage interne", "confidentiel",
+    "ne pas publier", "nur intern", "vertraulich", "nicht veröffentlichen", "budget", "tbd", "todo", "xxx",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something that is allowed to go out and rarely meant: what it is called in the list of vacancies,
+    what is said of one, and which ones it is about at a moment."""
+
+    code: str
+    label: Promise
+    text: Promise
+    condition: Callable[[datetime], Q]
+    is_error: bool = False
+
+
+def _in_capitals(at: datetime) -> Q:
+    return Q(title=Upper("title"), title_length__gt=3) & ~Q(title=Lower("title"))
+
+
+DOUBTS = (
+    Doubt(
+        "no-description",
+        _("Without a description"),
+        _("goes out without a description"),
+        lambda at: Q(description=""),
+        is_error=True,
+    ),
+    Doubt("no-image", _("Without an image"), _("has no image"), lambda at: Q(image="", image_url="")),
+    Doubt(
+        "unreachable",
+        _("Nobody to contact"),
+        _("says nowhere whom to ask: neither in its contact text nor by its head recruiter"),
+        lambda at: (
+            Q(head_recruiter__isnull=False)
+            & (Q(head_recruiter__is_email_public=False) | Q(head_recruiter__email=""))
+            & (Q(head_recruiter__is_phone_public=False) | Q(head_recruiter__phone=""))
+        ),
+    ),
+    Doubt(
+        "hot-ending",
+        _("Hot, but ending"),
+        _("hot, but gone within a week"),
+        lambda at: Q(is_hot=True, publish_until__lt=at + SOON),
+    ),
+    Doubt(
+        "permanent-ends",
+        _("Continuously open, but with a last day"),
+        _("continuously open, but has a last day"),
+        lambda at: Q(is_permanent=True, publish_until__isnull=False),
+    ),
+    Doubt("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
+    Doubt(
+        "internal-words",
+        _("Internal words in the internal title, which is public"),
+        _("the internal title, which is public, holds internal words"),
+        lambda at: Q(title_internal__iregex=rf"(^|[^a-z])({'|'.join(INTERNAL_WORDS)})([^a-z]|$)"),
+    ),
+    Doubt(
+        "no-options",
+        _("Found by no filter"),
+        _("no filter finds it: it carries no option"),
+        lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),  # type: ignore[return-value]
+    ),
+)
+
+
+def doubted(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
+    """Those of `vacancies` that are or will be public with the doubt `code` about them."""
+    [doubt] = [doubt for doubt in DOUBTS if doubt.code == code]
+    return vacancies.alias(title_length=Length("title")).shown(at=at).filter(doubt.condition(at))
+
+
+def with_doubts(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
+    """Each with what `doubts` needs to know."""
+    marks = {
+        mark(doubt): ExpressionWrapper(Q(doubt.condition(at)), output_field=models.BooleanField())
+        for doubt in DOUBTS
+    }
+    return vacancies.alias(title_length=Length("title")).annotate(**marks)
+
+
+def mark(doubt: Doubt) -> str:
+    return f"doubt_{doubt.code.replace('-', '_')}"
+
+
+def doubts(vacancy: Vacancy) -> list[Doubt]:
+    """What there is to doubt about `vacancy`, wherever it stands; needs `with_doubts()`."""
+    return [doubt for doubt in DOUBTS if getattr(vacancy, mark(doubt))]
 
 
 @dataclass
@@ -37,7 +135,7 @@ def about_brand(brand: Brand) -> Iterator[Finding]:
 
 
 def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
-    """Yield what there is to say about `vacancy` at the moment `at`; needs its `choices`."""
+    """Yield what there is to say about `vacancy` at the moment `at`; needs `with_doubts()`."""
     state = vacancy.state_at(at)
     is_shown = state in (State.PUBLISHED, State.SCHEDULED)
 
@@ -53,20 +151,10 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
         return
     for name, text in vacancy.missing_to_publish().items():
         yield say(f"no-{name.replace('_', '-')}", text, error=True)
-    if not vacancy.description:
-        yield say("no-description", "goes out without a description", error=True)
-    if vacancy.is_hot and vacancy.publish_until and vacancy.publish_until - at < SOON:
-        yield say("hot-ending", "hot, but gone within a week")
-    if vacancy.is_permanent and vacancy.publish_until:
-        yield say("permanent-ends", "continuously open, but has a last day")
-    if not (vacancy.image or vacancy.image_url):
-        yield say("no-image", "has no image")
-    if len(vacancy.title) > 3 and vacancy.title.isupper():
-        yield say("capitals", "the title is in capitals")
+    for doubt in doubts(vacancy):
+        yield say(doubt.code, str(doubt.text), error=doubt.is_error)
     if vacancy.slug == f"({vacancy.pk})":
         yield say("no-slug", "no letter of the title can stand in its address")
-    if not vacancy.choices.all():
-        yield say("no-options", "no filter finds it: it carries no option")
     for name in html_fields(Vacancy):
         text = getattr(vacancy, name)
         if "&amp;lt;" in text or "&amp;nbsp;" in text:

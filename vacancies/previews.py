@@ -1,8 +1,10 @@
 """Links to vacancies that are not public yet: signed, and good for a day."""
 
+from datetime import UTC, datetime, timedelta
+
 from django.core import signing
 
-LIFETIME = 24 * 60 * 60  # seconds
+LIFETIME = timedelta(days=1)
 _signer = signing.TimestampSigner(salt="vacancies.preview")
 
 
@@ -17,3 +19,9 @@ def opened_by(token: str) -> int | None:
         return int(_signer.unsign(token, max_age=LIFETIME))
     except signing.BadSignature:
         return None
+
+
+def ends_at(token: str) -> datetime:
+    """The moment from which a good `token` opens nothing any more."""
+    signed = signing.b62_decode(token.split(_signer.sep)[1])
+    return datetime.fromtimestamp(signed, UTC) + LIFETIME

@@ -11,9 +11,9 @@ from django.db import connection
 from rest_framework.response import Response
 
 from applications.models import Token
-from tests.factories import make_insider, make_vacancy
+from tests.factories import make_insider, make_recruiter, make_vacancy
 from vacancies.api.v1 import SingleVacancyViewSet
-from vacancies.models import Attachment, Vacancy, VacancyOption
+from vacancies.models import Attachment, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -75,32 +75,47 @@ def test_generating_no_or_too_many_vacancies_is_a_usage_error(count):
 # --- lint_vacancies ---
 
 
+GOOD = {
+    "options": {"regions": ["Ghent"]},
+    "image_url": "https://example.org/a.jpg",
+    "contact": "<p>Ask Jan.</p>",
+}
+
+
 def test_lint_finds_nothing_about_a_good_vacancy():
-    make_vacancy(options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg")
+    make_vacancy(**GOOD)
 
     assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
 
 
 def test_lint_tells_errors_and_warnings(at, settings):
-    good = {"options": {"regions": ["Ghent"]}, "image_url": "https://example.org/a.jpg"}
-    make_vacancy(pk=1, title="NO IMAGE", options=good["options"])
-    make_vacancy(pk=2, title="Hot", is_hot=True, publish_until=at + timedelta(days=1), **good)
-    make_vacancy(pk=3, title="Hot once", is_hot=True, publish_until=at, **good)
-    make_vacancy(pk=4, title="Empty", description="", **good)
-    make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **good)
+    make_vacancy(pk=1, title="NO IMAGE", **GOOD | {"image_url": ""})
+    make_vacancy(pk=2, title="Hot", is_hot=True, publish_until=at + timedelta(days=1), **GOOD)
+    make_vacancy(pk=3, title="Hot once", is_hot=True, publish_until=at, **GOOD)
+    make_vacancy(pk=4, title="Empty", description="", **GOOD)
+    make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **GOOD)
     make_vacancy(
         pk=6,
         title="Ever",
         is_permanent=True,
         publish_until=at + timedelta(days=99),
-        image_url=good["image_url"],
+        **GOOD | {"options": {}},
     )
     make_vacancy(pk=7, title="Draft", status="draft", description="")
+    make_vacancy(pk=8, title="Silent", title_internal="Silent (Vertrouwelijk)", **GOOD | {"contact": ""})
+    make_vacancy(
+        pk=9,
+        title="Asked",
+        title_internal="Internist",
+        head_recruiter=make_recruiter("Jan"),
+        **GOOD | {"contact": ""},
+    )
+    Recruiter.objects.filter(headed_vacancies=9).update(email="jan@acme.test", is_email_public=True)
     Vacancy.objects.filter(pk=1).update(brand=None)
 
     code, summary, lines = run("lint_vacancies")
 
-    assert (code, summary) == (1, "2 errors and 8 warnings.")
+    assert (code, summary) == (1, "2 errors and 10 warnings.")
     assert lines == [
         "error: vacancy 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
         "warning: vacancy 1 'NO IMAGE': has no image [no-image]",
@@ -112,11 +127,15 @@ def test_lint_tells_errors_and_warnings(at, settings):
         "warning: vacancy 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
         "warning: vacancy 6 'Ever': continuously open, but has a last day [permanent-ends]",
         "warning: vacancy 6 'Ever': no filter finds it: it carries no option [no-options]",
+        "warning: vacancy 8 'Silent': says nowhere whom to ask: neither in its contact text nor by its head "
+        "recruiter [unreachable]",
+        "warning: vacancy 8 'Silent': the internal title, which is public, holds internal words "
+        "[internal-words]",
     ]
 
 
 def test_lint_cleans_rows_that_were_written_around_the_models():
-    vacancy = make_vacancy(options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg")
+    vacancy = make_vacancy(**GOOD)
     Vacancy.objects.update(title="Renamed")  # its search text did not follow
 
     found = run("lint_vacancies", "--format", "json")
@@ -131,9 +150,7 @@ def test_lint_cleans_rows_that_were_written_around_the_models():
 
 
 def test_lint_cleans_markup_that_was_written_around_the_models(at):
-    vacancy = make_vacancy(
-        options={"regions": ["Ghent"]}, image_url="https://example.org/a.jpg", updated_at=at
-    )
+    vacancy = make_vacancy(**GOOD, updated_at=at)
     hidden = make_vacancy(status="draft")
     with connection.cursor() as cursor:
         for table in ("vacancies_vacancy", "vacancies_brand"):

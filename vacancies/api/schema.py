@@ -172,6 +172,12 @@ ID = OpenApiParameter(
     required=True,
     description="Unique identifier of the vacancy, in plain digits without leading zeros.",
 )
+PREVIEW = query(
+    "preview",
+    {"type": "string", "examples": ["12:1wK3bq:mZl0Rk9…"]},
+    "A signed token from the workplace: shows the vacancy as publishing it would, whatever its state, for a "
+    "day. Such an answer is never cached, and `head_recruiter` is null while nobody was chosen.",
+)
 _OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 100}
 FACETS = (
     query(

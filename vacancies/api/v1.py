@@ -34,10 +34,12 @@ from vacancies.api.serializers import (
 )
 from vacancies.filtersets import FacetFilterSet, VacancyFilterSet, filter_name
 from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
+from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
 from vacancies.vocabulary import Keyword
 
 NO_SUCH_VACANCY = "No published vacancy has this id."
+NO_SUCH_PREVIEW = "This preview link is wrong, or has expired."
 
 
 @documented("Recruiter", "A recruiter, with contact data as far as it is public.", schema.RECRUITER)
@@ -202,7 +204,7 @@ class VacancyViewSet(ListViewSet):
         description="One published vacancy, public or internal, with all its keys. Where internal vacancies "
         "are limited, those asked for without the right to see them are not found.",
         tag="Vacancies",
-        takes=(schema.ID,),
+        takes=(schema.ID, schema.PREVIEW),
         response=VacancySerializer,
         answer="The vacancy.",
         examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
@@ -215,7 +217,7 @@ class VacancyViewSet(ListViewSet):
         description="Sections, fields, options and conditional fields, for those who may see the vacancy. "
         "The consent that is required is the last field of the last section.",
         tag="Forms",
-        takes=(schema.ID,),
+        takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
         answer="The sections of the form.",
         examples={"A form": {"data": [forms_schema.EXAMPLE]}},
@@ -231,7 +233,7 @@ class VacancyViewSet(ListViewSet):
         'name: text, the value of an option, a list of values for a checkbox-group, "1" for a ticked '
         "checkbox, the name of a file. Fields that do not show are left out.",
         tag="Forms",
-        takes=(schema.ID,),
+        takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.FormSchemaSerializer,
         answer="The version of the form and the schema.",
         examples={"A schema": {"data": example(forms_schema.FORM_SCHEMA)}},
@@ -246,6 +248,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     serializer_class = VacancySerializer
     pagination_class = None
     lookup_value_regex = "[^/]+"
+    query_names = ("preview",)
     vacancy: Vacancy
 
     def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
@@ -254,6 +257,10 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         pk = self.kwargs["pk"]
         if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
             raise NotFound(NO_SUCH_VACANCY)
+        if "preview" in self.query:
+            if opened_by(self.query["preview"]) == int(pk) and (found := list(vacancies.filter(pk=pk))):
+                return found[0]
+            raise NotFound(NO_SUCH_PREVIEW)
         published = vacancies.published(at=self.now).filter(pk=pk)
         found = list(published.external() if is_protected() else published)
         if not found and is_protected() and is_insider(self.request):
@@ -289,7 +296,14 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return self.vacancy.publish_until
 
     def is_private(self) -> bool:
-        return is_protected() and self.vacancy.audience == Audience.INTERNAL
+        is_internal = is_protected() and self.vacancy.audience == Audience.INTERNAL
+        return is_internal or "preview" in self.query
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if "preview" in request.query_params:
+            response["X-Robots-Tag"] = "noindex"
+        return response
 
 
 @documented("FilterOption", "An option of a filter and the number of vacancies behind it.", schema.OPTION)

@@ -30,7 +30,7 @@ class Command(BaseCommand):
                             lint.clean(row, at=at)
 
         found = [finding for brand in Brand.objects.order_by("pk") for finding in lint.about_brand(brand)]
-        vacancies = Vacancy.objects.select_related("brand").prefetch_related("choices").order_by("pk")
+        vacancies = lint.with_doubts(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
         for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
             found += lint.about_vacancy(vacancy, at=at)
         errors = sum(finding.is_error for finding in found)

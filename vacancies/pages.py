@@ -1,0 +1,65 @@
+"""The preview of a vacancy as a page, for whoever was sent its link."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.views.decorators.http import require_safe
+
+from forms_structure.api.v1 import serve
+from forms_structure.exchange import digest
+from forms_structure.schema import submission_schema
+from jobsite.api.addresses import absolute
+from vacancies.api.v1 import VacancySerializer
+from vacancies.fields import html_fields
+from vacancies.models import Filter, State, Vacancy
+from vacancies.previews import ends_at, opened_by
+
+TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
+# Images may be anywhere, as those of vacancies may; nothing else is asked of another host.
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+
+
+@require_safe
+def preview(request: HttpRequest, token: str) -> HttpResponse:
+    """The vacancy that `token` opens, and its application form, out of the answers of the interface."""
+    vacancy = Vacancy.objects.with_related().with_form().filter(pk__in=[opened_by(token)]).first()
+    if vacancy is None:
+        response = render(request, "vacancies/preview_expired.html", status=404)
+    else:
+        response = render(request, "vacancies/preview.html", _context(request, vacancy, token))
+    # The address is the key: no search engine, no cache and no site that is linked to may learn it.
+    response.headers |= {
+        "Cache-Control": "private, no-store",
+        "Content-Security-Policy": CSP,
+        "Referrer-Policy": "no-referrer",
+        "X-Robots-Tag": "noindex, nofollow",
+    }
+    return response
+
+
+def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, object]:
+    item = VacancySerializer(vacancy, context={"request": request}).data
+    address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
+    sections, language = serve(vacancy.served_form)
+    schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
+    return {
+        "item": item,
+        "facts": [(f.label, _together(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
+        "texts": [
+            (capfirst(Vacancy._meta.get_field(name).verbose_name), item[name]) for name in TEXTS if item[name]
+        ],
+        "form": {"sections": sections, "schema": schema, "language": language, "version": digest(sections)},
+        "state": vacancy.state,
+        "is_public": vacancy.state == State.PUBLISHED,
+        "missing": vacancy.missing_to_publish().values(),
+        "until": ends_at(token),
+        "json_url": absolute(request, f"{address}?preview={token}"),
+    }
+
+
+def _together(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
