@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import models, transaction
 from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from jobsite.html import sanitise
@@ -30,9 +31,9 @@ class Doubt:
     what is said of one, and which ones it is about at a moment."""
 
     code: str
-    label: Promise
-    text: Promise
-    condition: Callable[[datetime], Q]
+    label: Any
+    text: Any
+    condition: Callable[[datetime], Q | NegatedExpression]
     is_error: bool = False
 
 
@@ -54,7 +55,7 @@ DOUBTS = (
         _("Nobody to contact"),
         _("says nowhere whom to ask: neither in its contact text nor by its head recruiter"),
         lambda at: (
-            Q(head_recruiter__isnull=False)
+            Q(contact="")
             & (Q(head_recruiter__is_email_public=False) | Q(head_recruiter__email=""))
             & (Q(head_recruiter__is_phone_public=False) | Q(head_recruiter__phone=""))
         ),
@@ -82,7 +83,7 @@ DOUBTS = (
         "no-options",
         _("Found by no filter"),
         _("no filter finds it: it carries no option"),
-        lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),  # type: ignore[return-value]
+        lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),
     ),
 )
 

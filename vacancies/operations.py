@@ -173,11 +173,12 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
         copy.status, copy.publish_from, copy.publish_until = Status.DRAFT, None, None
         copy.created_at = copy.updated_at = at
         copy.save()
-        for model in (VacancyOption, VacancyRecruiter, Attachment):
-            rows = list(model._default_manager.filter(vacancy=vacancy))
+        parts: tuple[Any, ...] = (VacancyOption, VacancyRecruiter, Attachment)
+        for model in parts:
+            rows = list(model.objects.filter(vacancy=vacancy))
             for row in rows:
                 row.pk, row.vacancy = None, copy
-            model._default_manager.bulk_create(rows)
+            model.objects.bulk_create(rows)
         record(copy, Change.DUPLICATED, author=author, at=at)
     return copy
 
@@ -214,7 +215,7 @@ def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy,
 
 def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime) -> list[str]:
     """Save the values `wanted`; return the names of what they point to that is gone."""
-    gone = []
+    gone: list[str] = []
 
     def there(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
         """The ids among `pairs` of rows that still are."""
@@ -253,3 +254,24 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime) -> list
             for place, row in enumerate(wanted["attachments"])
         )
     return gone
+
+
+def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
+    """Let every vacancy that carries one of `others`, options of the same filter, carry `into` in its
+    place, and delete them; return how many vacancies that were."""
+    gone = [option.pk for option in others]
+    with transaction.atomic():
+        links = VacancyOption.objects.filter(option__in=gone)
+        vacancies = set(links.values_list("vacancy", flat=True))
+        carrying = VacancyOption.objects.filter(option=into).values("vacancy")
+        links.filter(vacancy__in=carrying).delete()
+        kept: dict[int, int] = {}  # the first of several, in the recruiter's order
+        for pk, vacancy in links.order_by("position", "pk").values_list("pk", "vacancy"):
+            kept.setdefault(vacancy, pk)
+        pks = list(kept.values())
+        for start in range(0, len(pks), BATCH):
+            VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
+        links.delete()
+        FilterOption.objects.filter(pk__in=gone).delete()
+        Vacancy.objects.filter(pk__in=vacancies).update(updated_at=timezone.now())
+    return len(vacancies)

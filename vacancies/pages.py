@@ -32,12 +32,10 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     else:
         response = render(request, "vacancies/preview.html", _context(request, vacancy, token))
     # The address is the key: no search engine, no cache and no site that is linked to may learn it.
-    response.headers |= {
-        "Cache-Control": "private, no-store",
-        "Content-Security-Policy": CSP,
-        "Referrer-Policy": "no-referrer",
-        "X-Robots-Tag": "noindex, nofollow",
-    }
+    response["Cache-Control"] = "private, no-store"
+    response["Content-Security-Policy"] = CSP
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex, nofollow"
     return response
 
 
@@ -50,7 +48,9 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
         "item": item,
         "facts": [(f.label, _together(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
         "texts": [
-            (capfirst(Vacancy._meta.get_field(name).verbose_name), item[name]) for name in TEXTS if item[name]
+            (capfirst(field.verbose_name), item[field.name])
+            for field in Vacancy._meta.fields
+            if field.name in TEXTS and item[field.name]
         ],
         "form": {"sections": sections, "schema": schema, "language": language, "version": digest(sections)},
         "state": vacancy.state,

@@ -88,6 +88,8 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
     but one of these: a change without a difference."""
     before = fold(Version.objects.filter(vacancy=vacancy.pk))
     now = content(vacancy)
+    if change == Change.DELETED:
+        before = {}  # the last version tells all by itself
     different = {
         name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
     }
@@ -95,7 +97,7 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
         return None
     return Version.objects.create(
         vacancy=vacancy,
-        brand_id=vacancy.brand_id,
+        brand_id=now["brand"] and now["brand"][0],
         change=change,
         content=different,
         author=author,

@@ -1,3 +1,3 @@
 """The recruiters' side of applications: one module per noun, registered by being imported."""
 
-from applications.admin import access, application, procedure, step  # noqa: F401 - importing registers
+from applications.admin import access, application, procedure, step, vacancy  # noqa: F401 - importing registers

@@ -4,12 +4,16 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobsite.workplace import counted
+from jobsite.workplace import as_id, counted
 from vacancies.admin.base import IllustratedAdmin, thumbnail
+from vacancies.admin.form import forms_for
+from vacancies.admin.walls import brands_of
 from vacancies.models import Brand, Vacancy
 
 
@@ -20,8 +24,8 @@ class BrandAdmin(IllustratedAdmin):
     search_fields = ("name",)
     fieldsets = (
         (None, {"fields": ("name", "description", "url", "form")}),
-        ("People", {"fields": ("members",)}),
-        ("Icons", {"fields": (
+        (_("People"), {"fields": ("members",)}),
+        (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",
             "icon_large", "icon_large_url", "large_icon",
         )}),
@@ -32,20 +36,33 @@ class BrandAdmin(IllustratedAdmin):
         """Who works for a brand sees its applicants: that is decided by who manages accounts."""
         if request.user.has_perm("auth.change_user"):
             return self.fieldsets
-        return [(name, spec) for name, spec in self.fieldsets if name != "People"]
+        return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).annotate(vacancy_count=counted(Vacancy.objects.all(), "brand"))
+        """Who works for some brands sees those, here and wherever a brand is chosen."""
+        own = brands_of(request.user).values("pk")
+        count = counted(Vacancy.objects.all(), "brand")
+        return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
 
-    @display(description="Small icon shown")
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "form":
+            kwargs["queryset"] = forms_for(request.user)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        """Django looks here past `get_queryset`."""
+        get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
+        return super().history_view(request, object_id, extra_context)
+
+    @display(description=_("Small icon shown"))
     def small_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_small, brand.icon_small_url)
 
-    @display(description="Large icon shown")
+    @display(description=_("Large icon shown"))
     def large_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_large, brand.icon_large_url)
 
-    @display(description="Vacancies", ordering="vacancy_count")
+    @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, brand: Any) -> str:
         url = reverse("admin:vacancies_vacancy_changelist")
         return format_html(

@@ -2,14 +2,35 @@
 
 from typing import Any
 
-from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.workplace import WorkplaceAdmin, counted
+from jobsite.workplace import WorkplaceAdmin, as_id, counted
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
+from vacancies.operations import merge_options
+
+MERGED = 100  # at a time
+
+
+def in_use(option: FilterOption, uses: int) -> str:
+    return ngettext(
+        "“%(option)s” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or "
+        "rename it.",
+        "“%(option)s” cannot be deleted: %(count)d vacancies use it. Switch it off, merge it with another "
+        "one, or rename it.",
+        uses,
+    ) % {"option": option.label, "count": uses}
 
 
 class FilterOptionFormSet(PositionedFormSet):
@@ -18,10 +39,7 @@ class FilterOptionFormSet(PositionedFormSet):
     def clean(self) -> None:
         for form in self.forms:  # first, because Django's own refusal names the links and not their number
             if self._should_delete_form(form) and (uses := form.instance.choices.count()):
-                users = "a vacancy uses it" if uses == 1 else f"{uses} vacancies use it"
-                raise ValidationError(
-                    f"“{form.instance.label}” cannot be deleted: {users}. Take it off first, or rename it."
-                )
+                raise ValidationError(in_use(form.instance, uses))
         super().clean()
         seen: dict[str, set[str]] = {"label": set(), "value": set()}
         for form in self.kept_forms:
@@ -32,23 +50,23 @@ class FilterOptionFormSet(PositionedFormSet):
                 option.value = free_value(option.label, seen["value"])
             for name, texts in seen.items():
                 if getattr(option, name) in texts:
-                    form.add_error(name, f"Another option of this filter has this {name}.")
+                    form.add_error(name, _("Another option of this filter has it too."))
                 texts.add(getattr(option, name))
 
 
 class FilterOptionInline(PartInline):
     model = FilterOption
     formset = FilterOptionFormSet
-    fields = ("label", "value", "position", "used")
+    fields = ("label", "value", "is_active", "position", "used")
     readonly_fields = ("used",)
-    verbose_name_plural = "options"
+    verbose_name_plural = gettext_lazy("options")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (
             super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
         )
 
-    @display(description="Vacancies")
+    @display(description=gettext_lazy("Vacancies"))
     def used(self, option: FilterOption) -> int:
         return getattr(option, "use_count", 0)
 
@@ -58,10 +76,15 @@ class FilterAdmin(WorkplaceAdmin):
     """The filters are nine, always: they can be named, switched on and ordered, not added or deleted."""
 
     list_display = ("label", "code", "is_active", "option_count", "position")
+    list_editable = ("is_active",)
     ordering_field = "position"
     fields = ("label", "code", "is_active", "position")
     readonly_fields = ("code",)
     inlines = (FilterOptionInline,)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.option_view)
+        return [path("<int:pk>/option/", view, name="vacancies_filter_option"), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (
@@ -74,11 +97,128 @@ class FilterAdmin(WorkplaceAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Filter | None = None) -> bool:
         return False
 
-    @display(description="Keyword", ordering="keyword")
+    @display(description=gettext_lazy("Keyword"), ordering="keyword")
     def code(self, filter: Filter) -> str:
         """As in filter[regions]=...; what a choice field would show is the name it was born with."""
         return filter.keyword
 
-    @display(description="Options", ordering="option_count")
-    def option_count(self, filter: Filter) -> int:
-        return filter.option_count  # type: ignore[attr-defined] # annotated
+    @display(description=gettext_lazy("Options"), ordering="option_count")
+    def option_count(self, filter: Any) -> str:
+        url = reverse("admin:vacancies_filteroption_changelist")
+        return format_html(
+            '<a class="text-link" href="{}?filter__id__exact={}">{}</a>', url, filter.pk, filter.option_count
+        )
+
+    def option_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """POST `label` -> {"id", "label"} of the option of that name, made where it was missing; {"error"}
+        (400) for a label that none can have."""
+        if not request.user.has_perm("vacancies.add_filteroption"):
+            raise PermissionDenied
+        filter = Filter.objects.filter(pk__in=[as_id(pk)]).first()
+        if request.method != "POST" or filter is None:
+            raise Http404
+        label = " ".join(request.POST.get("label", "").split())
+        option = filter.options.filter(label__iexact=label).first()
+        if option is None:
+            last = filter.options.order_by("-position").values_list("position", flat=True).first()
+            option = FilterOption(filter=filter, label=label, position=(last or 0) + 1)
+            try:
+                option.full_clean()
+            except ValidationError as error:
+                return JsonResponse({"error": " ".join(error.messages)}, status=400)
+            option.save()
+            self.log_change(request, filter, f"Added the option “{option.label}”.")
+        elif not option.is_active:
+            off = _("“%(option)s” is switched off: choose another one.") % {"option": option.label}
+            return JsonResponse({"error": off}, status=400)
+        return JsonResponse({"id": option.pk, "label": option.label})
+
+
+@admin.register(FilterOption)
+class FilterOptionAdmin(WorkplaceAdmin):
+    """The options of all vocabularies in one list: to be found, switched off and merged."""
+
+    list_display = ("label", "filter", "value", "is_active", "used")
+    list_filter = ("filter", "is_active")
+    list_select_related = ("filter",)
+    list_editable = ("is_active",)
+    search_fields = ("label", "value")
+    ordering = ("filter__position", "position", "label")
+    fields = ("filter", "label", "value", "is_active", "position", "used")
+    actions = ("merge",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return (
+            super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: FilterOption | None = None) -> Any:
+        return ("filter", "used") if obj else ("used",)
+
+    @display(description=gettext_lazy("Vacancies"), ordering="use_count")
+    def used(self, option: Any) -> int:
+        return getattr(option, "use_count", 0)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """In words and a number: Django would name every link."""
+        objs = list(objs)
+        used = [(option, uses) for option in objs if (uses := option.choices.count())]
+        protected = [in_use(option, uses) for option, uses in used]
+        if protected:
+            return [], {}, set(), protected
+        return super().get_deleted_objects(objs, request)
+
+    @admin.action(description=gettext_lazy("Merge into one…"), permissions=["delete"])
+    def merge(self, request: HttpRequest, queryset: Any) -> Any:
+        """Asks which one remains, and lets all vacancies carry that one."""
+        options = list(queryset.select_related("filter")[: MERGED + 1])
+        if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:
+            text = _("Choose from two to %(count)d options of one filter.") % {"count": MERGED}
+            self.message_user(request, text, messages.WARNING)
+            return None
+        choice = forms.ModelChoiceField(
+            FilterOption.objects.filter(pk__in=[option.pk for option in options]),
+            label=_("The one that remains"),
+            initial=max(options, key=lambda option: option.use_count).pk,
+            empty_label=None,
+            widget=UnfoldAdminSelectWidget,
+        )
+        form = type("MergeForm", (forms.Form,), {"into": choice})(
+            request.POST if "decided" in request.POST else None
+        )
+        if form.is_valid():
+            into = form.cleaned_data["into"]
+            others = [option for option in options if option.pk != into.pk]
+            count = merge_options(into=into, others=others)
+            names = ", ".join(option.label for option in others)
+            self.log_change(request, into, f"Merged with {names}.")
+            text = ngettext(
+                "“%(names)s” became “%(into)s” on %(count)d vacancy.",
+                "“%(names)s” became “%(into)s” on %(count)d vacancies.",
+                count,
+            ) % {"names": names, "into": into.label, "count": count}
+            self.message_user(request, text, messages.SUCCESS)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "media": self.media,
+            "title": _("Merge options"),
+            "decision": {
+                "label": _("Merge"),
+                "icon": "merge",
+                "text": _(
+                    "All vacancies get the one that remains; the others are deleted, and links that filter "
+                    "by them find nothing any more."
+                ),
+            },
+            "some": options,
+            "form": form,
+            "repeated": [
+                (name, value)
+                for name in ("action", "index", ACTION_CHECKBOX_NAME)
+                for value in request.POST.getlist(name)
+            ],
+            "back": request.get_full_path(),
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)

@@ -14,25 +14,37 @@ from unfold.decorators import display
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
 from forms_structure.models import Form
 from jobsite.workplace import as_id, counted
+from vacancies.admin.walls import brands_of
 from vacancies.models import Brand, Vacancy
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 SHOWN = 10
 
 
 @admin.register(Form)
 class FormAdmin(BaseFormAdmin):
+    """Who works for some brands sees the forms that theirs use, or nobody, and changes those that no
+    other one uses (docs/decisions.md #56)."""
+
     list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
+        own = Vacancy.objects.workable_by(request.user)
         return (
             super()
             .get_queryset(request)
+            .filter(pk__in=forms_for(request.user).values("pk"))
             .annotate(
-                vacancy_count=counted(Vacancy.objects.all(), "form"),
-                brand_count=counted(Brand.objects.all(), "form"),
+                vacancy_count=counted(own, "form"),
+                brand_count=counted(brands_of(request.user), "form"),
             )
         )
+
+    def has_change_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     @display(description="Vacancies", ordering="vacancy_count")
     def vacancy_count(self, form: Any) -> str:
@@ -48,7 +60,8 @@ class FormAdmin(BaseFormAdmin):
     def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
-        some = vacancies.only("title").order_by("-pk")[:SHOWN] if may_see else ()
+        own = vacancies.workable_by(request.user)
+        some = own.only("title").order_by("-pk")[:SHOWN] if may_see else ()
         return {
             "total": vacancies.count(),
             "published": vacancies.published(at=timezone.now()).count(),
@@ -60,13 +73,38 @@ class FormAdmin(BaseFormAdmin):
 
     def user(self, request: HttpRequest, key: Any) -> dict[str, Any] | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
-        vacancy = Vacancy.objects.filter(pk__in=[pk]).first()
+        vacancy = Vacancy.objects.workable_by(request.user).filter(pk__in=[pk]).first()
         return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
 
     def give(self, request: HttpRequest, form: Form, key: Any) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):
             raise PermissionDenied
         Vacancy.objects.filter(pk=key).update(form=form, updated_at=timezone.now())
+
+
+def forms_for(user: Any) -> QuerySet[Form]:
+    """The forms that `user` may see and choose: those of their brands, and those that no other brand has
+    for itself; the site's form is everybody's."""
+    if user.has_perm(EVERY_BRAND):
+        return Form.objects.all()
+    own = Vacancy.objects.workable_by(user)
+    used = Q(vacancies__in=own.values("pk")) | Q(brands__in=brands_of(user))
+    ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
+    free = Form.objects.filter(vacancies=None, brands=None, extensions=None).values("pk")
+    return Form.objects.filter(Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free))
+
+
+def is_own(user: Any, form: Form) -> bool:
+    """Whether nobody but the brands of `user` would notice a change of `form`."""
+    if user.has_perm(EVERY_BRAND):
+        return True
+    if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
+        return False
+    family = [form.pk, *form.extensions.values_list("pk", flat=True)]
+    own = Vacancy.objects.workable_by(user).values("pk")
+    others = Vacancy.objects.filter(form__in=family).exclude(pk__in=own)
+    brands = Brand.objects.filter(form__in=family).exclude(pk__in=brands_of(user).values("pk"))
+    return not (others.exists() or brands.exists())
 
 
 def served_by(form: Form) -> VacancyQuerySet:

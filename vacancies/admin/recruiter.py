@@ -3,11 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.workplace import counted
 from vacancies.admin.base import IllustratedAdmin, thumbnail
+from vacancies.admin.walls import within
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 
@@ -17,31 +20,46 @@ class RecruiterAdmin(IllustratedAdmin):
     search_fields = ("name", "function")  # never the e-mail: suggestions would confirm a hidden address
     fieldsets = (
         (None, {"fields": ("name", "function")}),
-        ("Contact", {"fields": ("email", "is_email_public", "phone", "is_phone_public")}),
-        ("Image", {"fields": ("image", "image_url", "portrait")}),
+        (_("Contact"), {"fields": ("email", "is_email_public", "phone", "is_phone_public")}),
+        (_("Image"), {"fields": ("image", "image_url", "portrait")}),
     )
     readonly_fields = ("portrait",)
 
     def get_queryset(self, request: HttpRequest) -> Any:
+        """Everybody chooses from all recruiters, and counts the own vacancies."""
+        links = within(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
-            "head_count": counted(Vacancy.objects.all(), "head_recruiter"),
-            "link_count": counted(VacancyRecruiter.objects.all(), "recruiter"),
+            "head_count": counted(Vacancy.objects.workable_by(request.user), "head_recruiter"),
+            "link_count": counted(links, "recruiter"),
         }
         return super().get_queryset(request).annotate(**counts)
 
-    @display(description="Image shown")
+    def has_change_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
+        """Who works for some brands changes nobody who is shown on another one's vacancies."""
+        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
+
+    @display(description=_("Image shown"))
     def portrait(self, recruiter: Recruiter) -> str:
         return thumbnail(recruiter.image, recruiter.image_url)
 
-    @display(description="Everybody sees")
+    @display(description=_("Everybody sees"))
     def shown(self, recruiter: Recruiter) -> str:
-        seen = {"e-mail": recruiter.shown_email, "phone": recruiter.shown_phone}
-        return " and ".join(name for name, value in seen.items() if value) or "-"
+        seen = {_("e-mail"): recruiter.shown_email, _("phone"): recruiter.shown_phone}
+        return ", ".join(str(name) for name, value in seen.items() if value) or "-"
 
-    @display(description="Head of", ordering="head_count")
+    @display(description=_("Head of"), ordering="head_count")
     def head_count(self, recruiter: Recruiter) -> int:
         return recruiter.head_count  # type: ignore[attr-defined] # annotated
 
-    @display(description="Also on", ordering="link_count")
+    @display(description=_("Also on"), ordering="link_count")
     def link_count(self, recruiter: Recruiter) -> int:
         return recruiter.link_count  # type: ignore[attr-defined] # annotated
+
+
+def is_own(user: Any, recruiter: Recruiter) -> bool:
+    """Whether no vacancy that is not for `user` to work on shows `recruiter`."""
+    shown = Vacancy.objects.filter(Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter))
+    return not shown.exclude(pk__in=Vacancy.objects.workable_by(user).values("pk")).exists()

@@ -1,45 +1,58 @@
-"""Vacancies: list, form, and the two decisions that matter, online and offline."""
+"""Vacancies: their list and the form in which they are written.
 
-from collections.abc import Iterable
+What is decided about them is in `decisions`, what became of them in `versions`; the app above, which
+knows what people applied to, puts the page into the workplace.
+"""
+
 from typing import Any
 
-from django import forms
-from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.admin.utils import unquote
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.forms import all_valid
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django_prose_editor.widgets import AdminProseEditorWidget
-from unfold.decorators import action, display
-from unfold.enums import ActionVariant
-from unfold.forms import BaseDialogForm
+from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.workplace import moment
+from jobsite.commands import rehearsal
+from jobsite.workplace import as_id, moment
 from vacancies.admin.base import IllustratedAdmin
-from vacancies.admin.vacancy_form import VacancyForm, is_exact, last_day
+from vacancies.admin.decisions import DecidingAdmin
+from vacancies.admin.form import forms_for
+from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
+from vacancies.admin.vacancy_form import VacancyForm, is_exact
 from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
-from vacancies.fields import HtmlField, html_fields
-from vacancies.models import State, Status, Vacancy
-from vacancies.operations import publish
-from vacancies.querysets import VacancyQuerySet
+from vacancies.admin.versions import RecordingAdmin
+from vacancies.admin.walls import brands_of
+from vacancies.differences import differences
+from vacancies.fields import HtmlField
+from vacancies.lint import doubts, with_doubts
+from vacancies.models import State, Vacancy
+from vacancies.operations import last_day
+from vacancies.previews import token_for
+from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
+from vacancies.versions import content
 from vacancies.vocabulary import Keyword
 
-REASONS_SHOWN = 10
 STATE_COLOURS = {
     State.DRAFT: "",
     State.SCHEDULED: "info",
     State.PUBLISHED: "success",
     State.EXPIRED: "warning",
     State.WITHDRAWN: "danger",
+    State.ARCHIVED: "",
 }
 
 
-def tab(name: str, *fields: str) -> tuple[str, dict[str, Any]]:
+def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
@@ -51,60 +64,55 @@ class ProseWidget(AdminProseEditorWidget):
         return value.replace("\r\n", "\n") if value else value
 
 
-class StateFilter(admin.SimpleListFilter):
-    title = "state"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return State.choices
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
-        now = timezone.now()
-        meant = queryset.filter(status=Status.PUBLISHED)
-        match self.value():
-            case State.PUBLISHED:
-                return queryset.published(at=now)
-            case State.SCHEDULED:
-                return meant.filter(publish_from__gt=now)
-            case State.EXPIRED:
-                return meant.filter(publish_until__lte=now)
-            case State.DRAFT | State.WITHDRAWN as status:
-                return queryset.filter(status=status)
-        return queryset
-
-
 class VacancyChangeList(ChangeList):
     def get_queryset(self, *args: Any, **kwargs: Any) -> VacancyQuerySet:
-        return without_texts(super().get_queryset(*args, **kwargs))
+        rows: Any = super().get_queryset(*args, **kwargs)
+        return rows.without_texts().defer("description")
 
 
-@admin.register(Vacancy)
-class VacancyAdmin(IllustratedAdmin):
+class VacancyAdmin(DecidingAdmin, RecordingAdmin, IllustratedAdmin):
     form = VacancyForm
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
-    fieldsets = (
-        tab("Texts", "title", "title_internal", "short_description", "description", "profile", "offer",
-            "company", "contact", "postcustom1"),
-        tab("Classification", "brand", "location", *Keyword.values),
-        tab("People", "head_recruiter"),
-        tab("Media", "image", "image_url", "video"),
-        tab("Application form", "form"),
-        tab("Publication", "status", "audience", "is_hot", "is_permanent", "publish_from", "last_day"),
+    fieldsets: Any = (
+        tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
+            "offer", "company", "contact", "postcustom1"),
+        tab(gettext_lazy("Classification"), "brand", "location", *Keyword.values),
+        tab(gettext_lazy("People"), "head_recruiter"),
+        tab(gettext_lazy("Media"), "image", "image_url", "video"),
+        tab(gettext_lazy("Application form"), "form"),
+        tab(gettext_lazy("Publication"), "status", "audience", "is_hot", "is_permanent", "publish_from",
+            "last_day"),
     )  # fmt: skip
     autocomplete_fields = ("brand", "form", "head_recruiter")
     inlines = (RecruiterInline, AttachmentInline)
-    list_display = ("title", "state", "brand", "audience", "hot", "appears", "last_day")
-    list_filter = (StateFilter, "audience", "is_hot", "brand")
+    list_display: Any = ("title", "state", "brand", "audience", "hot", "appears", "last_day")
+    list_filter = (StateFilter, AttentionFilter, BrandFilter, "audience", "is_hot")
+    list_filter_submit = False
     show_full_result_count = False
+    paginator = CappedPaginator
     list_select_related = ("brand",)
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
-    search_help_text = "Search titles and texts, or an id."
-    actions = ("publish_selected", "withdraw_selected")
-    actions_detail = ("application_form", "publish_one", "withdraw_one")
+    search_help_text = gettext_lazy("Search titles and texts, or an id.")
 
     class Media:
         js = ("vacancies/vacancy_form.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {"preview": self.preview_view, "application-form": self.form_view, "review": self.review_view}
+        own = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"vacancies_vacancy_{name.replace('-', '_')}",
+            )
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
+        rows: Any = super().get_queryset(request)
+        return rows.workable_by(request.user)
 
     # --- list ---
 
@@ -113,34 +121,35 @@ class VacancyAdmin(IllustratedAdmin):
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Beside the filters of the page: the vacancies of a form, as the list of forms links to them."""
-        return lookup == "form__id__exact" or super().lookup_allowed(lookup, value, request)
+        own = ("form__id__exact", "brand__id__exact")
+        return lookup in own or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
         self, request: HttpRequest, queryset: VacancyQuerySet, search_term: str
     ) -> tuple[VacancyQuerySet, bool]:
         found = queryset.search(search_term)
-        if search_term.isascii() and search_term.isdigit():
-            found |= queryset.filter(pk=int(search_term))
+        if (pk := as_id(search_term)) is not None:
+            found |= queryset.filter(pk=pk)
         return found, False
 
-    @display(description="State", label=STATE_COLOURS)
-    def state(self, vacancy: Vacancy) -> tuple[State, str]:
+    @display(description=gettext_lazy("State"), label=STATE_COLOURS)
+    def state(self, vacancy: Vacancy) -> tuple[State, Any]:
         return vacancy.state, vacancy.state.label
 
-    @display(description="Last day", ordering="publish_until")
+    @display(description=gettext_lazy("Last day"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
         until = vacancy.publish_until
         if until is None:
             return "-"
-        return moment(until) if is_exact(until) else date_format(last_day(until), "j M Y")
+        return moment(until) if is_exact(until) else date_format(last_day(until), _("j M Y"))
 
-    @display(description="Publish from", ordering="publish_from")
+    @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
         return moment(vacancy.publish_from) if vacancy.publish_from else "-"
 
-    @display(description="Hot", ordering="is_hot", label={"Hot": "warning"})
-    def hot(self, vacancy: Vacancy) -> str:
-        return "Hot" if vacancy.is_hot else ""
+    @display(description=gettext_lazy("Hot"), ordering="is_hot", label={"hot": "warning"})
+    def hot(self, vacancy: Vacancy) -> Any:
+        return ("hot", _("Hot")) if vacancy.is_hot else ""
 
     # --- form ---
 
@@ -148,10 +157,13 @@ class VacancyAdmin(IllustratedAdmin):
         """Who may only look sees a line per vocabulary: fields of the form alone show nothing there."""
         if obj is None or self.has_change_permission(request, obj):
             return self.fieldsets
-        options = tab("Classification", "brand", "location", "classification")
-        return [options if name == "Classification" else (name, spec) for name, spec in self.fieldsets]
+        seen = ("brand", "location", "classification")
+        return [
+            (name, {**spec, "fields": seen} if "brand" in spec["fields"] else spec)
+            for name, spec in self.fieldsets
+        ]
 
-    @display(description="Options")
+    @display(description=gettext_lazy("Options"))
     def classification(self, vacancy: Vacancy) -> str:
         choices = vacancy.choices.select_related("option__filter").order_by(
             "option__filter", "position", "pk"
@@ -165,8 +177,25 @@ class VacancyAdmin(IllustratedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
         """Another brand would let other recruiters see who applied: that takes one who works for all."""
-        is_fixed = obj and obj.brand_id and not request.user.has_perm("vacancies.work_for_every_brand")
+        is_fixed = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        offered = {"brand": brands_of, "form": forms_for}
+        if db_field.name in offered:
+            kwargs["queryset"] = offered[db_field.name](request.user)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Who works for some brands writes for one of them: without any, it would be out of sight."""
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        brand = form.base_fields.get("brand")
+        if brand and settings.MULTI_BRANDING and not request.user.has_perm(EVERY_BRAND):
+            own = list(brands_of(request.user)[:2])
+            brand.required = True
+            if len(own) == 1:
+                brand.initial = own[0].pk
+        return form
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -174,7 +203,7 @@ class VacancyAdmin(IllustratedAdmin):
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
             # Locked, so that of two recruiters who save at the same moment the second one is told.
-            vacancy = self.get_queryset(request).select_for_update().filter(pk=vacancy.pk).first()
+            vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 
     def save_related(
@@ -185,20 +214,80 @@ class VacancyAdmin(IllustratedAdmin):
             form.instance.updated_at = timezone.now()
             form.instance.save(update_fields=["updated_at"])
 
+    def log_addition(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
+        self._warn(request, obj)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
+        self._warn(request, obj)
+        return super().log_change(request, obj, message)
+
+    def _warn(self, request: HttpRequest, vacancy: Vacancy) -> None:
+        """Say what is rarely meant about one that shows."""
+        shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now())
+        for row in with_doubts(shown, at=timezone.now()):
+            if found := doubts(row):
+                text = _("“%(vacancy)s”: %(doubts)s.") % {
+                    "vacancy": row, "doubts": "; ".join(str(doubt.text) for doubt in found),
+                }  # fmt: skip
+                self.message_user(request, text, messages.WARNING)
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, add: bool = False, change: bool = False,
+        form_url: str = "", obj: Vacancy | None = None,
+    ) -> HttpResponse:  # fmt: skip
+        if obj:
+            context |= {
+                "state": obj.state,
+                "state_text": self._state_text(obj),
+                "decisions": self.buttons(request, obj),
+                "shows_review": obj.state in (State.PUBLISHED, State.SCHEDULED)
+                and self.has_change_permission(request, obj),
+                "shows_form": request.user.has_perm("forms_structure.view_form"),
+            }
+        context["can_add_options"] = request.user.has_perm("vacancies.add_filteroption")
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def _state_text(self, vacancy: Vacancy) -> str:
+        """Where the vacancy stands, in one sentence."""
+        begin, end = vacancy.publish_from, vacancy.publish_until
+        until = self.last_day(vacancy)
+        match vacancy.state:
+            case State.SCHEDULED if begin:
+                return _("Appears on %(moment)s.") % {"moment": moment(begin)}
+            case State.PUBLISHED if end:
+                return _("Public, last day %(day)s.") % {"day": until}
+            case State.PUBLISHED:
+                return _("Public, without a last day.")
+            case State.EXPIRED:
+                return _("Was public until %(day)s.") % {"day": until}
+            case State.ARCHIVED:
+                return _("Put away; not public.")
+        return _("Not public.")
+
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
         """The item as sites receive it, where they do."""
-        return obj.get_absolute_url() if obj and obj.state == State.PUBLISHED else None
+        if obj is None or obj.state != State.PUBLISHED:
+            return None
+        return reverse("v1:single-vacancy-detail", args=[obj.pk])
 
-    # Unfold looks up a permission with a dot in the database, also before there is one.
-    def has_view_form_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        return request.user.has_perm("forms_structure.view_form")
+    # --- beside the form ---
 
-    @action(description="Application form", icon="dynamic_form", permissions=["view_form"])
-    def application_form(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def _found(self, request: HttpRequest, object_id: str) -> Vacancy:
+        vacancy = get_object_or_404(self.get_queryset(request).with_form(), pk=as_id(object_id))
+        if not self.has_view_permission(request, vacancy):
+            raise PermissionDenied
+        return vacancy
+
+    def preview_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Goes on to a fresh link that opens without an account."""
+        return redirect("preview", token_for(self._found(request, object_id).pk))
+
+    def form_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The builder with the form that applicants of this vacancy get."""
-        vacancy = get_object_or_404(Vacancy.objects.with_form().only("pk"), pk=object_id)
+        vacancy = self._found(request, object_id)
         if vacancy.served_form_id is None:
-            text = (
+            text = _(
                 "This vacancy has no form yet: add one, and choose it for the vacancy, its brand or the site."
             )
             self.message_user(request, text, messages.INFO)
@@ -206,91 +295,29 @@ class VacancyAdmin(IllustratedAdmin):
         url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
         return redirect(f"{url}?for={vacancy.pk}")
 
-    # --- online and offline ---
-
-    @admin.action(description="Publish now", permissions=["change"])
-    def publish_selected(self, request: HttpRequest, queryset: VacancyQuerySet) -> None:
-        chosen = without_texts(Vacancy.objects.filter(pk__in=list(queryset.values_list("pk", flat=True))))
-        pks = set(chosen.values_list("pk", flat=True))
-        done, refused = publish(vacancies=chosen, at=timezone.now())
-        self._log(request, pks - {vacancy.pk for vacancy in refused}, "Published.")
-        self._report(request, done, "published", [(v, " ".join(why.values())) for v, why in refused.items()])
-
-    @admin.action(description="Take offline", permissions=["change"])
-    def withdraw_selected(self, request: HttpRequest, queryset: VacancyQuerySet) -> None:
-        chosen = without_texts(Vacancy.objects.filter(pk__in=list(queryset.values_list("pk", flat=True))))
-        offline = list(chosen.exclude(status=Status.PUBLISHED))
-        pks = set(chosen.filter(status=Status.PUBLISHED).values_list("pk", flat=True))
-        done = chosen.withdraw()
-        self._log(request, pks, "Taken offline.")
-        self._report(request, done, "taken offline", [(v, "It is offline already.") for v in offline])
-
-    # Both ask first in a dialog: unfold's actions are links, and a link must not change anything.
-
-    @action(
-        description="Publish now",
-        icon="publish",
-        variant=ActionVariant.PRIMARY,
-        permissions=["change"],
-        dialog={
-            "title": "Publish this vacancy now?",
-            "description": "It shows at once, as it was last saved.",
-            "form_class": BaseDialogForm,
-            "form_submit_text": "Publish now",
-        },
-    )
-    def publish_one(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
-        self.publish_selected(request, Vacancy.objects.filter(pk=object_id))
-        return back_to_form(request, object_id)
-
-    @action(
-        description="Take offline",
-        icon="visibility_off",
-        permissions=["change"],
-        dialog={
-            "title": "Take this vacancy offline?",
-            "description": "It disappears from every site at once. You can publish it again later.",
-            "form_class": BaseDialogForm,
-            "form_submit_text": "Take offline",
-        },
-    )
-    def withdraw_one(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
-        self.withdraw_selected(request, Vacancy.objects.filter(pk=object_id))
-        return back_to_form(request, object_id)
-
-    def get_actions_detail(self, request: HttpRequest, object_id: str) -> list[Any]:
-        """Only the decision that would change something."""
-        vacancy = super().get_object(request, unquote(str(object_id)))
-        pointless = "publish_one" if vacancy and vacancy.state == State.PUBLISHED else "withdraw_one"
-        if vacancy and vacancy.state in (State.SCHEDULED, State.EXPIRED):
-            pointless = ""
-        actions = super().get_actions_detail(request, object_id)
-        return [each for each in actions if not (pointless and each.action_name.endswith(pointless))]
-
-    def _log(self, request: HttpRequest, pks: Iterable[int], message: str) -> None:
-        changed = Vacancy.objects.filter(pk__in=pks)
-        LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, message)  # type: ignore[arg-type]
-
-    def _report(self, request: HttpRequest, done: int, verb: str, refused: list[tuple[Vacancy, str]]) -> None:
-        """Say how many were changed, and of the others which and why."""
-        if done:
-            self.message_user(request, f"{done} {vacancies(done)} {verb}.", messages.SUCCESS)
-        for vacancy, reason in refused[:REASONS_SHOWN]:
-            self.message_user(request, f"“{vacancy}” was not {verb}. {reason}", messages.WARNING)
-        if more := len(refused[REASONS_SHOWN:]):
-            self.message_user(request, f"{more} more {vacancies(more)} not {verb}.", messages.WARNING)
-
-
-def vacancies(count: int) -> str:
-    return "vacancy was" if count == 1 else "vacancies were"
-
-
-def without_texts(queryset: VacancyQuerySet) -> VacancyQuerySet:
-    """Rows to list or to count: their texts are long and not needed."""
-    return queryset.defer("search_text", "title_folded", *html_fields(Vacancy))
-
-
-def back_to_form(request: HttpRequest, object_id: str) -> HttpResponse:
-    """Show the form afresh, also to htmx, which would put a plain redirect into the dialog."""
-    url = reverse("admin:vacancies_vacancy_change", args=[object_id])
-    return HttpResponse(headers={"HX-Redirect": url}) if "HX-Request" in request.headers else redirect(url)
+    def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What saving the posted form would change for the public, as a piece of a page: it is saved, looked
+        at and taken back. 422 where it could not be saved: then saving says why."""
+        if request.method != "POST":
+            raise Http404
+        vacancy = self._found(request, object_id)
+        if not self.has_change_permission(request, vacancy):
+            raise PermissionDenied
+        with rehearsal(True):
+            vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
+            before = content(vacancy)
+            form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)
+            formsets, _inlines = self._create_formsets(request, vacancy, change=True)
+            if not (form.is_valid() and all_valid(formsets)):
+                return HttpResponse(status=422)
+            form.save(commit=False).save()
+            form.save_m2m()
+            for formset in formsets:
+                formset.save()
+            found = differences(before, content(vacancy))
+        for part in (form, *(row for formset in formsets for row in formset.forms)):
+            for name in part.changed_data if part.files else ():
+                file = getattr(part.instance, name, None)
+                if part.files.get(part.add_prefix(name)) and file:
+                    file.storage.delete(file.name)  # came with the question, not to stay
+        return render(request, "admin/vacancies/vacancy/differences.html", {"differences": found})

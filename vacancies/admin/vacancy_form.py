@@ -1,23 +1,26 @@
 """The form of a vacancy: its options in order, its last day, and what keeps it from going out."""
 
+from contextlib import suppress
 from copy import copy
 from datetime import date, datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.validators import MaxValueValidator
+from django.db.models import Q
 from django.forms.models import construct_instance
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.workplace import moment, person
 from vacancies.admin.options import options_field
-from vacancies.models import Filter, FilterOption, Status, Vacancy
+from vacancies.differences import field_labels
+from vacancies.models import Filter, FilterOption, Status, Vacancy, Version
 from vacancies.operations import end_of_day, last_day, obstacles, save_options
 from vacancies.vocabulary import Keyword
 
@@ -32,8 +35,12 @@ class VacancyForm(forms.ModelForm):
     last_day = forms.DateField(
         required=False,
         widget=UnfoldAdminSingleDateWidget,
-        validators=[MaxValueValidator(date(2200, 12, 30), "Leave it empty for a vacancy without an end.")],
-        help_text="Shown until the end of this day. Leave empty for a vacancy without an end.",
+        validators=[
+            MaxValueValidator(
+                date(2200, 12, 30), gettext_lazy("Leave it empty for a vacancy without an end.")
+            )
+        ],
+        help_text=gettext_lazy("Shown until the end of this day. Leave empty for a vacancy without an end."),
     )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})
 
@@ -55,29 +62,33 @@ class VacancyForm(forms.ModelForm):
         if "status" not in self.fields:
             return
         if self.instance.pk:
-            self.fields["status"].help_text = f"Now: {self.instance.state.label.lower()}."
             form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
-            now = f"get “{form}”" if form else "are asked for their consent alone"
-            self.fields["form"].help_text += f" Now applicants {now}."
-        self.fields["publish_from"].help_text = (
-            f"Shown from this moment on, in the time zone {settings.TIME_ZONE}. "
-            "When left empty, publishing sets the moment of saving."
-        )
+            now = _("Now applicants get “%(form)s”.") if form else _("Now they are asked for consent alone.")
+            self.fields["form"].help_text = f"{self.fields['form'].help_text} {now % {'form': form}}"
+        self.fields["publish_from"].help_text = _(
+            "Shown from this moment on, in the time zone %(zone)s. When left empty, publishing sets the "
+            "moment of saving."
+        ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
-            kept = f" Now until {moment(until)}: kept unless you choose another day."
-            self.fields["last_day"].help_text += kept
+            kept = _("Now until %(moment)s: kept unless you choose another day.") % {"moment": moment(until)}
+            self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
-        """Offer the options of each vocabulary under the name that it has on this site."""
-        offered: dict[str, list[tuple[int, str]]] = {}
-        for option in FilterOption.objects.select_related("filter").order_by("position", "label", "pk"):
-            offered.setdefault(option.filter.keyword, []).append((option.pk, option.label))
+        """Offer the options of each vocabulary under the name that it has on this site: those that are
+        offered still, and those that the vacancy carries."""
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
             links = self.instance.choices.order_by("position", "pk")
             for keyword, pk in links.values_list("option__filter__keyword", "option"):
                 chosen.setdefault(keyword, []).append(pk)
+        carried = [pk for pks in chosen.values() for pk in pks]
+        offered: dict[str, list[tuple[int, str]]] = {}
+        rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=carried))
+        for keyword, pk, label in rows.order_by("position", "label", "pk").values_list(
+            "filter__keyword", "pk", "label"
+        ):
+            offered.setdefault(keyword, []).append((pk, label))
         for filter in Filter.objects.all():
             field: Any = self.fields.get(filter.keyword)
             if field:
@@ -85,11 +96,9 @@ class VacancyForm(forms.ModelForm):
                 options = offered.get(filter.keyword, [])
                 field.choices = [("", "-"), *options] if Keyword(filter.keyword).is_single else options
                 self.initial.setdefault(filter.keyword, chosen.get(filter.keyword, []))
+                field.widget.attrs["data-filter"] = filter.pk
                 if not options:
-                    url = reverse("admin:vacancies_filter_change", args=[filter.pk])
-                    field.help_text = format_html(
-                        'No options yet. <a class="text-link" href="{}">Add some</a>', url
-                    )
+                    field.help_text = _("No options yet.")
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -107,25 +116,36 @@ class VacancyForm(forms.ModelForm):
         return data
 
     def _refuse_overwriting(self) -> None:
-        """Another recruiter saved since this form was opened: refuse, and keep both texts in reach."""
-        if not self.instance.pk or self.data.get(self.add_prefix("version")) == self.initial["version"]:
+        """Another recruiter saved since this form was opened: refuse, say who changed what, and keep both
+        texts in reach."""
+        seen = self.data.get(self.add_prefix("version"), "")
+        if not self.instance.pk or seen == self.initial["version"]:
             return
-        log = LogEntry.objects.filter(
-            content_type=ContentType.objects.get_for_model(Vacancy),
-            object_id=str(self.instance.pk),
-            action_time__gte=self.instance.updated_at,
-        )
-        other = log.select_related("user").first()
+        versions = Version.objects.filter(vacancy=self.instance.pk).order_by("pk")
+        with suppress(ValueError):
+            versions = versions.filter(created_at__gt=datetime.fromisoformat(seen))
+        labels, changed, people = field_labels(), [], []
+        for version in versions.select_related("author"):
+            changed += [labels[name] for name in version.content if name in labels]
+            people.append(person(version.author) if version.author else _("somebody else"))
+        text = _(
+            "Not saved: %(people)s changed this vacancy on %(moment)s, after you opened it: %(fields)s."
+        ) % {
+            "people": ", ".join(dict.fromkeys(people)) or _("somebody else"),
+            "moment": moment(self.instance.updated_at),
+            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the workplace"),
+        }
         self.add_error(
             None,
             forms.ValidationError(
                 format_html(
-                    "Not saved: {} changed this vacancy on {}, after you opened it. "
-                    '<a class="underline" href="{}" target="_blank">Open it again in a new tab</a> and carry '
-                    "your changes over.",
-                    person(other.user) if other else "somebody else",
-                    moment(self.instance.updated_at),
+                    '{} <a class="underline" href="{}" target="_blank">{}</a> '
+                    '<a class="underline" href="{}" target="_blank">{}</a>',
+                    text,
+                    reverse("admin:vacancies_vacancy_history", args=[self.instance.pk]),
+                    _("See what changed."),
                     reverse("admin:vacancies_vacancy_change", args=[self.instance.pk]),
+                    _("Open it again in a new tab and carry your changes over."),
                 ),
                 code="conflict",
             ),
@@ -136,12 +156,14 @@ class VacancyForm(forms.ModelForm):
         reasons: dict[str, str] = {}
         if candidate.status == Status.PUBLISHED:
             reasons = obstacles(vacancy=candidate, at=now)
-            if not {"status", "last_day"} & set(self.changed_data):
-                reasons.pop("publish_until", None)  # one that ended stays editable
+            if "status" not in self.changed_data:  # one that ended, or came without a text, stays editable
+                for name, field in (("publish_until", "last_day"), ("description", "description")):
+                    if field not in self.changed_data:
+                        reasons.pop(name, None)
         begin, end = candidate.publish_from, candidate.publish_until
         if begin and end and end <= begin:
             reasons.setdefault(
-                "publish_until", "The last day is before the day on which the vacancy appears."
+                "publish_until", _("The last day is before the day on which the vacancy appears.")
             )
         for name, reason in reasons.items():
             field = "last_day" if name == "publish_until" else name

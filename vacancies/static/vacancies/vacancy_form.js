@@ -36,3 +36,87 @@ window.addEventListener("load", () => {
     if (label && edited) edited.setAttribute("aria-label", label.textContent.trim());
   });
 });
+
+// What the page asks the server for: what a save would change for the public, and new options.
+window.addEventListener("load", () => {
+  const desk = document.querySelector("[data-desk]");
+  const form = document.querySelector("#vacancy_form");
+  if (!desk || !form) return;
+  const _ = window.gettext || ((text) => text);
+  const button = (label, classes = "desk-button") => {
+    const made = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+    made.className = classes;
+    return made;
+  };
+  const ask = (url, body) => fetch(url, {
+    method: "POST",
+    body,
+    headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+  });
+
+  // --- review: the answer is a piece of page from our own server, with every text in it escaped ---
+  const save = form.querySelector("[name=_continue]") || form.querySelector("[name=_save]");
+  if (desk.dataset.review && save) {
+    const review = button(_("Review changes"));
+    save.parentElement.insertBefore(review, save);
+    review.addEventListener("click", async () => {
+      const answer = await ask(desk.dataset.review, new FormData(form)).catch(() => null);
+      if (!answer || !answer.ok) {
+        form.requestSubmit(save); // which says what is wrong
+        return;
+      }
+      const dialog = document.createElement("dialog");
+      dialog.className = "desk-dialog";
+      dialog.setAttribute("aria-label", _("What changes for the public"));
+      const heading = Object.assign(document.createElement("h2"), { textContent: _("What changes for the public") });
+      const body = document.createElement("div");
+      body.innerHTML = await answer.text();
+      const row = Object.assign(document.createElement("div"), { className: "desk-row" });
+      const go = button(_("Save"), "desk-button is-main");
+      const back = button(_("Keep editing"));
+      go.addEventListener("click", () => form.requestSubmit(save));
+      back.addEventListener("click", () => dialog.close());
+      dialog.addEventListener("close", () => { dialog.remove(); review.focus(); });
+      row.append(go, back);
+      dialog.append(heading, body, row);
+      document.body.append(dialog);
+      dialog.showModal();
+    });
+  }
+
+  // --- an option that is missing, without leaving the vacancy ---
+  if (!desk.dataset.options) return;
+  document.querySelectorAll("select[data-filter]").forEach((select) => {
+    const add = button(_("Add an option"));
+    const name = select.labels[0] ? select.labels[0].textContent.trim() : select.name;
+    add.setAttribute("aria-label", `${_("Add an option")}: ${name}`);
+    const place = select.parentElement.querySelector(".select2-container") || select;
+    place.after(add);
+    add.addEventListener("click", async () => {
+      const label = (window.prompt(`${name}: ${_("label of the new option")}`) || "").trim();
+      if (!label) return;
+      const url = desk.dataset.options.replace("/0/", `/${select.dataset.filter}/`);
+      const answer = await ask(url, new URLSearchParams({ label })).catch(() => null);
+      const made = answer && (await answer.json().catch(() => null));
+      if (!answer || !answer.ok) {
+        window.alert((made && made.error) || _("It was not added: try again."));
+        return;
+      }
+      let option = Array.from(select.options).find((each) => each.value === String(made.id));
+      if (!option) {
+        option = new Option(made.label, made.id);
+        option.dataset.place = select.options.length;
+        select.add(option);
+      }
+      if (!select.multiple) select.value = option.value;
+      else if (!option.selected) {
+        const chosen = Array.from(select.selectedOptions);
+        if (chosen.length) chosen[chosen.length - 1].after(option);
+        else select.prepend(option);
+        option.selected = true;
+      }
+      django.jQuery(select).trigger("change");
+      add.focus();
+    });
+  });
+});

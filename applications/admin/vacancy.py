@@ -1,0 +1,36 @@
+"""Vacancies, with what came in for them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from applications.models import Application
+from jobsite.workplace import counted
+from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
+from vacancies.models import Vacancy
+
+
+@admin.register(Vacancy)
+class VacancyAdmin(BaseVacancyAdmin):
+    def get_queryset(self, request: HttpRequest) -> Any:
+        count = counted(Application.objects.all(), "vacancy")
+        return super().get_queryset(request).annotate(application_count=count)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        may = request.user.has_perm("applications.view_application")
+        return (*super().get_list_display(request), *(["applied"] if may else []))
+
+    @display(description=_("Applications"), ordering="application_count")
+    def applied(self, vacancy: Any) -> str:
+        url = reverse("admin:applications_application_changelist")
+        return format_html(
+            '<a class="text-link" href="{}?vacancy__id__exact={}">{}</a>',
+            url,
+            vacancy.pk,
+            vacancy.application_count,
+        )

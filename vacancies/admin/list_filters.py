@@ -1,0 +1,90 @@
+"""What the list of vacancies is narrowed by, beside plain columns."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import DropdownFilter
+
+from jobsite.workplace import as_id
+from vacancies.admin.walls import brands_of
+from vacancies.lint import DOUBTS, SOON, doubted
+from vacancies.models import State, Status
+from vacancies.querysets import VacancyQuerySet
+
+COUNTED = 10_000  # rows: a list that is longer is narrowed, not walked
+
+
+class CappedPaginator(Paginator):
+    """Counts no further than anybody turns pages."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list
+        return rows.order_by()[:COUNTED].count()
+
+
+class StateFilter(admin.SimpleListFilter):
+    """By where a vacancy stands now. What is archived shows only where it is asked for."""
+
+    title = _("state")
+    parameter_name = "state"
+    ALL = "all"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [*State.choices, (self.ALL, _("All, with the archive"))]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        first, *others = super().choices(changelist)
+        yield {**first, "display": _("All but the archive")}
+        yield from others
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        if self.value() in State.values:
+            return queryset.in_state(self.value(), at=timezone.now())
+        return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
+
+
+ENDING = "ending"
+REASONS = [(ENDING, _("Ending within a week")), *((doubt.code, doubt.label) for doubt in DOUBTS)]
+
+
+class AttentionFilter(DropdownFilter):
+    """By what a recruiter may want to look at, as the start page counts it."""
+
+    title = _("attention")
+    parameter_name = "attention"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return REASONS
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return attention(queryset, self.value())
+
+
+def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
+    """Those of `vacancies` that want attention for the reason `code`; all for one that is none."""
+    now = timezone.now()
+    if code == ENDING:
+        return vacancies.published(at=now).filter(publish_until__lte=now + SOON)
+    known = code in {doubt.code for doubt in DOUBTS}
+    return doubted(vacancies, str(code), at=now) if known else vacancies
+
+
+class BrandFilter(DropdownFilter):
+    """By one of the brands that the user works for."""
+
+    title = _("brand")
+    parameter_name = "brand__id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(str(brand.pk), brand.name) for brand in brands_of(request.user)]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        brand = as_id(self.value())
+        return queryset if brand is None else queryset.filter(brand=brand)

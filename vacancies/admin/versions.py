@@ -1,0 +1,176 @@
+"""The versions of a vacancy in the workplace: who changed what and when, and the way back, also from the
+dead."""
+
+from itertools import accumulate
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from jobsite.workplace import WorkplaceAdmin, as_id, moment
+from vacancies.admin.walls import brands_of
+from vacancies.differences import differences
+from vacancies.models import Change, Vacancy, Version
+from vacancies.operations import bring_back
+from vacancies.querysets import EVERY_BRAND
+from vacancies.versions import KEPT, Content, catch_up, content, content_at, record
+
+VERSIONS_SHOWN = 20
+
+
+def readable_by(user: Any) -> QuerySet[Version]:
+    """The versions from when the vacancies were of a brand of `user`."""
+    rows = Version.objects.all()
+    return rows if user.has_perm(EVERY_BRAND) else rows.filter(brand__in=brands_of(user))
+
+
+def row(versions: list[Version], contents: list[Content], index: int) -> dict[str, Any]:
+    """What the page shows of the version at `index`, of `versions` with the `contents` after each."""
+    version, before = versions[index], contents[index - 1] if index else {}
+    is_baseline = version.change == Change.FOUND and "title" not in before
+    return {
+        "version": version,
+        "moment": moment(version.created_at),
+        "is_baseline": is_baseline,
+        "differences": [] if is_baseline else differences(before, contents[index]),
+        "is_current": index == len(versions) - 1 and version.change != Change.DELETED,
+        "can_restore": "title" in contents[index],
+    }
+
+
+class RecordingAdmin(WorkplaceAdmin):
+    """The pages of vacancies that put on record what is done on them, and show the record."""
+
+    def get_urls(self) -> list[URLPattern]:
+        deleted, restore = map(self.admin_site.admin_view, (self.deleted_view, self.restore_view))
+        one = "<path:object_id>/versions/<int:number>/"
+        return [
+            path("deleted/", deleted, name="vacancies_vacancy_deleted"),
+            path(one, restore, name="vacancies_vacancy_restore"),
+            *super().get_urls(),
+        ]
+
+    # --- recording ---
+
+    def save_model(self, request: HttpRequest, obj: Vacancy, form: Any, change: bool) -> None:
+        if change:
+            catch_up(obj, at=timezone.now())
+        super().save_model(request, obj, form, change)
+
+    def log_addition(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
+        record(obj, Change.CREATED, author=request.user, at=obj.updated_at)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
+        record(obj, Change.CHANGED, author=request.user, at=obj.updated_at)
+        return super().log_change(request, obj, message)
+
+    def delete_model(self, request: HttpRequest, obj: Vacancy) -> None:
+        catch_up(obj, at=timezone.now())
+        record(obj, Change.DELETED, author=request.user, at=timezone.now())
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        for vacancy in queryset:
+            self.delete_model(request, vacancy)
+
+    # --- reading ---
+
+    def versions(self, request: HttpRequest, object_id: Any) -> QuerySet[Version]:
+        """Those of one vacancy that the user may read, oldest first. Raises Http404 without any."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        pk = as_id(object_id)
+        is_there = Vacancy.objects.filter(pk__in=[pk]).exists()
+        if is_there and not self.get_queryset(request).filter(pk=pk).exists():
+            raise Http404
+        versions = readable_by(request.user).filter(vacancy__in=[pk]).order_by("pk")
+        if not is_there and not versions.exists():
+            raise Http404
+        return versions
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        versions = list(self.versions(request, object_id).select_related("author"))
+        vacancy = Vacancy.objects.filter(pk__in=[as_id(object_id)]).first()
+        contents = list(accumulate((version.content for version in versions), lambda a, b: a | b))
+        page = Paginator(range(len(versions) - 1, -1, -1), VERSIONS_SHOWN).get_page(request.GET.get("page"))
+        rows = [row(versions, contents, index) for index in page]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Versions of %(vacancy)s") % {"vacancy": vacancy or contents[-1].get("title", "")},
+            "opts": self.opts,
+            "original": vacancy,
+            "object_id": as_id(object_id),
+            "rows": rows,
+            "page": page,
+            "can_change": self.may_restore(request, vacancy),
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/history.html", context)
+
+    def may_restore(self, request: HttpRequest, vacancy: Vacancy | None) -> bool:
+        """One that is there is changed by it; one that was deleted is added again."""
+        if vacancy is None:
+            return self.has_add_permission(request)
+        return self.has_change_permission(request, vacancy)
+
+    def restore_view(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+        """Shows on GET what bringing the version back would change, and does it on POST."""
+        version = get_object_or_404(self.versions(request, object_id), pk=as_id(number))
+        vacancy = Vacancy.objects.filter(pk=version.vacancy_id).first()
+        if not self.may_restore(request, vacancy):
+            raise PermissionDenied
+        wanted = content_at(version)
+        if "title" not in wanted:
+            raise Http404
+        if request.method == "POST":
+            try:
+                vacancy, gone = bring_back(version, author=request.user, at=timezone.now())
+            except ValidationError as error:
+                for text in error.messages:
+                    self.message_user(request, text, messages.ERROR)
+                return redirect("admin:vacancies_vacancy_history", version.vacancy_id)
+            self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+            if gone:
+                text = _("Gone since, and left out: %(names)s.") % {"names": ", ".join(gone)}
+                self.message_user(request, text, messages.WARNING)
+            return redirect("admin:vacancies_vacancy_change", vacancy.pk)
+        now = content(vacancy) if vacancy else {}
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Bring back: %(vacancy)s") % {"vacancy": vacancy or wanted["title"]},
+            "opts": self.opts,
+            "original": vacancy,
+            "version": version,
+            "differences": [
+                each for each in differences(now, wanted) if not vacancy or each.name not in KEPT
+            ],
+            "is_shown": vacancy and Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now()).exists(),
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/restore.html", context)
+
+    def deleted_view(self, request: HttpRequest) -> HttpResponse:
+        """Those that were deleted and may come back, the last one first."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        versions = readable_by(request.user).filter(change=Change.DELETED).order_by("-pk")
+        gone = versions.exclude(Exists(Vacancy.objects.filter(pk=OuterRef("vacancy"))))
+        # of one that was deleted, brought back and deleted again, the last time counts
+        later = Version.objects.filter(vacancy=OuterRef("vacancy"), pk__gt=OuterRef("pk"))
+        gone = gone.exclude(Exists(later)).select_related("author", "brand")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Deleted vacancies"),
+            "opts": self.opts,
+            "page": Paginator(gone, VERSIONS_SHOWN).get_page(request.GET.get("page")),
+            "can_restore": self.has_add_permission(request),
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/deleted.html", context)
