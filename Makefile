@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check fix requirements
+.PHONY: demo test check fix messages requirements
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
@@ -28,6 +28,9 @@ fix: $(VENV)/.dev  ## put everything into the house's format
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/djade --target-version 5.2 $$(git ls-files '*.html') || true
+
+messages: $(VENV)/.run  ## bring the translations up to date with the code; needs GNU gettext
+	$(VENV)/bin/python jobsite/locale/collect.py
 
 # Pinned and hashed, without the address of any index. Django stays on its long-term release; the
 # next file is for the newest Django and Python, which have to be green too.

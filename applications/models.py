@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
@@ -18,20 +20,20 @@ _LABELS = [f"label_{code}" for code in LANGUAGES]
 class Status(models.Model):
     """What applicants read about where they stand, in their language."""
 
-    label_en = models.CharField("in English", max_length=200, blank=True, default="")
-    label_nl = models.CharField("in Dutch", max_length=200, blank=True, default="")
-    label_fr = models.CharField("in French", max_length=200, blank=True, default="")
-    label_de = models.CharField("in German", max_length=200, blank=True, default="")
+    label_en = models.CharField(_("in English"), max_length=200, blank=True, default="")
+    label_nl = models.CharField(_("in Dutch"), max_length=200, blank=True, default="")
+    label_fr = models.CharField(_("in French"), max_length=200, blank=True, default="")
+    label_de = models.CharField(_("in German"), max_length=200, blank=True, default="")
 
     class Meta:
-        verbose_name = "status for applicants"
-        verbose_name_plural = "statuses for applicants"
+        verbose_name = _("status for applicants")
+        verbose_name_plural = _("statuses for applicants")
         ordering = ["pk"]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(label_en="", label_nl="", label_fr="", label_de=""),
                 name="status_says_something",
-                violation_error_message="Say it in one language at least.",
+                violation_error_message=_("Say it in one language at least."),
             )
         ]
 
@@ -47,14 +49,14 @@ class Status(models.Model):
 class Stage(models.Model):
     """A step of the recruiters' own procedure. Its name stays inside; applicants read its status."""
 
-    name = models.CharField(max_length=200, unique=True, help_text="For recruiters only.")
+    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
-        Status, on_delete=models.PROTECT, related_name="stages", help_text="What applicants read."
+        Status, on_delete=models.PROTECT, related_name="stages", help_text=_("What applicants read.")
     )
     embargo_days = models.PositiveSmallIntegerField(
-        "tell after",
+        _("tell after"),
         default=0,
-        help_text="Days for which applicants go on reading the status before. 0: they read it at once.",
+        help_text=_("Days for which applicants go on reading the status before. 0: they read it at once."),
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -70,8 +72,8 @@ class Application(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="applications")
     vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
-    is_spontaneous = models.BooleanField("spontaneous", default=False)
-    created_at = models.DateTimeField("applied at", default=timezone.now)
+    is_spontaneous = models.BooleanField(_("spontaneous"), default=False)
+    created_at = models.DateTimeField(_("applied at"), default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = ApplicationQuerySet.as_manager()
@@ -87,7 +89,7 @@ class Application(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Application {self.pk}"  # no name: this is what logs repeat
+        return gettext("Application %(number)s") % {"number": self.pk}  # no name: this is what logs repeat
 
     def shown_status(self, *, at: datetime) -> Status | None:
         """What the applicant reads at the moment `at`: the status of the latest stage whose embargo is
@@ -127,7 +129,7 @@ class HistoryEntry(models.Model):
     name = models.CharField(max_length=200)
     result = models.CharField(max_length=200, blank=True, default="")
     planned_at = models.DateTimeField()
-    is_visible = models.BooleanField("the applicant sees it", default=False)
+    is_visible = models.BooleanField(_("the applicant sees it"), default=False)
     is_imported = models.BooleanField(default=False, editable=False)  # and goes when its source drops it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -135,7 +137,7 @@ class HistoryEntry(models.Model):
     objects = HistoryQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "step"
+        verbose_name = _("step")
         ordering = ["planned_at", "created_at", "pk"]
 
     def __str__(self) -> str:
@@ -158,9 +160,9 @@ class Token(AbstractAuthToken):
 class Access(models.TextChoices):
     """What somebody did with an applicant's record."""
 
-    VIEW = "view", "seen"
-    CHANGE = "change", "changed"
-    EXPORT = "export", "exported"
+    VIEW = "view", pgettext_lazy("an application", "seen")
+    CHANGE = "change", pgettext_lazy("an application", "changed")
+    EXPORT = "export", pgettext_lazy("an application", "exported")
 
 
 class AccessLog(models.Model):
@@ -170,13 +172,13 @@ class AccessLog(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
-    application = models.PositiveBigIntegerField("number of the application")
+    application = models.PositiveBigIntegerField(_("number of the application"))
     action = models.CharField(max_length=20, choices=Access.choices)
     at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
-        verbose_name = "access"
-        verbose_name_plural = "access log"
+        verbose_name = _("access")
+        verbose_name_plural = pgettext_lazy("of applications", "access log")
         ordering = ["-at", "-pk"]
 
     def __str__(self) -> str:

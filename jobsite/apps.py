@@ -1,4 +1,13 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.db import models
+from django.db.models.signals import class_prepared
+from django.dispatch import receiver
+from django.utils import translation
+from django.utils.translation import gettext_lazy
+
+OURS = ("forms_structure", "vacancies", "applications")
 
 
 class JobsiteConfig(AppConfig):
@@ -6,3 +15,18 @@ class JobsiteConfig(AppConfig):
 
     def ready(self) -> None:
         from jobsite import checks  # noqa: F401 - registers the system checks
+
+
+@receiver(class_prepared)
+def translate_names(sender: type[models.Model], **kwargs: Any) -> None:
+    """Look up, in the reader's language, the names that Django makes of those of a model and its fields.
+    In the models they would each be a migration; the catalogs learn them from `NAMES` of the app."""
+    meta: Any = sender._meta
+    if meta.app_label not in OURS:
+        return
+    for thing in (meta, *meta.local_fields, *meta.local_many_to_many):
+        if isinstance(thing.verbose_name, str):
+            thing.verbose_name = gettext_lazy(thing.verbose_name)
+    if "verbose_name_plural" not in meta.original_attrs:
+        with translation.override(None):  # it is the other one with an s
+            meta.verbose_name_plural = gettext_lazy(str(meta.verbose_name_plural))

@@ -14,6 +14,7 @@ from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -39,6 +40,7 @@ WSGI_APPLICATION = "jobsite.wsgi.application"
 
 INSTALLED_APPS = [
     "unfold",
+    "unfold.contrib.filters",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -255,26 +257,27 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
+    "DASHBOARD_CALLBACK": "vacancies.admin.start.start_page",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SIDEBAR": {
         "show_search": True,
         "navigation": [
             {
-                "title": "Vacancies",
+                "title": _("Vacancies"),
                 "items": [
                     {
-                        "title": "Vacancies",
+                        "title": _("Vacancies"),
                         "icon": "work",
                         "link": reverse_lazy("admin:vacancies_vacancy_changelist"),
                     },
                     {
-                        "title": "Application forms",
+                        "title": _("Application forms"),
                         "icon": "dynamic_form",
                         "link": reverse_lazy("admin:forms_structure_form_changelist"),
                         "permission": lambda request: request.user.has_perm("forms_structure.view_form"),
                     },
                     {
-                        "title": "Consent texts",
+                        "title": _("Consent texts"),
                         "icon": "verified_user",
                         "link": reverse_lazy("admin:forms_structure_consenttext_changelist"),
                         "permission": lambda request: request.user.has_perm(
@@ -282,45 +285,45 @@ UNFOLD = {
                         ),
                     },
                     {
-                        "title": "Filters and options",
+                        "title": _("Filters and options"),
                         "icon": "filter_list",
                         "link": reverse_lazy("admin:vacancies_filter_changelist"),
                     },
                     {
-                        "title": "Brands",
+                        "title": _("Brands"),
                         "icon": "storefront",
                         "link": reverse_lazy("admin:vacancies_brand_changelist"),
                     },
                     {
-                        "title": "Recruiters",
+                        "title": _("Recruiters"),
                         "icon": "badge",
                         "link": reverse_lazy("admin:vacancies_recruiter_changelist"),
                     },
                 ],
             },
             {
-                "title": "Applicants",
+                "title": _("Applicants"),
                 "items": [
                     {
-                        "title": "Applications",
+                        "title": _("Applications"),
                         "icon": "inbox",
                         "link": reverse_lazy("admin:applications_application_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_application"),
                     },
                     {
-                        "title": "Planned steps",
+                        "title": _("Planned steps"),
                         "icon": "calendar_month",
                         "link": reverse_lazy("admin:applications_historyentry_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_historyentry"),
                     },
                     {
-                        "title": "Stages",
+                        "title": _("Stages"),
                         "icon": "checklist",
                         "link": reverse_lazy("admin:applications_stage_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_stage"),
                     },
                     {
-                        "title": "Statuses",
+                        "title": _("Statuses"),
                         "icon": "translate",
                         "link": reverse_lazy("admin:applications_status_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_status"),
@@ -328,28 +331,28 @@ UNFOLD = {
                 ],
             },
             {
-                "title": "Access",
+                "title": _("Access"),
                 "items": [
                     {
-                        "title": "Tokens",
+                        "title": _("Tokens"),
                         "icon": "key",
                         "link": reverse_lazy("admin:applications_token_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_token"),
                     },
                     {
-                        "title": "Access log",
+                        "title": _("Access log"),
                         "icon": "policy",
                         "link": reverse_lazy("admin:applications_accesslog_changelist"),
                         "permission": lambda request: request.user.has_perm("applications.view_accesslog"),
                     },
                     {
-                        "title": "Users",
+                        "title": _("Users"),
                         "icon": "person",
                         "link": reverse_lazy("admin:auth_user_changelist"),
                         "permission": lambda request: request.user.has_perm("auth.view_user"),
                     },
                     {
-                        "title": "Groups",
+                        "title": _("Groups"),
                         "icon": "group",
                         "link": reverse_lazy("admin:auth_group_changelist"),
                         "permission": lambda request: request.user.has_perm("auth.view_group"),
@@ -357,9 +360,9 @@ UNFOLD = {
                 ],
             },
             {
-                "title": "For developers",
+                "title": _("For developers"),
                 "items": [
-                    {"title": "API documentation", "icon": "api", "link": reverse_lazy("docs")},
+                    {"title": _("API documentation"), "icon": "api", "link": reverse_lazy("docs")},
                 ],
             },
         ],

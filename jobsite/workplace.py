@@ -9,6 +9,8 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import pgettext
 from unfold.admin import ModelAdmin, TabularInline
 
 
@@ -29,7 +31,7 @@ class WorkplaceAdmin(ModelAdmin):
         return super().get_search_results(request, queryset, search_term.replace("\0", ""))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        title = str(self.opts.verbose_name_plural).capitalize()
+        title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 
 
@@ -44,8 +46,10 @@ class RowsInline(TabularInline):
 
 
 def moment(at: datetime) -> str:
-    """`at` in the site's time zone, the month in letters so that nobody takes it for the day."""
-    return date_format(at.astimezone(timezone.get_default_timezone()), "j M Y, H:i")
+    """`at` in the site's time zone, as the reader writes it, the month in letters so that nobody takes it
+    for the day."""
+    form = pgettext("a date in Django's letters", "j M Y, H:i")
+    return date_format(at.astimezone(timezone.get_default_timezone()), form)
 
 
 def person(user: Any) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.admin.walls import EVERY_BRAND
@@ -44,7 +45,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     search_fields = ("actor__username", "=application")
 
-    @display(description="What", ordering="action")
+    @display(description=_("What"), ordering="action")
     def what(self, entry: AccessLog) -> str:
         return entry.get_action_display()
 

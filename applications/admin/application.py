@@ -9,22 +9,24 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from applications.admin.walls import WalledAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
-from jobsite.languages import LANGUAGES
+from jobsite.languages import LANGUAGES, site_language
 from jobsite.workplace import RowsInline, as_id, moment, person
 
 
 class StageFilter(admin.SimpleListFilter):
     """By the stage where applications stand now, not by all that they went through."""
 
-    title = "stage"
+    title = _("stage")
     parameter_name = "stage"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
@@ -42,8 +44,9 @@ class ApplicationForm(forms.ModelForm):
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     stage = forms.ModelChoiceField(
         Stage.objects.all(),
+        label=_("Stage"),
         widget=UnfoldAdminSelectWidget,
-        help_text="Another one is recorded with you and this moment.",
+        help_text=_("Another one is recorded with you and this moment."),
     )
 
     class Meta:
@@ -65,10 +68,8 @@ class ApplicationForm(forms.ModelForm):
         if was and was.stage_id == stage.pk:
             data["stage"] = self.latest.stage  # left as it stood: somebody else's choice holds
         elif stage.pk != self.latest.stage_id:
-            text = (
-                f"Moved to {self.latest.stage} since you opened this page. Save again if you still want it."
-            )
-            self.add_error("stage", text)
+            text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
+            self.add_error("stage", text % {"stage": self.latest.stage})
             data_again: Any = self.data
             self.data = {**data_again.dict(), self.add_prefix("seen"): str(self.latest.pk)}
         return data
@@ -92,7 +93,7 @@ class StepInline(RowsInline):
     form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name_plural = "steps"
+    verbose_name_plural = _("steps")
 
     def may(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("applications.change_application")
@@ -109,9 +110,9 @@ class ApplicationAdmin(WalledAdmin):
 
     form = ApplicationForm
     fieldsets = (
-        ("Application", {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
-        ("What the applicant sees", {"fields": ("shown_status", "shown_steps")}),
-        ("Stages so far", {"fields": ("stages",)}),
+        (_("Application"), {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
+        (_("What the applicant sees"), {"fields": ("shown_status", "shown_steps")}),
+        (_("Stages so far"), {"fields": ("stages",)}),
     )
     readonly_fields = (
         "applicant", "email", "to", "applied", "current_stage", "shown_status", "shown_steps", "stages"
@@ -123,7 +124,7 @@ class ApplicationAdmin(WalledAdmin):
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
     search_fields = ("user__username",)  # shows the box; see get_search_results
-    search_help_text = "Search names, e-mail addresses and vacancies, or the id of a vacancy."
+    search_help_text = _("Search names, e-mail addresses and vacancies, or the id of a vacancy.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
@@ -168,15 +169,15 @@ class ApplicationAdmin(WalledAdmin):
         record(request.user, Access.VIEW, int(object_id))
         return response
 
-    @display(description="Applicant")
+    @display(description=_("Applicant"))
     def applicant(self, application: Application) -> str:
         return person(application.user)
 
-    @display(description="E-mail")
+    @display(description=_("E-mail"))
     def email(self, application: Application) -> str:
         return application.user.email or "-"
 
-    @display(description="Vacancy")
+    @display(description=_("Vacancy"))
     def to_vacancy(self, application: Application) -> str:
         """In the list it narrows the list: all that came in for one vacancy."""
         return format_html(
@@ -185,57 +186,67 @@ class ApplicationAdmin(WalledAdmin):
             application.vacancy.title,
         )
 
-    @display(description="Vacancy")
+    @display(description=_("Vacancy"))
     def to(self, application: Application) -> str:
         url = reverse("admin:vacancies_vacancy_change", args=[application.vacancy_id])
         return format_html('<a class="text-link" href="{}">{}</a>', url, application.vacancy.title)
 
-    @display(description="Applied", ordering="created_at")
+    @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
         return moment(application.created_at)
 
-    @display(description="Stage", ordering="stage_name", label=True)
+    @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Any) -> str:
         return application.stage_name or "-"
 
-    @display(description="Next step", ordering="next_at")
+    @display(description=_("Next step"), ordering="next_at")
     def next_step(self, application: Any) -> str:
         return moment(application.next_at) if application.next_at else "-"
 
-    @display(description="Status")
+    @display(description=_("Status"))
     def shown_status(self, application: Application) -> str:
         """The status in each language, and what it becomes when an embargo ends."""
         now = timezone.now()
         seen = Application.objects.with_shown().get(pk=application.pk)
         status = seen.shown_status(at=now)
         if status is None:
-            return "Nothing yet."
-        labels = ((name, status.label(code)) for code, name in LANGUAGES.items())
+            return gettext("Nothing yet.")
+        labels = ((gettext(name), status.label(code)) for code, name in LANGUAGES.items())
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
-        coming: list[tuple[str, Any]] = []
+        coming: list[tuple[str]] = []
         before: Any = status
         for moment_told in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
             after = seen.shown_status(at=moment_told)
             if after != before:
-                coming.append((moment(moment_told), after))
+                text = gettext("From %(moment)s on: %(status)s.")
+                coming.append((text % {"moment": moment(moment_told), "status": after},))
             before = after
-        later = format_html_join("", "<p>From {} on: {}.</p>", coming)
+        later = format_html_join("", "<p>{}</p>", coming)
         return format_html('<ul class="shown">{}</ul>{}', words, later)
 
-    @display(description="Steps")
+    @display(description=_("Steps"))
     def shown_steps(self, application: Application) -> str:
         rows = application.history.visible().in_order()
-        lines = ((moment(step.planned_at), step.name, step.result or "no result yet") for step in rows)
-        return format_html_join("", "<p>{}: {} ({})</p>", lines) or "None."
+        lines = (
+            (moment(step.planned_at), step.name, step.result or gettext("no result yet")) for step in rows
+        )
+        return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
 
-    @display(description="Stages")
+    @display(description=_("Stages"))
     def stages(self, application: Application) -> str:
         rows = application.changes.select_related("stage", "author")
+        by_somebody = gettext("%(moment)s: %(stage)s, by %(person)s")
+        by_nobody = gettext("%(moment)s: %(stage)s, by the system")
         lines = (
-            (moment(change.at), change.stage, person(change.author) if change.author else "the system")
+            (by_somebody if change.author else by_nobody)
+            % {
+                "moment": moment(change.at),
+                "stage": change.stage,
+                "person": person(change.author) if change.author else "",
+            }
             for change in rows
         )
-        return format_html_join("", "<p>{}: {}, by {}</p>", lines) or "None."
+        return format_html_join("", "<p>{}</p>", ((line,) for line in lines)) or gettext("None.")
 
     # --- changing ---
 
@@ -266,7 +277,11 @@ class ApplicationAdmin(WalledAdmin):
         if is_list and self.has_change_permission(request):
             for stage in Stage.objects.all():
                 name = f"move_to_{stage.pk}"
-                actions[name] = (partial(self._move, stage=stage), name, f"Move to: {stage.name}")
+                actions[name] = (
+                    partial(self._move, stage=stage),
+                    name,
+                    gettext("Move to: %(stage)s") % {"stage": stage.name},
+                )
         return actions
 
     @staticmethod
@@ -275,12 +290,19 @@ class ApplicationAdmin(WalledAdmin):
         moved, there = move(applications=rows, stage=stage, author=request.user, at=timezone.now())
         record(request.user, Access.CHANGE, *moved)
         changed = Application.objects.filter(pk__in=moved)
-        text = f"Moved to {stage}."
+        with translation.override(site_language()):  # kept, and read by all
+            text = gettext("Moved to %(stage)s.") % {"stage": stage}
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, text)  # type: ignore[arg-type]
         if moved:
-            model_admin.message_user(request, f"{len(moved)} moved to {stage}.", messages.SUCCESS)
+            text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
+            values = {"count": len(moved), "stage": stage}
+            model_admin.message_user(request, text % values, messages.SUCCESS)
         if there:
-            model_admin.message_user(request, f"{len(there)} were in {stage} already.", messages.WARNING)
+            text = ngettext(
+                "%(count)d was in %(stage)s already.", "%(count)d were in %(stage)s already.", len(there)
+            )
+            values = {"count": len(there), "stage": stage}
+            model_admin.message_user(request, text % values, messages.WARNING)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Erasing a person is a command, which knows all places."""

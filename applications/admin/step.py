@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
 from applications.admin.walls import WalledAdmin
@@ -17,16 +19,16 @@ from jobsite.workplace import person
 
 
 class WhenFilter(admin.SimpleListFilter):
-    title = "when"
+    title = _("when")
     parameter_name = "when"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [("past", "Past"), ("all", "All")]
+        return [("past", pgettext("steps", "Past")), ("all", pgettext("steps", "All"))]
 
     def choices(self, changelist: Any) -> Any:
         """What is coming is what one sees without choosing."""
         first, *others = super().choices(changelist)
-        return [{**first, "display": "Coming"}, *others]
+        return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -49,20 +51,22 @@ class StepAdmin(WalledAdmin):
     ordering = ("planned_at", "pk")
     search_fields = ("name", "application__vacancy__title")
 
-    @display(description="Day", ordering="planned_at")
+    @display(description=_("Day"), ordering="planned_at")
     def day(self, step: HistoryEntry) -> str:
-        return date_format(timezone.localtime(step.planned_at), "D j M Y")
+        return date_format(
+            timezone.localtime(step.planned_at), pgettext("a date in Django's letters", "D j M Y")
+        )
 
-    @display(description="Time")
+    @display(description=pgettext_lazy("of a day", "Time"))
     def time(self, step: HistoryEntry) -> str:
         return date_format(timezone.localtime(step.planned_at), "H:i")
 
-    @display(description="Applicant")
+    @display(description=_("Applicant"))
     def applicant(self, step: HistoryEntry) -> str:
         url = reverse("admin:applications_application_change", args=[step.application_id])
         return format_html('<a class="text-link" href="{}">{}</a>', url, person(step.application.user))
 
-    @display(description="Vacancy")
+    @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
 

@@ -221,7 +221,7 @@ def test_bulk_move_tells_how_many_and_which_were_there(anna, own):
     answer = anna.post(LIST, chosen, follow=True)
 
     texts = [str(message) for message in answer.context["messages"]]
-    assert texts == ["1 moved to Interview.", "1 were in Interview already."]
+    assert texts == ["1 moved to Interview.", "1 was in Interview already."]
     assert own.changes.count() == second.changes.count() == 2
     assert [entry.object_id for entry in LogEntry.objects.all()] == [str(own.pk)]
 

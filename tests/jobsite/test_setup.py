@@ -1,6 +1,5 @@
 """What is made from something else and committed: pinned requirements, compiled translations."""
 
-import gettext
 import re
 import tomllib
 from pathlib import Path
@@ -34,19 +33,3 @@ def test_pins_satisfy_the_project(name, wanted):
         assert all(requirement.specifier.contains(version) for version in versions), requirement
     assert "://" not in text
     assert text.count("--hash=sha256:") >= sum(map(len, pins.values()))
-
-
-@pytest.mark.parametrize("name", CATALOGUES)
-def test_translations_are_compiled(name):
-    """`manage.py compilemessages --ignore .venv` after a change of a .po; the .mo is what is read."""
-    source = ROOT / name
-    with source.with_suffix(".mo").open("rb") as file:
-        compiled = gettext.GNUTranslations(file)
-    entry = re.compile(r'(?:msgctxt "(.*)"\n)?msgid "(.+)"\nmsgstr "(.*)"')
-    entries = entry.findall(source.read_text(encoding="utf-8"))
-
-    assert entries
-    for context, text, translated in entries:
-        found = compiled.pgettext(context, text) if context else compiled.gettext(text)
-        assert (text, found) == (text, translated)
-        assert translated

@@ -282,7 +282,10 @@ def test_second_of_two_recruiters_is_told_and_overwrites_nothing(anna: Client, v
 
     response = anna.post(page(vacancy), second | {"title": "Second"})
 
-    assertContains(response, "Not saved: Anna Peeters changed this vacancy on ")
+    [error] = response.context["adminform"].form.non_field_errors()
+    assert re.match(
+        r"Not saved: Anna Peeters changed this vacancy on .*, after you opened it: Title\. <a ", error
+    )
     assertContains(response, 'value="Second"')
     assert not saved(anna.post(page(vacancy), second | {"title": "Second, again"}))
     vacancy.refresh_from_db()
@@ -307,19 +310,24 @@ def run(client: Client, action: str, vacancies: list[Vacancy]) -> list[str]:
 
 
 def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
-    ready = Vacancy.objects.create(title="Cook", brand=vacancy.brand, head_recruiter=vacancy.head_recruiter)
+    ready = Vacancy.objects.create(
+        title="Cook",
+        description="<p>Cook.</p>",
+        brand=vacancy.brand,
+        head_recruiter=vacancy.head_recruiter,
+    )
     bare = Vacancy.objects.create(title="Porter")
 
     assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
         "1 vacancy was published.",
-        "“Nurse” was not published. It is published already.",
-        "“Porter” was not published. "
-        "A vacancy needs a head recruiter to be published. A vacancy needs a brand to be published.",
+        "“Nurse” was left alone. It is published already.",
+        "“Porter” was left alone. A vacancy needs a head recruiter to be published. "
+        "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
     ]
     states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
     assert states == {"Cook": "published", "Porter": "draft", "Nurse": "published"}
     ready.refresh_from_db()
-    assert ready.search_text == "cook"
+    assert ready.search_text == "cook cook."
 
 
 def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
@@ -329,6 +337,7 @@ def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
     Vacancy.objects.update(status="withdrawn")
     planned = Vacancy.objects.create(
         title="Cook",
+        description="<p>Cook.</p>",
         brand=vacancy.brand,
         head_recruiter=vacancy.head_recruiter,
         status="published",
@@ -347,19 +356,19 @@ def test_withdraw_action_reports_how_many_and_why_not(anna: Client, vacancy: Vac
 
     assert run(anna, "withdraw_selected", [vacancy, draft]) == [
         "1 vacancy was taken offline.",
-        "“Porter” was not taken offline. It is offline already.",
+        "“Porter” was left alone. It is offline already.",
     ]
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
 
-def test_detail_action_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
-    url = f"{LIST}{vacancy.pk}/withdraw_one/"
-    assertContains(anna.get(url), "Take this vacancy offline?")
+def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
+    url = f"{LIST}{vacancy.pk}/withdraw/"
+    assertContains(anna.get(url), "It disappears from every site at once.")
     assert Vacancy.objects.get().state == State.PUBLISHED
 
-    response = anna.post(url, {"_form_submitted": "True"}, headers={"HX-Request": "true"})
+    response = anna.post(url)
 
-    assert response["HX-Redirect"] == page(vacancy)
+    assert response["Location"] == page(vacancy)
     assert Vacancy.objects.get().state == State.WITHDRAWN
 
 
@@ -373,7 +382,7 @@ def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy,
 
     assertContains(response, "Regions: Antwerp")
     assertNotContains(response, "Take offline")
-    assert client.post(f"{LIST}{vacancy.pk}/withdraw_one/", {"_form_submitted": "True"}).status_code == 403
+    assert client.post(f"{LIST}{vacancy.pk}/withdraw/").status_code == 403
     assert client.post(page(vacancy), {"title": "Mine"}).status_code == 403
     assert Vacancy.objects.get().title == "Nurse"
 
@@ -418,6 +427,7 @@ def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> N
         )
     Vacancy.objects.create(title="Draft")
     Vacancy.objects.create(title="Withdrawn", status="withdrawn")
+    Vacancy.objects.create(title="Archived", status="archived")
     everything = set(Vacancy.objects.all())
 
     for state in State:
@@ -450,7 +460,8 @@ def test_option_in_use_is_not_deleted_and_says_why(anna: Client, vacancy: Vacanc
     response = anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 3))
 
     assertContains(
-        response, "“Antwerp” cannot be deleted: a vacancy uses it. Take it off first, or rename it."
+        response,
+        "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or rename it.",
     )
     assert list(filter.options.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
 
@@ -474,7 +485,7 @@ def test_same_option_twice_is_refused_at_the_row(anna: Client, regions: list) ->
 
     response = anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 0))
 
-    assertContains(response, "Another option of this filter has this label.")
+    assertContains(response, "Another option of this filter has it too.")
     assert not filter.options.exists()
 
 

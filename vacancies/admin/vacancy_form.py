@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 from jobsite.workplace import moment, person
 from vacancies.admin.options import options_field
 from vacancies.differences import field_labels
-from vacancies.models import Filter, FilterOption, Status, Vacancy, Version
+from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
 from vacancies.operations import end_of_day, last_day, obstacles, save_options
 from vacancies.vocabulary import Keyword
 
@@ -121,7 +121,9 @@ class VacancyForm(forms.ModelForm):
         seen = self.data.get(self.add_prefix("version"), "")
         if not self.instance.pk or seen == self.initial["version"]:
             return
-        versions = Version.objects.filter(vacancy=self.instance.pk).order_by("pk")
+        versions = (
+            Version.objects.filter(vacancy=self.instance.pk).exclude(change=Change.FOUND).order_by("pk")
+        )
         with suppress(ValueError):
             versions = versions.filter(created_at__gt=datetime.fromisoformat(seen))
         labels, changed, people = field_labels(), [], []

@@ -1,0 +1,67 @@
+"""Brings the catalogs up to date with the texts in code and templates: `make messages` runs it at the top of
+the repository. Texts that are new or changed come in empty, which tests refuse."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.commands import compilemessages, makemessages
+
+APPS = ("forms_structure", "vacancies", "applications", "jobsite")
+LANGUAGES = ["nl", "fr", "de"]
+# gettext's own header would change with each run
+HEADER = r"""msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\n"
+"Language: {language}\n"
+"Plural-Forms: nplurals=2; plural=(n {one} 1);\n"
+"""
+
+
+class Collect(makemessages.Command):
+    msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
+
+    def find_files(self, root: str) -> list[Any]:
+        """Those of our apps; a template at the top level belongs to the app its folder is named after."""
+        files = super().find_files(root)
+        self.locale_paths = [os.path.abspath(f"{app}/locale") for app in APPS]
+        owned = []
+        for file in files:
+            if app := owner(Path(file.path)):
+                file.locale_dir = os.path.abspath(f"{app}/locale")
+                owned.append(file)
+        return owned
+
+    def write_po_file(self, potfile: str, locale: str) -> None:
+        super().write_po_file(potfile, locale)
+        path = Path(potfile).parent / locale / "LC_MESSAGES" / f"{self.domain}.po"
+        _, _, messages = path.read_text(encoding="utf-8").partition("\n\n")
+        header = HEADER.format(language=locale, one=">" if locale == "fr" else "!=")
+        path.write_text(f"{header}\n{messages.rstrip()}\n", encoding="utf-8")
+
+
+def owner(path: Path) -> str:
+    """The app whose catalog has the texts of the file at `path`, if any."""
+    app = next((part for part in path.parts if part in APPS), "")
+    if app or path.parts[0] != "templates":
+        return app
+    return "jobsite" if path.parts[1] == "admin" else "applications"  # whose account pages the others are
+
+
+if __name__ == "__main__":
+    settings.configure()
+    for app in APPS:
+        os.makedirs(f"{app}/locale", exist_ok=True)
+    for domain in ("django", "djangojs"):
+        call_command(
+            Collect(),
+            locale=LANGUAGES,
+            domain=domain,
+            ignore_patterns=[".venv*", "tests", "vendor", "static/*"],
+            no_location=True,
+            no_wrap=True,
+            no_obsolete=True,
+        )
+    call_command(compilemessages.Command(), locale=LANGUAGES, ignore_patterns=[".venv*"])
