@@ -5,6 +5,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from forms_structure.fields import StructureField
 from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
@@ -21,12 +23,12 @@ class Form(models.Model):
     vacancy gets sections of its own without a copy of the rest.
     """
 
-    name = models.CharField(max_length=200, unique=True, help_text="For recruiters only.")
+    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     language = models.CharField(
         max_length=2,
         choices=Language.choices,
         default=site_language,
-        help_text="Of what the system adds to the form: language levels and the consent.",
+        help_text=_("Of what the system adds to the form: language levels and the consent."),
     )
     extends = models.ForeignKey(
         "self",
@@ -34,12 +36,12 @@ class Form(models.Model):
         null=True,
         blank=True,
         related_name="extensions",
-        help_text="The sections of this form follow those of the other one.",
+        help_text=_("The sections of this form follow those of the other one."),
     )
     is_default = models.BooleanField(
-        "the site's form",
+        _("the site's form"),
         default=False,
-        help_text="Used by every vacancy that has no form of its own and none of its brand.",
+        help_text=_("Used by every vacancy that has no form of its own and none of its brand."),
     )
     structure = StructureField()
     revision = models.PositiveIntegerField(default=1, editable=False)
@@ -55,17 +57,17 @@ class Form(models.Model):
                 fields=["is_default"],
                 condition=Q(is_default=True),
                 name="one_default_form",
-                violation_error_message="Another form is the site's form already.",
+                violation_error_message=_("Another form is the site's form already."),
             ),
             models.CheckConstraint(
                 condition=~Q(extends=models.F("pk")),
                 name="form_extends_another",
-                violation_error_message="A form cannot extend itself.",
+                violation_error_message=_("A form cannot extend itself."),
             ),
             models.CheckConstraint(
                 condition=Q(extends__isnull=True) | Q(is_default=False),
                 name="default_form_extends_none",
-                violation_error_message="The site's form cannot extend another one.",
+                violation_error_message=_("The site's form cannot extend another one."),
             ),
             models.CheckConstraint(condition=Q(language__in=Language.values), name="form_language_known"),
         ]
@@ -76,7 +78,7 @@ class Form(models.Model):
     def clean(self) -> None:
         """Refuse chains of extensions; that names differ is checked where a structure is saved."""
         if self.extends and (self.extends.extends_id or (self.pk and self.extensions.exists())):
-            raise ValidationError({"extends": "Only a form that extends no other one can be extended."})
+            raise ValidationError({"extends": _("Only a form that extends no other one can be extended.")})
 
     @property
     def served_language(self) -> str:
@@ -107,7 +109,7 @@ class Snapshot(models.Model):
         constraints = [models.UniqueConstraint("form", "revision", name="one_snapshot_per_revision")]
 
     def __str__(self) -> str:
-        return f"{self.form}, version {self.revision}"
+        return gettext("%(form)s, version %(number)s") % {"form": self.form, "number": self.revision}
 
 
 class ConsentText(models.Model):
@@ -116,10 +118,14 @@ class ConsentText(models.Model):
 
     language = models.CharField(max_length=2, choices=Language.choices, default=site_language)
     version = models.PositiveIntegerField(unique=True, editable=False)
-    text = models.CharField(max_length=1000, help_text="The label of the box that applicants must tick.")
-    statement_url = WebURLField("privacy statement", help_text="Address of the statement.")
+    text = models.CharField(max_length=1000, help_text=_("The label of the box that applicants must tick."))
+    statement_url = WebURLField(_("privacy statement"), help_text=_("Address of the statement."))
     statement_label = models.CharField(
-        "words of the link", max_length=200, blank=True, default="", help_text="“Privacy statement” if empty."
+        _("words of the link"),
+        max_length=200,
+        blank=True,
+        default="",
+        help_text=_("“Privacy statement” if empty."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -129,4 +135,5 @@ class ConsentText(models.Model):
         ordering = ["-version"]
 
     def __str__(self) -> str:
-        return f"{self.get_language_display()}, version {self.version}"
+        language = self.get_language_display()
+        return gettext("%(language)s, version %(number)s") % {"language": language, "number": self.version}

@@ -1,5 +1,6 @@
 """Writing forms: every save keeps the state it replaces, and no save overwrites another unseen."""
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -7,6 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from forms_structure.models import Form, Snapshot
 from forms_structure.structure import Structure, StructureError, clean, names
@@ -97,9 +100,9 @@ def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()
 
 
 def copy(*, form: Form, author: Any = None) -> Form:
-    """Create a form with the same sections, called "Copy of ..."."""
+    """Create a form with the same sections, called "Copy of ..." in the language that is active."""
     return create(
-        name=f"Copy of {form.name}",
+        name=_("Copy of %(form)s") % {"form": form.name},
         structure=form.structure,
         author=author,
         origin=f"copy of {form.name}"[:200],
@@ -121,7 +124,8 @@ def make_default(*, form: Form) -> None:
     with transaction.atomic():
         list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
         if form.extends_id:
-            raise ValidationError(f"“{form}” extends another form: the site's form cannot.")
+            text = _("“%(form)s” extends another form: the site's form cannot.")
+            raise ValidationError(text % {"form": form})
         Form.objects.default().exclude(pk=form.pk).update(is_default=False)
         Form.objects.filter(pk=form.pk).update(is_default=True)
 
@@ -133,9 +137,25 @@ def checked(form: Form, structure: Any, base: Form | None) -> Structure:
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
         if both := own.intersection(names(extension.structure)):
-            text = f"The form “{extension}” extends this one and has the names {', '.join(sorted(both))} too."
-            raise StructureError({"sections": text})
+            text = _("The form “%(form)s” extends this one and has the names %(names)s too.")
+            shared = {"form": extension, "names": ", ".join(sorted(both))}
+            raise StructureError({"sections": text % shared})
     return cleaned
+
+
+ORIGINS = {  # what `origin` is written as, for whoever reads it later
+    re.compile(r"version (?P<number>\d+) restored"): gettext_lazy("version %(number)s restored"),
+    re.compile(r"copy of (?P<form>.+)"): gettext_lazy("copy of %(form)s"),
+    re.compile(r"from (?P<form>.+)"): gettext_lazy("from %(form)s"),
+}
+
+
+def origin_said(origin: str) -> str:
+    """The `origin` of a snapshot in the language that is active; the row has it in English, like the log."""
+    for pattern, text in ORIGINS.items():
+        if found := pattern.fullmatch(origin):
+            return text % found.groupdict()
+    return origin
 
 
 def free_name(name: str) -> str:

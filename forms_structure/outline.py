@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
 from forms_structure.structure import Field, Structure
 from forms_structure.vocabulary import FieldType, Width
 from jobsite.html import visible_text
@@ -42,9 +45,10 @@ def _lines(structure: Structure) -> Iterator[Line]:
     for number, section in enumerate(structure):
         # a section has no name: its first field tells which it is, wherever it stands
         key = section["fields"][0]["name"] if section["fields"] else str(number)
-        yield f"section {key}", f"Section: {section['title'] or 'without a title'}"
+        yield f"section {key}", _("Section: %(title)s") % {"title": section["title"] or _("without a title")}
         if section["description"]:
-            yield f"section {key}", f"  Text: {visible_text(section['description'])}"
+            text = visible_text(section["description"])
+            yield f"section {key}", "  " + _("Text: %(text)s") % {"text": text}
         for field in section["fields"]:
             yield from _field(field, 1)
 
@@ -52,14 +56,23 @@ def _lines(structure: Structure) -> Iterator[Line]:
 def _field(field: Field, depth: int) -> Iterator[Line]:
     name, label = field["name"], field["label"]
     if isinstance(label, dict):
-        label = f"{label['label']} (asked in {label['name']})"
-    kind = FieldType(field["type"]).label.lower()
-    needed = "required" if field["required"] else "optional"
-    when = f", when {field['on_value']}" if "on_value" in field else ""
+        label = _("%(label)s (asked in %(name)s)") % label
+    facts = [
+        _within(FieldType(field["type"])),
+        _("required") if field["required"] else _("optional"),
+        _within(Width(field["css"])),
+    ]
+    if "on_value" in field:
+        facts.append(_("when %(value)s") % {"value": field["on_value"]})
     indent = "  " * depth
-    width = Width(field["css"]).label.lower()
-    yield name, f"{indent}{label} [{name}]: {kind}, {needed}, {width}{when}"
+    yield name, f"{indent}{label} [{name}]: {', '.join(facts)}"
     for option in field.get("options", ()):
-        yield name, f"{indent}  Option: {option['label']} [{option['value']}]"
+        yield name, f"{indent}  " + _("Option: %(label)s") % option + f" [{option['value']}]"
     for each in field.get("conditional", ()):
         yield from _field(each, depth + 1)
+
+
+def _within(choice: FieldType | Width) -> str:
+    """The label of `choice` within a line: German nouns keep their capital."""
+    is_german = (get_language() or "").startswith("de")
+    return str(choice.label) if is_german else str(choice.label).lower()

@@ -9,14 +9,16 @@ from forms_structure.structure import Section
 
 
 def presets(language: str) -> list[dict[str, Any]]:
-    """Return [{"label", "section"}]: what the builder offers to start from, ready to be changed."""
+    """Return [{"label", "section"}]: what the builder offers to start from, ready to be changed. Only the
+    labels are in the language that is active."""
+    offered = {
+        _("Personal data"): _personal_data,
+        _("Language levels"): _languages,
+        _("Yes or no, with an explanation"): _yes_or_no,
+        _("CV and letter"): _documents,
+    }
     with translation.override(language):
-        return [
-            {"label": "Personal data", "section": _personal_data()},
-            {"label": "Language levels", "section": _languages()},
-            {"label": "Yes or no, with an explanation", "section": _yes_or_no()},
-            {"label": "CV and letter", "section": _documents()},
-        ]
+        return [{"label": label, "section": section()} for label, section in offered.items()]
 
 
 def _personal_data() -> Section:

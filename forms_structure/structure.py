@@ -18,6 +18,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from forms_structure.vocabulary import FieldType, Width
 from jobsite.html import sanitise
@@ -51,7 +54,8 @@ def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
     checker = _Checker(taken)
     structure = checker.sections(sections)
     if not checker.faults and (size := len(json.dumps(structure, ensure_ascii=False).encode())) > SIZE_MAX:
-        checker.fault("sections", f"A form has at most {SIZE_MAX:,} bytes as JSON; this one has {size:,}.")
+        text = _("A form has at most %(most)s bytes as JSON; this one has %(size)s.")
+        checker.fault("sections", text, most=grouped(SIZE_MAX), size=grouped(size))
     if checker.faults:
         raise StructureError(checker.faults)
     return structure
@@ -73,7 +77,7 @@ def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
 def names(structure: Structure) -> list[str]:
     """Return the names of all fields, those of label inputs included, in order."""
     found = []
-    for _, field in walk(structure):
+    for _path, field in walk(structure):
         found.append(field["name"])
         if isinstance(field["label"], dict):
             found.append(field["label"]["name"])
@@ -85,7 +89,7 @@ class _Checker:
 
     def __init__(self, taken: Collection[str]) -> None:
         self.faults: dict[str, str] = {}
-        self.names = dict.fromkeys(taken, "a field of the form that this one extends")
+        self.names = dict.fromkeys(taken, "")  # where each name is; those of the other form are in no path
         self.fields_seen = 0
 
     def sections(self, value: Any) -> Structure:
@@ -102,7 +106,11 @@ class _Checker:
     def fields(self, value: Any, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
         """The fields at `path`; conditional ones hang on one of their owner's `values`."""
         if depth > settings.FORM_DEPTH_MAX:
-            self.fault(path, f"Conditions may go {settings.FORM_DEPTH_MAX} levels deep.")
+            most = settings.FORM_DEPTH_MAX
+            text = ngettext(
+                "Conditions may go %(most)s level deep.", "Conditions may go %(most)s levels deep.", most
+            )
+            self.fault(path, text, most=most)
             return []
         return [
             self.field(item, f"{path}.{n}", depth, values) for n, item in enumerate(self.array(value, path))
@@ -111,7 +119,7 @@ class _Checker:
     def field(self, value: Any, path: str, depth: int, values: Collection[str] | None) -> Field:
         self.fields_seen += 1
         if self.fields_seen > FIELDS_MAX:
-            self.faults.setdefault("sections", f"A form has at most {FIELDS_MAX} fields.")
+            self.fault("sections", _("A form has at most %(most)s fields."), most=FIELDS_MAX)
             return {}
         wanted: tuple[str, ...] = ("name", "type", "label", "required", "css")
         if values is not None:
@@ -131,28 +139,28 @@ class _Checker:
             field["options"] = self.options(keys.get("options", []), f"{path}.options")
             own_values = [option["value"] for option in field["options"]]
         elif type_ and "options" in keys:
-            self.fault(f"{path}.options", f"A {type_} field has no options of its own.")
+            self.fault(f"{path}.options", _("A %(type)s field has no options of its own."), type=type_)
         if "conditional" in keys:
             at = f"{path}.conditional"
             if type_ and not type_.is_conditional_owner:
-                self.fault(at, f"Nothing can depend on a {type_} field: it has no options.")
+                text = _("Nothing can depend on a %(type)s field: it has no options.")
+                self.fault(at, text, type=type_)
             elif conditional := self.fields(keys["conditional"], at, depth + 1, own_values):
                 field["conditional"] = conditional
         if values is not None:
             field["on_value"] = keys["on_value"]
             if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
-                self.fault(
-                    f"{path}.on_value",
-                    f"Must be a value of the field it depends on ({listed(values)}); "
-                    f"received {shown(keys['on_value'])}.",
-                )
+                text = _("Must be a value of the field it depends on (%(values)s); received %(value)s.")
+                received = shown(keys["on_value"])
+                self.fault(f"{path}.on_value", text, values=listed(values), value=received)
         return field
 
     def label(self, value: Any, path: str, type_: FieldType | None) -> Any:
         if not isinstance(value, dict):
             return self.text(value, path, LABEL_MAX)
         if type_ and type_ != FieldType.RANGE:
-            self.fault(path, f"Must be text: only a range asks for its label. Received {shown(value)}.")
+            text = _("Must be text: only a range asks for its label. Received %(value)s.")
+            self.fault(path, text, value=shown(value))
             return value
         keys = self.keys(value, path, ("name", "label"))
         return {
@@ -163,9 +171,10 @@ class _Checker:
     def options(self, value: Any, path: str) -> list[dict[str, Any]]:
         items = self.array(value, path)
         if value == []:
-            self.fault(path, "Needs at least one option.")
+            self.fault(path, _("Needs at least one option."))
         if len(items) > OPTIONS_MAX:
-            self.fault(path, f"A field has at most {OPTIONS_MAX} options; received {len(items)}.")
+            text = _("A field has at most %(most)s options; received %(count)s.")
+            self.fault(path, text, most=OPTIONS_MAX, count=len(items))
             return []
         options, seen = [], set()
         for number, item in enumerate(items):
@@ -176,7 +185,8 @@ class _Checker:
                 "label": self.text(keys["label"], f"{at}.label", LABEL_MAX),
             }
             if option["value"] in seen:
-                self.fault(f"{at}.value", f"{shown(option['value'])} is the value of an earlier option too.")
+                text = _("%(value)s is the value of an earlier option too.")
+                self.fault(f"{at}.value", text, value=shown(option["value"]))
             seen.add(option["value"])
             options.append(option)
         return options
@@ -187,15 +197,19 @@ class _Checker:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or not NAME.fullmatch(value):
-            self.fault(
-                path,
-                "Must be a letter, then up to 63 letters, digits, hyphens or underscores; "
-                f"received {shown(value)}.",
+            text = _(
+                "Must be a letter, then up to 63 letters, digits, hyphens or underscores; received %(value)s."
             )
+            self.fault(path, text, value=shown(value))
         elif value == CONSENT:
-            self.fault(path, f"{CONSENT} is the name of the consent box that the system adds.")
+            text = _("%(name)s is the name of the consent box that the system adds.")
+            self.fault(path, text, name=CONSENT)
+        elif other := self.names.get(value):
+            text = _("%(name)s is the name of %(other)s too.")
+            self.fault(path, text, name=shown(value), other=other)
         elif value in self.names:
-            self.fault(path, f"{shown(value)} is the name of {self.names[value]} too.")
+            text = _("%(name)s is the name of a field of the form that this one extends too.")
+            self.fault(path, text, name=shown(value))
         else:
             self.names[value] = path
         return str(value)
@@ -204,35 +218,41 @@ class _Checker:
         if value is _MISSING:
             return ""
         if not isinstance(value, str):
-            self.fault(path, f"Must be text; received {shown(value)}.")
+            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
         elif _CONTROL.search(value):
-            self.fault(path, f"Must be one line without control characters; received {shown(value)}.")
+            text = _("Must be one line without control characters; received %(value)s.")
+            self.fault(path, text, value=shown(value))
         elif len(value) > longest:
-            self.fault(path, f"Must have at most {longest} characters; received {len(value)}.")
+            self.too_long(path, value, longest)
         elif not empty and not value.strip():
-            self.fault(path, "Must not be empty.")
+            self.fault(path, _("Must not be empty."))
         return str(value)
 
     def html(self, value: Any, path: str) -> str:
         if value is _MISSING:
             return ""
         if not isinstance(value, str) or re.search(r"[\x00\ud800-\udfff]", value):
-            self.fault(path, f"Must be text; received {shown(value)}.")
+            self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
             return ""
         if len(value) > DESCRIPTION_MAX:
-            self.fault(path, f"Must have at most {DESCRIPTION_MAX} characters; received {len(value)}.")
+            self.too_long(path, value, DESCRIPTION_MAX)
         return str(sanitise(value))
+
+    def too_long(self, path: str, value: str, longest: int) -> None:
+        text = _("Must have at most %(most)s characters; received %(count)s.")
+        self.fault(path, text, most=longest, count=len(value))
 
     def flag(self, value: Any, path: str) -> bool:
         if value is not _MISSING and not isinstance(value, bool):
-            self.fault(path, f"Must be true or false; received {shown(value)}.")
+            self.fault(path, _("Must be true or false; received %(value)s."), value=shown(value))
         return bool(value)
 
     def choice(self, value: Any, path: str, allowed: Any) -> Any:
         if value is _MISSING:
             return None
         if not isinstance(value, str) or value not in allowed.values:
-            self.fault(path, f"Must be one of {listed(allowed.values)}; received {shown(value)}.")
+            text = _("Must be one of %(values)s; received %(value)s.")
+            self.fault(path, text, values=listed(allowed.values), value=shown(value))
             return None
         return allowed(value)
 
@@ -240,7 +260,7 @@ class _Checker:
         if isinstance(value, list):
             return value
         if value is not _MISSING:
-            self.fault(path, f"Must be a list; received {shown(value)}.")
+            self.fault(path, _("Must be a list; received %(value)s."), value=shown(value))
         return []
 
     def keys(
@@ -248,21 +268,28 @@ class _Checker:
     ) -> dict[str, Any]:
         """Return the members of the object `value`; a wanted one that is not there is _MISSING."""
         if not isinstance(value, dict):
-            self.fault(path, f"Must be an object with {listed(wanted)}; received {shown(value)}.")
+            text = _("Must be an object with %(keys)s; received %(value)s.")
+            self.fault(path, text, keys=listed(wanted), value=shown(value))
             return dict.fromkeys(wanted, _MISSING)
         for key in value:
             if key not in wanted and key not in allowed:
-                self.fault(f"{path}.{key}", f"Unknown; allowed are {listed([*wanted, *allowed])}.")
+                known = listed([*wanted, *allowed])
+                self.fault(f"{path}.{key}", _("Unknown; allowed are %(keys)s."), keys=known)
         for key in wanted:
             if key not in value:
-                self.fault(f"{path}.{key}", "Is missing.")
+                self.fault(f"{path}.{key}", _("Is missing."))
         return {**dict.fromkeys(wanted, _MISSING), **value}
 
-    def fault(self, path: str, text: str) -> None:
-        self.faults.setdefault(path, text)
+    def fault(self, path: str, text: str, **values: Any) -> None:
+        self.faults.setdefault(path, text % values)
 
 
 _MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing", "__bool__": lambda self: False})()
+
+
+def grouped(number: int) -> str:
+    """A large number as it is written in the language that is active."""
+    return number_format(number, force_grouping=True)
 
 
 def shown(value: Any) -> str:

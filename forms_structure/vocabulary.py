@@ -1,7 +1,8 @@
 """The closed lists of application forms: types of fields, widths, and the levels of a range."""
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 CHECKED = "1"  # the one value of a checkbox
 # docs/decisions.md #40; what they mean is said in the language of the form.
@@ -19,17 +20,17 @@ class FieldType(TextChoices):
     """The kinds of input. The first five are the interface's own; the others appear only where a
     recruiter picks them."""
 
-    TEXT = "text", "Short text"
-    SELECT = "select", "Choice from a list"
-    RANGE = "range", "Language level"
-    CHECKBOX_GROUP = "checkbox-group", "Several choices"
-    CHECKBOX = "checkbox", "One box to tick"
-    RADIO_GROUP = "radio-group", "One choice, all shown"
-    TEXTAREA = "textarea", "Long text"
-    EMAIL = "email", "E-mail address"
-    TEL = "tel", "Telephone number"
-    DATE = "date", "Date"
-    FILE = "file", "File"
+    TEXT = "text", _("Short text")
+    SELECT = "select", _("Choice from a list")
+    RANGE = "range", _("Language level")
+    CHECKBOX_GROUP = "checkbox-group", _("Several choices")
+    CHECKBOX = "checkbox", _("One box to tick")
+    RADIO_GROUP = "radio-group", _("One choice, all shown")
+    TEXTAREA = "textarea", _("Long text")
+    EMAIL = "email", _("E-mail address")
+    TEL = "tel", _("Telephone number")
+    DATE = "date", _("Date")
+    FILE = "file", _("File")
 
     @property
     def has_options(self) -> bool:
@@ -50,17 +51,17 @@ class FieldType(TextChoices):
 class Width(TextChoices):
     """How much of a row a field takes, as classes of the usual grid of twelve columns."""
 
-    FULL = "col-12", "Full width"
-    TWO_THIRDS = "col-8", "Two thirds"
-    HALF = "col-6", "Half"
-    THIRD = "col-4", "A third"
-    QUARTER = "col-3", "A quarter"
+    FULL = "col-12", _("Full width")
+    TWO_THIRDS = "col-8", _("Two thirds")
+    HALF = "col-6", _("Half")
+    THIRD = "col-4", _("A third")
+    QUARTER = "col-3", _("A quarter")
 
 
 class Language(TextChoices):
     """The languages in which the generated parts of a form can be said."""
 
-    ENGLISH = "en", gettext_lazy("English")
-    DUTCH = "nl", gettext_lazy("Dutch")
-    FRENCH = "fr", gettext_lazy("French")
-    GERMAN = "de", gettext_lazy("German")
+    ENGLISH = "en", _("English")
+    DUTCH = "nl", _("Dutch")
+    FRENCH = "fr", _("French")
+    GERMAN = "de", _("German")

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
+from django.http import HttpRequest
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -43,6 +44,26 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Roles are given by whoever manages accounts; the right to everything only by who has it."""
+        own = () if request.user.is_superuser else ("is_superuser", "user_permissions")
+        return (*super().get_readonly_fields(request, obj), *own)
+
+    def may_touch(self, request: HttpRequest, obj: User | None) -> bool:
+        return request.user.is_superuser or not (obj and obj.is_superuser)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_change_permission(request, obj) and self.may_touch(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and self.may_touch(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """An action on many would not ask about each."""
+        users = super().get_queryset(request)
+        is_action = request.method == "POST" and "action" in request.POST
+        return users if request.user.is_superuser or not is_action else users.filter(is_superuser=False)
 
 
 @admin.register(Group)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import translation
 from tqdm import tqdm
 
 
@@ -22,7 +23,8 @@ def rehearsal(is_dry: bool) -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    """Base of our commands. Progress is drawn on a terminal only, on stderr."""
+    """Base of our commands. They speak English: logs and scripts read them. Progress is drawn on a terminal
+    only, on stderr."""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -57,7 +59,8 @@ class Command(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         self.json = options.get("format") == "json"
-        return super().execute(*args, **options)
+        with translation.override("en"):
+            return super().execute(*args, **options)
 
 
 class UsageError(CommandError):

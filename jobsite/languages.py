@@ -18,7 +18,8 @@ def site_language() -> str:
 
 
 class WorkplaceLanguage:
-    """Speaks, in the workplace and its previews alone, the language that a colleague chose there, else their browser's.
+    """Speaks, in the workplace and its previews alone, the language that a colleague chose there, else that
+    of their browser.
 
     Django's LocaleMiddleware would do so on every path, and make each answer of the interface vary with
     Accept-Language.

@@ -250,6 +250,18 @@ REST_FRAMEWORK = {
 
 # --- Look and feel -----------------------------------------------------------------------------
 
+
+def _page(title: Any, icon: str, model: str) -> dict[str, Any]:
+    """A way to the list of `model`, for those who may see it."""
+    app, name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
+    }
+
+
 UNFOLD = {
     "SITE_TITLE": "Jobsite",
     "SITE_HEADER": "Jobsite",
@@ -265,98 +277,31 @@ UNFOLD = {
             {
                 "title": _("Vacancies"),
                 "items": [
-                    {
-                        "title": _("Vacancies"),
-                        "icon": "work",
-                        "link": reverse_lazy("admin:vacancies_vacancy_changelist"),
-                    },
-                    {
-                        "title": _("Application forms"),
-                        "icon": "dynamic_form",
-                        "link": reverse_lazy("admin:forms_structure_form_changelist"),
-                        "permission": lambda request: request.user.has_perm("forms_structure.view_form"),
-                    },
-                    {
-                        "title": _("Consent texts"),
-                        "icon": "verified_user",
-                        "link": reverse_lazy("admin:forms_structure_consenttext_changelist"),
-                        "permission": lambda request: request.user.has_perm(
-                            "forms_structure.view_consenttext"
-                        ),
-                    },
-                    {
-                        "title": _("Filters and options"),
-                        "icon": "filter_list",
-                        "link": reverse_lazy("admin:vacancies_filter_changelist"),
-                    },
-                    {
-                        "title": _("Brands"),
-                        "icon": "storefront",
-                        "link": reverse_lazy("admin:vacancies_brand_changelist"),
-                    },
-                    {
-                        "title": _("Recruiters"),
-                        "icon": "badge",
-                        "link": reverse_lazy("admin:vacancies_recruiter_changelist"),
-                    },
+                    _page(_("Vacancies"), "work", "vacancies.vacancy"),
+                    _page(_("Application forms"), "dynamic_form", "forms_structure.form"),
+                    _page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
+                    _page(_("Filters"), "filter_list", "vacancies.filter"),
+                    _page(_("Options of filters"), "label", "vacancies.filteroption"),
+                    _page(_("Brands"), "storefront", "vacancies.brand"),
+                    _page(_("Recruiters"), "badge", "vacancies.recruiter"),
                 ],
             },
             {
                 "title": _("Applicants"),
                 "items": [
-                    {
-                        "title": _("Applications"),
-                        "icon": "inbox",
-                        "link": reverse_lazy("admin:applications_application_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_application"),
-                    },
-                    {
-                        "title": _("Planned steps"),
-                        "icon": "calendar_month",
-                        "link": reverse_lazy("admin:applications_historyentry_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_historyentry"),
-                    },
-                    {
-                        "title": _("Stages"),
-                        "icon": "checklist",
-                        "link": reverse_lazy("admin:applications_stage_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_stage"),
-                    },
-                    {
-                        "title": _("Statuses"),
-                        "icon": "translate",
-                        "link": reverse_lazy("admin:applications_status_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_status"),
-                    },
+                    _page(_("Applications"), "inbox", "applications.application"),
+                    _page(_("Planned steps"), "calendar_month", "applications.historyentry"),
+                    _page(_("Stages"), "checklist", "applications.stage"),
+                    _page(_("Statuses"), "translate", "applications.status"),
                 ],
             },
             {
                 "title": _("Access"),
                 "items": [
-                    {
-                        "title": _("Tokens"),
-                        "icon": "key",
-                        "link": reverse_lazy("admin:applications_token_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_token"),
-                    },
-                    {
-                        "title": _("Access log"),
-                        "icon": "policy",
-                        "link": reverse_lazy("admin:applications_accesslog_changelist"),
-                        "permission": lambda request: request.user.has_perm("applications.view_accesslog"),
-                    },
-                    {
-                        "title": _("Users"),
-                        "icon": "person",
-                        "link": reverse_lazy("admin:auth_user_changelist"),
-                        "permission": lambda request: request.user.has_perm("auth.view_user"),
-                    },
-                    {
-                        "title": _("Groups"),
-                        "icon": "group",
-                        "link": reverse_lazy("admin:auth_group_changelist"),
-                        "permission": lambda request: request.user.has_perm("auth.view_group"),
-                    },
+                    _page(_("Tokens"), "key", "applications.token"),
+                    _page(_("Access log"), "policy", "applications.accesslog"),
+                    _page(_("Users"), "person", "auth.user"),
+                    _page(_("Groups"), "group", "auth.group"),
                 ],
             },
             {

@@ -1,7 +1,7 @@
 """What changed between two contents of a vacancy, for people: field by field, word by word."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -49,6 +49,13 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Dif
     return found
 
 
+def described(values: Mapping[str, Any]) -> list[Difference]:
+    """Return the fields of `values` that say something, with nothing marked."""
+    labels = field_labels()
+    said = ((name, lines(name, values[name])) for name in labels if name in values)
+    return [Difference(name, labels[name], _as_lines(text)) for name, text in said if text]
+
+
 def field_labels() -> dict[str, str]:
     """The labels of the parts of a content, by name, in the order of the page."""
     vocabularies = dict(Filter.objects.values_list("keyword", "label"))
@@ -86,7 +93,11 @@ def lines(name: str, value: Any) -> list[str]:
 def marked(old: list[str], new: list[str]) -> SafeString:
     """Return `new` as HTML lines, what `old` had in <del>, what it had not in <ins>, long unchanged
     stretches as an ellipsis."""
-    return format_html_join("", '<div class="diff-line">{}</div>', ((line,) for line in _lines(old, new)))
+    return _as_lines(_lines(old, new))
+
+
+def _as_lines(texts: Iterable[str]) -> SafeString:
+    return format_html_join("", "<div>{}</div>", ((text,) for text in texts))
 
 
 def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:

@@ -10,6 +10,7 @@ from forms_structure.api.v1 import serve
 from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
 from jobsite.api.addresses import absolute
+from jobsite.html import sanitise
 from vacancies.api.v1 import VacancySerializer
 from vacancies.fields import html_fields
 from vacancies.models import Filter, State, Vacancy
@@ -47,8 +48,10 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
     return {
         "item": item,
         "facts": [(f.label, _together(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
+        # once more, in case somebody wrote around the models: this page is on our own origin
+        "lead": sanitise(item["short_description"] or ""),
         "texts": [
-            (capfirst(field.verbose_name), item[field.name])
+            (capfirst(field.verbose_name), sanitise(item[field.name]))
             for field in Vacancy._meta.fields
             if field.name in TEXTS and item[field.name]
         ],

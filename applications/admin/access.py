@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.admin.walls import EVERY_BRAND
 from applications.models import AccessLog, Token
 from jobsite.workplace import WorkplaceAdmin
+from vacancies.querysets import EVERY_BRAND
 
 
 class ReadOnlyAdmin(WorkplaceAdmin):

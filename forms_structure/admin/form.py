@@ -22,6 +22,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
@@ -52,21 +54,22 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             asked = json.loads(request.body)
             json.dumps(asked, ensure_ascii=False).encode()  # half of a surrogate pair is no text
         except RequestDataTooBig:
-            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            return JsonResponse({"faults": {"": f"The form has more than {limit:,} bytes."}}, status=413)
+            limit = structure.grouped(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+            text = _("The form has more than %(limit)s bytes.") % {"limit": limit}
+            return JsonResponse({"faults": {"": text}}, status=413)
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
-            return JsonResponse({"faults": {"": "Send an object as JSON."}}, status=400)
+            return JsonResponse({"faults": {"": _("Send an object as JSON.")}}, status=400)
         try:
             return view(self, request, form, asked)
         except StructureError as error:
             return JsonResponse({"faults": error.faults}, status=400)
         except IntegrityError:
-            text = "Somebody else saved at the same moment: try again."
+            text = _("Somebody else saved at the same moment: try again.")
             return JsonResponse({"faults": {"": text}}, status=409)
         except Form.DoesNotExist:
-            return JsonResponse({"faults": {"": "This form was deleted meanwhile."}}, status=404)
+            return JsonResponse({"faults": {"": _("This form was deleted meanwhile.")}}, status=404)
         except ValidationError as error:
             faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
             return JsonResponse({"faults": faults}, status=400)
@@ -88,10 +91,10 @@ class FormAdmin(WorkplaceAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
         return super().get_queryset(request).defer("structure")
 
-    @admin.action(description="Make it the site's form", permissions=["change"])
+    @admin.action(description=gettext_lazy("Make it the site's form"), permissions=["change"])
     def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
         if len(chosen := list(queryset[:2])) != 1:
-            self.message_user(request, "Choose one form: a site has one.", messages.WARNING)
+            self.message_user(request, _("Choose one form: a site has one."), messages.WARNING)
             return
         [form] = chosen
         try:
@@ -100,15 +103,15 @@ class FormAdmin(WorkplaceAdmin):
             self.message_user(request, error.message, messages.WARNING)
             return
         self.log_change(request, form, "Made the site's form.")
-        text = f"“{form}” is now the form of every vacancy that has no other one."
-        self.message_user(request, text, messages.SUCCESS)
+        text = _("“%(form)s” is now the form of every vacancy that has no other one.")
+        self.message_user(request, text % {"form": form}, messages.SUCCESS)
 
-    @admin.action(description="Copy", permissions=["add"])
+    @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
     def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
         for form in queryset.select_related("extends").defer(None):
             made = operations.copy(form=form, author=request.user)
             self.log_addition(request, made, f"Copied from “{form}”.")
-            self.message_user(request, f"“{made}” was made.", messages.SUCCESS)
+            self.message_user(request, _("“%(form)s” was made.") % {"form": made}, messages.SUCCESS)
 
     # --- adding: a name and a language, then the builder ---
 
@@ -242,7 +245,7 @@ class FormAdmin(WorkplaceAdmin):
         form.refresh_from_db()
         author = snapshot.author if snapshot else None
         return {
-            "who": person(author) if author else "Somebody else",
+            "who": person(author) if author else _("Somebody else"),
             "when": moment(form.updated_at),
             "revision": form.revision,
         }
@@ -274,10 +277,11 @@ class FormAdmin(WorkplaceAdmin):
         key, language = asked.get("for"), asked.get("language")
         user = self.user(request, key)
         if key is not None and user is None:
-            raise ValidationError({"for": "There is no such vacancy, or none that you may see."})
+            raise ValidationError({"for": _("There is no such vacancy, or none that you may see.")})
+        name = _("%(form)s for %(vacancy)s") if user else _("Copy of %(form)s")
         with transaction.atomic():
             made = operations.create(
-                name=f"{form.name} for {user['label']}" if user else f"Copy of {form.name}",
+                name=name % {"form": form.name, "vacancy": user and user["label"]},
                 author=request.user,
                 origin=f"from {form.name}"[:200],
                 language=language if language in Language.values else form.language,
@@ -315,13 +319,14 @@ class FormAdmin(WorkplaceAdmin):
             {
                 "snapshot": new,
                 "lines": difference(old.structure if old else [], new.structure),
+                "origin": operations.origin_said(new.origin),
                 "language": new.get_language_display() if not old or old.language != new.language else "",
             }
             for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Versions of {form}",
+            "title": _("Versions of %(form)s") % {"form": form},
             "opts": self.opts,
             "original": form,
             "versions": versions,
@@ -350,7 +355,9 @@ class FormAdmin(WorkplaceAdmin):
         except operations.LostNamesError as error:
             return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
         except operations.ConflictError:
-            text = "Nothing was restored: somebody else saved the form meanwhile. Look at the versions again."
+            text = _(
+                "Nothing was restored: somebody else saved the form meanwhile. Look at the versions again."
+            )
             self.message_user(request, text, messages.ERROR)
             return redirect(self.address("history", form))
         except StructureError as error:
@@ -358,7 +365,8 @@ class FormAdmin(WorkplaceAdmin):
                 self.message_user(request, text, messages.ERROR)
             return redirect(self.address("history", form))
         self.log_change(request, form, f"Version {snapshot.revision} restored.")
-        self.message_user(request, f"Version {snapshot.revision} is the form again.", messages.SUCCESS)
+        text = _("Version %(number)s is the form again.") % {"number": snapshot.revision}
+        self.message_user(request, text, messages.SUCCESS)
         return redirect(self.address("change", form))
 
     # --- deleting: only what nothing uses ---
@@ -369,9 +377,14 @@ class FormAdmin(WorkplaceAdmin):
         for form in objs:
             total = self.use(request, form)["total"]
             if form.is_default:
-                protected.append(f"“{form}” is the site's form")
+                protected.append(_("“%(form)s” is the site's form") % {"form": form})
             elif total:
-                protected.append(f"“{form}” is used by {total} vacancies")
+                text = ngettext(
+                    "“%(form)s” is used by %(count)s vacancy",
+                    "“%(form)s” is used by %(count)s vacancies",
+                    total,
+                )
+                protected.append(text % {"form": form, "count": total})
         return to_delete, counts, perms, protected
 
     # --- who uses a form: for the app whose rows do, to say ---

@@ -615,6 +615,42 @@ def test_who_may_only_look_sees_all_and_changes_nothing(desk: Desk) -> None:
         assert desk.button(name, exact=True).count() == 0
 
 
+def test_the_builder_speaks_the_language_of_who_builds(desk: Desk) -> None:
+    page, form = desk.page, make_form()
+    page.set_extra_http_headers({"Accept-Language": "nl"})
+    desk.open(form)
+    page.get_by_text("Nog door geen enkele vacature gebruikt").wait_for()
+
+    desk.row("Licence").click()
+    desk.button("Optie omlaag").first.click()
+    desk.said("Yes verplaatst naar Licence, 2 van 2")
+    desk.button("Een veld tonen bij deze keuze: No").wait_for()
+    desk.button("Details").click()
+    page.get_by_label("Naam", exact=True).fill("years")
+    page.get_by_text("'years' is ook de naam van “Years”.").wait_for()
+    desk.button("Veld verwijderen").click()
+    page.locator(".builder-toast", has_text="“Licence” verwijderd.").wait_for()
+    desk.button("Een veld toevoegen aan Experience").click()
+    desk.button("Datum", exact=True).click()
+    page.keyboard.type("Vanaf")
+    desk.preview.get_by_label("Vanaf").wait_for()
+    desk.preview.get_by_role("button", name="Send application").wait_for()  # the form speaks English
+    desk.button("Opslaan").click()
+    page.locator(".builder-state", has_text="Opgeslagen, versie 2").wait_for()
+    assert [field["type"] for field in stored(form)[1]["fields"]] == ["text", "date"]
+
+
+def test_without_its_texts_the_builder_speaks_english(desk: Desk) -> None:
+    form = make_form()
+    desk.page.set_extra_http_headers({"Accept-Language": "nl"})
+    desk.page.route("**/admin/texts.js", lambda route: route.abort())
+    desk.open(form)
+    desk.row("Years").click()
+    desk.button("Delete field").click()
+    desk.save(2)
+    assert names(stored(form)[1]["fields"]) == ["licence"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_builder_is_accessible(desk: Desk, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -375,7 +375,8 @@ def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacanc
 def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy, regions: list) -> None:
     VacancyOption.objects.create(vacancy=vacancy, option=regions[0])
     user = User.objects.create_user("guest", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_vacancy"))
+    rights = ("view_vacancy", "work_for_every_brand")
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client.force_login(user)
 
     response = client.get(page(vacancy))
@@ -461,7 +462,8 @@ def test_option_in_use_is_not_deleted_and_says_why(anna: Client, vacancy: Vacanc
 
     assertContains(
         response,
-        "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or rename it.",
+        "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or "
+        "rename it.",
     )
     assert list(filter.options.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
 

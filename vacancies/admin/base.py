@@ -1,19 +1,39 @@
 """What pages of vacancies share: upload rules, thumbnails, rows that keep an order."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.db import models
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import pgettext
+from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.workplace import RowsInline, WorkplaceAdmin
+from jobsite.workplace import RowsInline, WorkplaceAdmin, moment
+from vacancies.fields import HtmlField
+from vacancies.models import Vacancy
+from vacancies.operations import end_of_day, last_day
 from vacancies.validators import IMAGE_RULE
 
 
-class IllustratedAdmin(WorkplaceAdmin):
-    """A page with images to upload."""
+class ProseWidget(AdminProseEditorWidget):
+    """The editor, without the line ends that browsers turn into CRLF: a text nobody touched is unchanged."""
+
+    class Media:
+        js = ("vacancies/word_paste.js",)  # lists of Word are lists
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        value = super().value_from_datadict(data, files, name)
+        return value.replace("\r\n", "\n") if value else value
+
+
+class ContentAdmin(WorkplaceAdmin):
+    """A page with texts to write and images to upload."""
+
+    formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -21,6 +41,21 @@ class IllustratedAdmin(WorkplaceAdmin):
             formfield.error_messages["invalid_image"] = f"This is not a usable image. {IMAGE_RULE}"
             formfield.help_text = formfield.help_text or IMAGE_RULE
         return formfield
+
+
+def is_exact(until: datetime) -> bool:
+    """Whether a vacancy ends within a day, as an import may bring."""
+    return until != end_of_day(last_day(until))
+
+
+def last_day_of(vacancy: Vacancy) -> str:
+    """The last day on which `vacancy` shows, or the moment of its end within one; "-" without any."""
+    until = vacancy.publish_until
+    if until is None:
+        return "-"
+    return (
+        moment(until) if is_exact(until) else date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
+    )
 
 
 def thumbnail(file: Any, url: str) -> str:

@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.workplace import as_id, counted
-from vacancies.admin.base import IllustratedAdmin, thumbnail
+from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.admin.form import forms_for
 from vacancies.admin.walls import brands_of
 from vacancies.models import Brand, Vacancy
 
 
 @admin.register(Brand)
-class BrandAdmin(IllustratedAdmin):
+class BrandAdmin(ContentAdmin):
     list_display = ("name", "small_icon", "url", "vacancy_count")
     autocomplete_fields = ("form",)
     search_fields = ("name",)

@@ -24,7 +24,7 @@ from jobsite.commands import rehearsal
 from jobsite.workplace import WorkplaceAdmin, as_id
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
-from vacancies.differences import differences
+from vacancies.differences import described, differences
 from vacancies.lint import doubts, with_doubts
 from vacancies.models import State, Status, Vacancy, Version
 from vacancies.operations import Outcome
@@ -295,13 +295,11 @@ class DecidingAdmin(WorkplaceAdmin):
 def public_changes(vacancy: Vacancy) -> dict[str, Any]:
     """What the public will see otherwise than when it last saw `vacancy`, or all of it."""
     versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
-    was_public = [pk for pk, status in _statuses(versions) if status == Status.PUBLISHED]
-    before = fold(versions.filter(pk__lte=was_public[-1])) if was_public else {}
-    found = differences(before, content(vacancy))
-    return {
-        "was_public": "title" in before,
-        "changes": [each for each in found if each.name not in PUBLICATION],
-    }
+    public = [pk for pk, status in _statuses(versions) if status == Status.PUBLISHED]
+    before = fold(versions.filter(pk__lte=public[-1])) if public else {}
+    was_public = "title" in before
+    found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
+    return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 
 def _statuses(versions: Any) -> list[tuple[int, str]]:

@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobsite.workplace import counted
-from vacancies.admin.base import IllustratedAdmin, thumbnail
+from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.admin.walls import within
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 
 @admin.register(Recruiter)
-class RecruiterAdmin(IllustratedAdmin):
+class RecruiterAdmin(ContentAdmin):
     list_display = ("name", "portrait", "function", "shown", "head_count", "link_count")
     search_fields = ("name", "function")  # never the e-mail: suggestions would confirm a hidden address
     fieldsets = (

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.workplace import moment
+from vacancies.admin.base import last_day_of
 from vacancies.admin.list_filters import ENDING, REASONS, attention
 from vacancies.admin.versions import readable_by
 from vacancies.models import State, Vacancy
@@ -29,6 +30,7 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         state: own.in_state(state, at=now) for state in (State.DRAFT, State.EXPIRED)
     }
     return context | {
+        "title": _("Start"),
         "states": [
             {"state": state, "count": counted(rows), "url": address(state=state)}
             for state, rows in states.items()
@@ -47,7 +49,7 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             {
                 "title": _("Next to end"),
                 "none": _("Nothing ends within a week."),
-                "rows": [(row, moment(row.publish_until)) for row in titles(ending, "publish_until")],
+                "rows": [(row, last_day_of(row)) for row in titles(ending, "publish_until")],
             },
         ],
         "latest": latest(request),

@@ -14,29 +14,25 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.commands import rehearsal
 from jobsite.workplace import as_id, moment
-from vacancies.admin.base import IllustratedAdmin
+from vacancies.admin.base import ContentAdmin, last_day_of
 from vacancies.admin.decisions import DecidingAdmin
 from vacancies.admin.form import forms_for
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.vacancy_form import VacancyForm, is_exact
+from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
 from vacancies.admin.versions import RecordingAdmin
 from vacancies.admin.walls import brands_of
 from vacancies.differences import differences
-from vacancies.fields import HtmlField
 from vacancies.lint import doubts, with_doubts
 from vacancies.models import State, Vacancy
-from vacancies.operations import last_day
 from vacancies.previews import token_for
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 from vacancies.versions import content
@@ -56,23 +52,14 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
-class ProseWidget(AdminProseEditorWidget):
-    """The editor, without the line ends that browsers turn into CRLF: a text nobody touched is unchanged."""
-
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
-        value = super().value_from_datadict(data, files, name)
-        return value.replace("\r\n", "\n") if value else value
-
-
 class VacancyChangeList(ChangeList):
     def get_queryset(self, *args: Any, **kwargs: Any) -> VacancyQuerySet:
         rows: Any = super().get_queryset(*args, **kwargs)
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(DecidingAdmin, RecordingAdmin, IllustratedAdmin):
+class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
     form = VacancyForm
-    formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
             "offer", "company", "contact", "postcustom1"),
@@ -94,6 +81,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, IllustratedAdmin):
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or an id.")
+    list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
         js = ("vacancies/vacancy_form.js",)
@@ -138,10 +126,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, IllustratedAdmin):
 
     @display(description=gettext_lazy("Last day"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
-        until = vacancy.publish_until
-        if until is None:
-            return "-"
-        return moment(until) if is_exact(until) else date_format(last_day(until), _("j M Y"))
+        return last_day_of(vacancy)
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
@@ -251,7 +236,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, IllustratedAdmin):
     def _state_text(self, vacancy: Vacancy) -> str:
         """Where the vacancy stands, in one sentence."""
         begin, end = vacancy.publish_from, vacancy.publish_until
-        until = self.last_day(vacancy)
+        until = last_day_of(vacancy)
         match vacancy.state:
             case State.SCHEDULED if begin:
                 return _("Appears on %(moment)s.") % {"moment": moment(begin)}

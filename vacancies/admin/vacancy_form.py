@@ -18,16 +18,12 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.workplace import moment, person
+from vacancies.admin.base import is_exact
 from vacancies.admin.options import options_field
 from vacancies.differences import field_labels
 from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
 from vacancies.operations import end_of_day, last_day, obstacles, save_options
 from vacancies.vocabulary import Keyword
-
-
-def is_exact(until: datetime) -> bool:
-    """Whether a vacancy ends within a day, as an import may bring."""
-    return until != end_of_day(last_day(until))
 
 
 class VacancyForm(forms.ModelForm):

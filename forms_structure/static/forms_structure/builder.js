@@ -4,12 +4,13 @@
  */
 
 import * as dialogs from "./builder/dialogs.js";
-import { button, debounced, h, icon, Notes, plural, quoted } from "./builder/dom.js";
+import { button, debounced, h, icon, Notes } from "./builder/dom.js";
 import { about, adders, Bar, foreignSections } from "./builder/page.js";
 import { Preview } from "./builder/preview.js";
 import { Tree } from "./builder/rows.js";
 import { Failure, post } from "./builder/server.js";
 import { State } from "./builder/state.js";
+import { gettext, ngettext, quoted } from "./builder/texts.js";
 import * as tree from "./builder/tree.js";
 
 const OPEN_SECTIONS_MAX = 15; // of a longer form only the first one is open at first
@@ -62,13 +63,13 @@ class Builder {
       "p",
       { class: "builder-consent" },
       icon("verified_user"),
-      "At the end, the system asks for the consent to the privacy statement.",
+      gettext("At the end, the system asks for the consent to the privacy statement."),
     );
-    const foldAll = button("unfold_less", "Collapse all", () => this.foldAll(true), { kind: "quiet" });
-    const openAll = button("unfold_more", "Expand all", () => this.foldAll(false), { kind: "quiet" });
+    const foldAll = button("unfold_less", gettext("Collapse all"), () => this.foldAll(true), { kind: "quiet" });
+    const openAll = button("unfold_more", gettext("Expand all"), () => this.foldAll(false), { kind: "quiet" });
     const tabs = [
-      ["build", "Build"],
-      ["preview", "Preview"],
+      ["build", gettext("Build")],
+      ["preview", gettext("Preview")],
     ].map(([name, words]) =>
       button(
         "",
@@ -85,7 +86,7 @@ class Builder {
       { class: "builder-columns", "data-shown": "build" },
       h(
         "section",
-        { class: "builder-tree", "aria-label": "Sections and fields" },
+        { class: "builder-tree", "aria-label": gettext("Sections and fields") },
         h("div", { class: "builder-fold" }, foldAll, openAll),
         this.data.extends && foreignSections(this.data.extends),
         this.tree.list,
@@ -94,7 +95,11 @@ class Builder {
       ),
       this.preview.element,
     );
-    const switcher = h("div", { class: "builder-segments builder-switch", role: "group", "aria-label": "Show" }, tabs);
+    const switcher = h(
+      "div",
+      { class: "builder-segments builder-switch", role: "group", "aria-label": gettext("Show") },
+      tabs,
+    );
     this.root.prepend(this.bar.element, this.about, switcher, this.columns);
     this.showPreview = debounced(() => {
       this.refreshPreview(answersThatShow(tree.pathTo(this.form, this.state.selected)));
@@ -209,7 +214,7 @@ class Builder {
 
   refreshPreview(values = {}) {
     const structure = [...(this.data.extends?.structure ?? []), ...this.structure()];
-    const words = (field) => (field.label ? field : { ...field, label: "No label yet" });
+    const words = (field) => (field.label ? field : { ...field, label: gettext("No label yet") });
     const named = structure.map((section) => ({ ...section, fields: section.fields.map(words) }));
     const { levels, consent_section: consent } = this.language;
     const choices = Object.entries(levels).map(([value, label]) => ({ value, label }));
@@ -249,12 +254,12 @@ class Builder {
   /** What a choice of `owner` is called. */
   wordsOf(owner, choice) {
     if (owner.type === "range") return this.levels()[choice.value] ?? choice.value;
-    return owner.type === "checkbox" ? "the box is ticked" : choice.label || "No label yet";
+    return owner.type === "checkbox" ? gettext("the box is ticked") : choice.label || gettext("No label yet");
   }
 
   nameOf(node) {
-    if (node.kind === "section") return node.title || "Section without a title";
-    return node.label || (node.kind === "choice" ? "Option" : "Field without a label");
+    if (node.kind === "section") return node.title || gettext("Section without a title");
+    return node.label || (node.kind === "choice" ? gettext("Option") : gettext("Field without a label"));
   }
 
   mayHold(parentId, id) {
@@ -304,14 +309,14 @@ class Builder {
       : [tree.makeSection()];
     this.state.change(tree.insert(this.form, this.form.id, this.form.children.length, ...made), { select: made[0].id });
     this.goTo(made[0].id, sections ? "row" : "label");
-    this.notes.say(`Added ${made.map((section) => this.nameOf(section)).join(", ")}`);
+    this.notes.say(gettext("Added %(what)s", { what: made.map((section) => this.nameOf(section)).join(", ") }));
   }
 
   addField(parentId, type) {
     const field = { ...tree.makeField(type, this.kinds), name: tree.freeName("field", this.taken()) };
     this.state.change(tree.insert(this.form, parentId, this.node(parentId).children.length, field), { select: field.id });
     this.goTo(field.id, "label");
-    this.notes.say(`Added ${this.kinds.get(type).label}`);
+    this.notes.say(gettext("Added %(what)s", { what: this.kinds.get(type).label }));
   }
 
   async retype(id, type) {
@@ -369,7 +374,8 @@ class Builder {
     if (choice.label) rest.unshift(first);
     else this.label(id, first);
     this.addChoices(field.id, rest, field.children.indexOf(choice) + 1, `label:${id}`);
-    this.notes.say(`Added ${plural(rest.length + (choice.label ? 0 : 1), "option")}`);
+    const count = rest.length + (choice.label ? 0 : 1);
+    this.notes.say(ngettext("Added %(count)s option", "Added %(count)s options", count));
   }
 
   // moving, copying, deleting
@@ -377,7 +383,13 @@ class Builder {
   moveBy(id, by, part = "row") {
     const to = tree.step(this.form, id, by);
     if (to) this.moveTo(id, to.parentId, to.index);
-    else this.notes.say(`${this.nameOf(this.node(id))} is the ${by < 0 ? "first" : "last"} already`);
+    else {
+      const words = { what: this.nameOf(this.node(id)) };
+      const isFirst = by < 0;
+      this.notes.say(
+        isFirst ? gettext("%(what)s is the first already", words) : gettext("%(what)s is the last already", words),
+      );
+    }
     this.tree.focus(id, part);
   }
 
@@ -390,10 +402,13 @@ class Builder {
     this.tree.render({ all: true });
     const [moved, place, owner] = tree.pathTo(this.form, id).reverse();
     const where =
+      place.kind === "choice" ? `${this.nameOf(owner)}, ${quoted(this.wordsOf(owner, place))}` : this.nameOf(place);
+    const words = { what: this.nameOf(moved), at: place.children.indexOf(moved) + 1, count: place.children.length };
+    this.notes.say(
       place.kind === "form"
-        ? ""
-        : ` to ${place.kind === "choice" ? `${this.nameOf(owner)}, ${quoted(this.wordsOf(owner, place))}` : this.nameOf(place)}`;
-    this.notes.say(`Moved ${this.nameOf(moved)}${where}, ${place.children.indexOf(moved) + 1} of ${place.children.length}`);
+        ? gettext("Moved %(what)s, %(at)s of %(count)s", words)
+        : gettext("Moved %(what)s to %(place)s, %(at)s of %(count)s", { ...words, place: where }),
+    );
   }
 
   async askWhere(id) {
@@ -407,7 +422,7 @@ class Builder {
     const copy = tree.fresh(node, this.taken(), true);
     this.state.change(tree.insert(this.form, parent.id, parent.children.indexOf(node) + 1, copy), { select: copy.id });
     this.goTo(copy.id, "row");
-    this.notes.say(`Duplicated ${this.nameOf(node)}`);
+    this.notes.say(gettext("Duplicated %(what)s", { what: this.nameOf(node) }));
   }
 
   async delete(id) {
@@ -420,7 +435,7 @@ class Builder {
     const next = parent.children[index + 1] ?? parent.children[index - 1] ?? (parent.kind === "form" ? null : parent);
     const selected = node.kind === "choice" ? parent.id : null;
     this.state.change(tree.remove(this.form, id), { select: selected });
-    this.notes.toast(`Deleted ${quoted(this.nameOf(node))}.`, () => {
+    this.notes.toast(gettext("Deleted %(what)s.", { what: quoted(this.nameOf(node)) }), () => {
       this.state.undo();
       this.tree.focus(id, "row");
     });
@@ -458,7 +473,7 @@ class Builder {
       const { id, key } = tree.locate(form, path);
       const said = text.replace(/sections\.\d+(\.\w+)*/g, (at) => {
         const there = tree.find(form, tree.locate(form, at).id);
-        return there.kind === "form" ? "the form" : quoted(this.nameOf(there));
+        return there.kind === "form" ? gettext("the form") : quoted(this.nameOf(there));
       });
       this.faults.set(id, new Map(this.faults.get(id)).set(key, said));
     }
@@ -530,7 +545,7 @@ class Builder {
 
   async save({ lost = [] } = {}) {
     if (!this.canChange || this.isSaving) return;
-    if (!this.isDirty()) return this.notes.say("Nothing to save");
+    if (!this.isDirty()) return this.notes.say(gettext("Nothing to save"));
     if (!(await this.mayChangeForAll())) return;
     const { form } = this;
     const { name, language } = form;
@@ -552,7 +567,8 @@ class Builder {
       this.wasTried = true;
       this.setFaults(answer.faults, form);
       this.check({ now: true }); // where the name is wrong, the server did not look further
-      this.notes.say(`Not saved: ${plural(Object.keys(answer.faults).length, "error")}`);
+      const { length } = Object.keys(answer.faults);
+      this.notes.say(ngettext("Not saved: %(count)s error", "Not saved: %(count)s errors", length));
       this.showNextErrorFromTop();
     }
   }
@@ -578,7 +594,7 @@ class Builder {
     this.setFaults({}, this.form);
     this.tree.render({ all: true });
     this.bar.show();
-    this.notes.say(`Saved, version ${form.revision}`);
+    this.notes.say(gettext("Saved, version %(revision)s", { revision: form.revision }));
   }
 
   /** Who changes a form that others use is told once. */

@@ -5,24 +5,26 @@ import socket
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from jobsite import roles
 from jobsite.demo import content
-from vacancies.models import Vacancy
+from vacancies.models import Brand, Vacancy
 
 HOST = "127.0.0.1"
 ACCOUNTS = {  # name, which is the password too: what it may do, for the summary
     "admin": "superuser, sees and changes everything",
-    "recruiter": "staff, writes vacancies in the admin",
+    "editor": "writes the vacancies of every brand in the admin",
+    "recruiter": "writes those of two brands in the admin",
     "applicant": "applied to four vacancies: sign in at /account/login, or POST /v1/auth/token",
     "employee": "colleague, for INTERNAL_ACCESS=authenticated: manage.py issue_token employee",
 }
+ROLES = {"editor": "Editor", "recruiter": "Recruiter"}
 LINKS = {
     "Admin": "admin:index",
     "API documentation": "docs",
@@ -88,29 +90,21 @@ def create_accounts() -> list[str]:
     """Create the accounts that are missing, each with its name as its password; return their names."""
     known = set(User.objects.filter(username__in=ACCOUNTS).values_list("username", flat=True))
     missing = [name for name in ACCOUNTS if name not in known]
+    roles.create()
     for name in missing:
         email = f"{name}@example.org"
         if name == "admin":
             User.objects.create_superuser(name, email, name)
             continue
         person = {"first_name": "Mia", "last_name": "Maes"} if name == "applicant" else {}
-        user = User.objects.create_user(name, email, name, is_staff=name == "recruiter", **person)
+        user = User.objects.create_user(name, email, name, is_staff=name in ROLES, **person)
         if user.is_staff:
-            user.user_permissions.set(recruiter_permissions())
+            user.groups.add(Group.objects.get(name=ROLES[name]))
+            if name == "recruiter":
+                user.brands.set(Brand.objects.order_by("pk")[:2])
         elif name == "employee":
             user.user_permissions.set(Permission.objects.filter(codename="see_internal"))
     return missing
-
-
-def recruiter_permissions() -> QuerySet[Permission]:
-    """View, add and change vacancies, their parts and their forms; delete a form, and a vacancy with its
-    parts, which its page edits. A consent text is a lawyer's: to be viewed."""
-    parts = ("vacancy", "vacancyoption", "vacancyrecruiter", "attachment", "form")
-    deleted = [f"delete_{name}" for name in parts]
-    return Permission.objects.filter(
-        ~Q(codename__startswith="delete_") | Q(codename__in=deleted),
-        content_type__app_label__in=("vacancies", "forms_structure", "applications"),
-    ).exclude(codename__regex="^(add|change|delete)_(consenttext|accesslog)$|_token$")
 
 
 def summary(made: dict[str, int], accounts: list[str], base: str, *, is_served: bool) -> str:

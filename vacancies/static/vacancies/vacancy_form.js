@@ -55,7 +55,7 @@ window.addEventListener("load", () => {
   });
 
   // --- review: the answer is a piece of page from our own server, with every text in it escaped ---
-  const save = form.querySelector("[name=_continue]") || form.querySelector("[name=_save]");
+  const save = form.elements._continue || form.elements._save; // unfold puts them outside the form
   if (desk.dataset.review && save) {
     const review = button(_("Review changes"));
     save.parentElement.insertBefore(review, save);

@@ -1,32 +1,37 @@
 /** What recruiters are asked before something happens; each question is answered by a promise, null for "cancel". */
 
-import { ask, h, newId, plural, quoted } from "./dom.js";
-import { links, usedBy } from "./page.js";
+import { ask, h, newId } from "./dom.js";
+import { andMore, links, usedBy } from "./page.js";
 import { Failure, get } from "./server.js";
+import { gettext, ngettext, quoted } from "./texts.js";
 import { fieldsIn, pathTo, walk } from "./tree.js";
 
-const CANCEL = { value: "", label: "Cancel" };
+const CANCEL = { value: "", label: gettext("Cancel") };
 const confirm = (app, title, body, label) => ask(app.root, title, body, [{ value: "yes", label, kind: "primary" }, CANCEL]);
 const labelOf = (id, words) => h("label", { for: id, class: "builder-label" }, words);
 
 /** To the type `label`, although what `goes` does not fit it? */
 export function confirmType(app, label, goes) {
-  const words = goes.length > 1 ? `${goes.slice(0, -1).join(", ")} and ${goes.at(-1)}` : goes[0];
-  return confirm(app, `Make it ${quoted(label)}?`, [`This takes away ${words}.`], "Change the type");
+  const first = goes.slice(0, -1).join(", ");
+  const what = first ? gettext("%(first)s and %(last)s", { first, last: goes.at(-1) }) : goes[0];
+  const body = [gettext("This takes away %(what)s.", { what })];
+  return confirm(app, gettext("Make it %(type)s?", { type: quoted(label) }), body, gettext("Change the type"));
 }
 
 /** Delete an option although `fields` depend on it? */
 export function confirmOption(app, choice, fields) {
-  const words =
-    fields.length === 1
-      ? "This field shows only when it is chosen, and goes with it:"
-      : "These fields show only when it is chosen, and go with it:";
+  const words = ngettext(
+    "This field shows only when it is chosen, and goes with it:",
+    "These fields show only when it is chosen, and go with it:",
+    fields.length,
+  );
   const list = h(
     "ul",
     {},
     fields.map((field) => h("li", {}, app.nameOf(field))),
   );
-  return confirm(app, `Delete the option ${quoted(app.nameOf(choice))}?`, [words, list], "Delete");
+  const title = gettext("Delete the option %(option)s?", { option: quoted(app.nameOf(choice)) });
+  return confirm(app, title, [words, list], gettext("Delete"));
 }
 
 /** Where to move `node`: {parentId, index} for `move`. */
@@ -38,8 +43,8 @@ export async function askWhere(app, node) {
   if (node.kind === "section") {
     const others = form.children.filter((each) => each !== node);
     places = [
-      ["At the start", form.id, 0],
-      ...others.map((each, index) => [`After ${app.nameOf(each)}`, form.id, index + 1]),
+      [gettext("At the start"), form.id, 0],
+      ...others.map((each, index) => [gettext("After %(section)s", { section: app.nameOf(each) }), form.id, index + 1]),
     ];
     offered = places.map(option);
   } else {
@@ -52,18 +57,20 @@ export async function askWhere(app, node) {
       .filter(({ kind }) => kind === "choice")
       .map((place) => {
         const owner = pathTo(form, place.id).at(-2);
-        return [`${app.nameOf(owner)}: when ${quoted(app.wordsOf(owner, place))}`, place.id, end(place)];
+        const words = { field: app.nameOf(owner), choice: quoted(app.wordsOf(owner, place)) };
+        return [gettext("%(field)s: when %(choice)s", words), place.id, end(place)];
       });
     places = [...sections, ...choices];
     const options = places.map(option);
     offered = [
-      h("optgroup", { label: "At the end of a section" }, options.slice(0, sections.length)),
-      h("optgroup", { label: "Shown when an option is chosen" }, options.slice(sections.length)),
+      h("optgroup", { label: gettext("At the end of a section") }, options.slice(0, sections.length)),
+      h("optgroup", { label: gettext("Shown when an option is chosen") }, options.slice(sections.length)),
     ];
   }
   const select = h("select", { id: newId(), size: Math.min(Math.max(places.length, 2), 14) }, offered);
-  const body = [labelOf(select.id, node.kind === "section" ? "Place" : "Section or condition"), select];
-  if (!(await confirm(app, `Move ${quoted(app.nameOf(node))} to…`, body, "Move"))) return null;
+  const label = node.kind === "section" ? gettext("Place") : gettext("Section or condition");
+  const title = gettext("Move %(what)s to…", { what: quoted(app.nameOf(node)) });
+  if (!(await confirm(app, title, [labelOf(select.id, label), select], gettext("Move")))) return null;
   const [, parentId, index] = places[select.value];
   return { parentId, index };
 }
@@ -76,18 +83,20 @@ export async function askForSections(app) {
     { id: newId() },
     forms.map(({ id, name }) => h("option", { value: id }, name)),
   );
-  const list = h("div", { class: "builder-borrow", role: "group", "aria-label": "Sections" });
+  const list = h("div", { class: "builder-borrow", role: "group", "aria-label": gettext("Sections") });
   let found = [];
   const offer = ({ title, fields }, index) => {
     const box = h("input", { type: "checkbox", id: newId(), value: index });
-    const count = h("span", { class: "builder-meta" }, ` ${plural(fields.length, "field")}`);
-    return h("div", { class: "builder-tick" }, box, h("label", { for: box.id }, title || "Section without a title", count));
+    const size = ngettext("%(count)s field", "%(count)s fields", fields.length);
+    const count = h("span", { class: "builder-meta" }, ` ${size}`);
+    const words = title || gettext("Section without a title");
+    return h("div", { class: "builder-tick" }, box, h("label", { for: box.id }, words, count));
   };
   const load = async () => {
     const wanted = select.value;
-    list.replaceChildren("Loading…");
+    list.replaceChildren(gettext("Loading…"));
     let sections = [];
-    let words = "This form has no sections.";
+    let words = gettext("This form has no sections.");
     try {
       sections = (await get(urls.sections.replace(/\d+(?=\/sections\/$)/, wanted))).answer.sections;
     } catch (failure) {
@@ -99,8 +108,8 @@ export async function askForSections(app) {
   };
   select.addEventListener("change", load);
   load();
-  if (!(await confirm(app, "Copy a section from another form", [labelOf(select.id, "Form"), select, list], "Copy")))
-    return [];
+  const body = [labelOf(select.id, gettext("Form")), select, list];
+  if (!(await confirm(app, gettext("Copy a section from another form"), body, gettext("Copy")))) return [];
   return [...list.querySelectorAll(":checked")].map((box) => found[box.value]);
 }
 
@@ -108,21 +117,29 @@ export async function askForSections(app) {
 export function askForWhom(app) {
   const { use, user, can_add: canAdd } = app.data;
   const more = use.total - use.some.length;
-  const body = [`This form is ${usedBy(use).replace("Used", "used")}:`, links(use.some)];
-  if (more > 0) body.push(`… and ${more} more.`);
-  body.push(use.total === 1 ? "Saving changes the form there." : "Saving changes the form for all of them.");
-  const choices = [{ value: "all", label: "Change it for all", kind: "primary" }, CANCEL];
-  if (user && canAdd) choices.splice(1, 0, { value: "copy", label: `Make a copy for ${quoted(user.label)}`, kind: "soft" });
-  return ask(app.root, "Change it for all?", body, choices);
+  const body = [`${usedBy(use)}:`, links(use.some)];
+  if (more > 0) body.push(andMore(more));
+  body.push(
+    use.total === 1 ? gettext("Saving changes the form there.") : gettext("Saving changes the form for all of them."),
+  );
+  const choices = [{ value: "all", label: gettext("Change it for all"), kind: "primary" }, CANCEL];
+  if (user && canAdd) {
+    const label = gettext("Make a copy for %(vacancy)s", { vacancy: quoted(user.label) });
+    choices.splice(1, 0, { value: "copy", label, kind: "soft" });
+  }
+  return ask(app.root, gettext("Change it for all?"), body, choices);
 }
 
 /** Somebody else saved meanwhile: "copy" to keep both. */
 export function explainConflict(app, { who, when, revision }) {
-  const theirs = h("p", {}, h("a", { href: app.data.urls.change, target: "_blank" }, "Open that version in a new tab"));
-  const body = [`${who} saved version ${revision} at ${when}, after you opened this form. Nothing was overwritten.`, theirs];
-  const choices = [{ value: "", label: "Keep editing" }];
-  if (app.data.can_add) choices.unshift({ value: "copy", label: "Save mine as a copy", kind: "primary" });
-  return ask(app.root, "Somebody else saved this form", body, choices);
+  const link = h("a", { href: app.data.urls.change, target: "_blank" }, gettext("Open that version in a new tab"));
+  const text = gettext(
+    "%(who)s saved version %(revision)s at %(when)s, after you opened this form. Nothing was overwritten.",
+    { who, revision, when },
+  );
+  const choices = [{ value: "", label: gettext("Keep editing") }];
+  if (app.data.can_add) choices.unshift({ value: "copy", label: gettext("Save mine as a copy"), kind: "primary" });
+  return ask(app.root, gettext("Somebody else saved this form"), [text, h("p", {}, link)], choices);
 }
 
 /** Save although published vacancies lose the fields with the names `lost`? */
@@ -139,26 +156,25 @@ export function confirmLoss(app, { lost, use }) {
     {},
     lost.map((name) => h("li", {}, words(name), h("code", {}, name))),
   );
-  const who = plural(use.published, "published vacancy asks", "published vacancies ask");
-  return confirm(
-    app,
-    "Take these fields away?",
-    [`${who} for them. They vanish from there at once:`, list],
-    "Take them away and save",
+  const text = ngettext(
+    "%(count)s published vacancy asks for them. They vanish from there at once:",
+    "%(count)s published vacancies ask for them. They vanish from there at once:",
+    use.published,
   );
+  return confirm(app, gettext("Take these fields away?"), [text, list], gettext("Take them away and save"));
 }
 
 export function confirmSaving(app) {
-  const words = "The new sections go to a form of their own. What you changed here is not saved yet.";
-  return confirm(app, "Save first?", [words], "Save");
+  const words = gettext("The new sections go to a form of their own. What you changed here is not saved yet.");
+  return confirm(app, gettext("Save first?"), [words], gettext("Save"));
 }
 
 export function explainFailure(app, failure) {
-  return ask(app.root, "Not done", [sentence(failure)], [{ value: "", label: "Close", kind: "primary" }]);
+  return ask(app.root, gettext("Not done"), [sentence(failure)], [{ value: "", label: gettext("Close"), kind: "primary" }]);
 }
 
 function sentence(failure) {
   if (failure instanceof Failure) return failure.message;
   console.error(failure);
-  return "Something went wrong on this page. Your work is still here.";
+  return gettext("Something went wrong on this page. Your work is still here.");
 }

@@ -1,5 +1,7 @@
 /** Small tools to make nodes: text goes in as text, never as markup. */
 
+import { gettext } from "./texts.js";
+
 /** An element: properties that start with "on" are listeners, null and false are left out. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -26,9 +28,6 @@ export function button(symbol, words, onclick, { isShort = false, kind = "", ...
     isShort ? spoken(words) : h("span", {}, words),
   );
 }
-
-export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-export const quoted = (text) => `“${text}”`;
 
 let ids = 0;
 export const newId = () => `builder-${++ids}`;
@@ -97,22 +96,23 @@ export class Notes {
     this.toasts.replaceChildren();
   }
 
-  /** Show `text`, with a button if `action` is given; it stays longer while the pointer or the focus is on it. */
-  toast(text, action = null, label = "Undo") {
+  /** Show `text`, with a button to undo it by `action` if that is given; it stays longer while the pointer or the focus
+   *  is on it. */
+  toast(text, action = null) {
     const close = () => toast.remove();
     const toast = h(
       "div",
       { class: "builder-toast" },
       h("span", {}, text),
       action &&
-        button("", label, () => {
+        button("", gettext("Undo"), () => {
           close();
           action();
         }),
-      button("close", "Close", close, { isShort: true }),
+      button("close", gettext("Close"), close, { isShort: true }),
     );
     this.toasts.replaceChildren(toast);
-    this.say(action ? `${text} ${label} is possible.` : text);
+    this.say(action ? `${text} ${gettext("Undo is possible.")}` : text);
     const leave = () => (toast.matches(":hover, :focus-within") ? setTimeout(leave, 2_000) : close());
     setTimeout(leave, 8_000);
   }

@@ -1,7 +1,8 @@
 /** What opens below a selected row: the inputs for a section or a field, each with its error. */
 
-import { button, h, newId, plural } from "./dom.js";
+import { button, h, newId } from "./dom.js";
 import { richText } from "./richtext.js";
+import { gettext, ngettext } from "./texts.js";
 
 /** Inputs of one node. `app.edit` gets what is typed; `show` puts the node's values and errors into the inputs. */
 class Editor {
@@ -91,7 +92,7 @@ export class SectionEditor extends Editor {
   constructor(app, { id, description }) {
     super(app, id);
     const text = richText({
-      label: "Text",
+      label: gettext("Text"),
       html: description,
       disabled: !app.canChange,
       onInput: (value) => this.edit({ description: value }, "description"),
@@ -102,14 +103,14 @@ export class SectionEditor extends Editor {
       this.rest,
       this.text(
         "title",
-        "Title",
+        gettext("Title"),
         (node) => node.title,
         (title) => this.edit({ title }, "title"),
         { part: "label" },
       ),
       this.control("description", "", text.element, (node) => text.set(node.description), { described: text.area }),
     );
-    this.top.querySelector(".builder-rich").before(h("span", { class: "builder-label" }, "Text above the fields"));
+    this.top.querySelector(".builder-rich").before(h("span", { class: "builder-label" }, gettext("Text above the fields")));
   }
 }
 
@@ -125,7 +126,7 @@ export class FieldEditor extends Editor {
     const kind = app.kinds.get(type);
     const label = this.text(
       "label",
-      ask === null ? "Label" : "Label of the input for the language",
+      ask === null ? gettext("Label") : gettext("Label of the input for the language"),
       (field) => field.label,
       (value) => app.label(id, value),
       { part: "label" },
@@ -144,7 +145,7 @@ export class FieldEditor extends Editor {
     const ticks = [
       this.tick(
         "required",
-        "Required",
+        gettext("Required"),
         (field) => field.required,
         (required) => this.edit({ required }),
       ),
@@ -153,7 +154,7 @@ export class FieldEditor extends Editor {
       ticks.push(
         this.tick(
           "ask",
-          "Ask which language",
+          gettext("Ask which language"),
           (field) => field.ask !== null,
           (on) => app.askForLanguage(id, on),
         ),
@@ -165,7 +166,7 @@ export class FieldEditor extends Editor {
       label,
       this.control(
         "type",
-        "Type",
+        gettext("Type"),
         types,
         (field) => {
           types.value = field.type;
@@ -174,15 +175,15 @@ export class FieldEditor extends Editor {
       ),
       h("div", { class: "builder-control builder-ticks" }, ticks),
       this.widths(),
-      kind.has_options && h("p", { class: "builder-label is-wide" }, "Options"),
-      type === "range" && h("p", { class: "builder-label is-wide" }, "Levels"),
+      kind.has_options && h("p", { class: "builder-label is-wide" }, gettext("Options")),
+      type === "range" && h("p", { class: "builder-label is-wide" }, gettext("Levels")),
     );
     this.foot = h(
       "div",
       { class: "builder-editor-foot" },
       kind.has_options &&
         app.canChange &&
-        button("add", "Option", () => app.addChoices(id), { "data-part": "add", kind: "quiet" }),
+        button("add", gettext("Option"), () => app.addChoices(id), { "data-part": "add", kind: "quiet" }),
       this.details(node),
     );
   }
@@ -209,7 +210,7 @@ export class FieldEditor extends Editor {
     const box = h(
       "fieldset",
       { class: "builder-widths" },
-      h("legend", {}, "Width"),
+      h("legend", {}, gettext("Width")),
       radios.map(({ element }) => element),
     );
     return this.control("css", "", box, (node) =>
@@ -225,8 +226,8 @@ export class FieldEditor extends Editor {
     const nameOf = (key, label) => {
       const isFrozen = app.frozen.has(key === "name" ? name : ask);
       const hint = isFrozen
-        ? "Locked: published vacancies use this name, so it stays the same for the answers that come in."
-        : "What a public site calls the answer. Letters, digits, hyphens and underscores.";
+        ? gettext("Locked: published vacancies use this name, so it stays the same for the answers that come in.")
+        : gettext("What a public site calls the answer. Letters, digits, hyphens and underscores.");
       const faultKey = key === "name" ? "name" : "label.name";
       const made = this.text(
         faultKey,
@@ -241,10 +242,10 @@ export class FieldEditor extends Editor {
     const panel = h(
       "div",
       { class: "builder-details", id: newId() },
-      nameOf("name", "Name"),
-      ask !== null && nameOf("ask", "Name of the input for the language"),
+      nameOf("name", gettext("Name")),
+      ask !== null && nameOf("ask", gettext("Name of the input for the language")),
     );
-    const toggle = button("expand_more", "Details", () => app.showDetails(!app.ui.details), {
+    const toggle = button("expand_more", gettext("Details"), () => app.showDetails(!app.ui.details), {
       kind: "quiet",
       "data-part": "details",
       "aria-controls": panel.id,
@@ -270,8 +271,8 @@ export class ChoiceEditor {
     this.label = h("input", {
       type: "text",
       "data-part": "label",
-      "aria-label": "Option",
-      placeholder: "Option",
+      "aria-label": gettext("Option"),
+      placeholder: gettext("Option"),
       autocomplete: "off",
       readonly: !app.canChange,
       oninput: () => app.label(id, this.label.value),
@@ -282,8 +283,8 @@ export class ChoiceEditor {
       type: "text",
       class: "builder-value",
       "data-part": "value",
-      "aria-label": "Value of the option",
-      title: "Value: what a public site sends",
+      "aria-label": gettext("Value of the option"),
+      title: gettext("Value: what a public site sends"),
       autocomplete: "off",
       readonly: !app.canChange,
       oninput: () => app.edit(id, { value: this.value.value, auto: false }, `value:${id}`),
@@ -322,7 +323,7 @@ export class ChoiceEditor {
     faults.delete("value");
     this.value.hidden = !showsValue && !value;
     tell(this.errors[0], [...faults.values()].join(" "), this.label);
-    tell(this.errors[1], value && `Value: ${value}`, this.value);
+    tell(this.errors[1], value && gettext("Value: %(fault)s", { fault: value }), this.value);
   }
 }
 
@@ -333,6 +334,6 @@ export const errorMark = (count) =>
         "span",
         { class: "builder-fault" },
         h("span", { class: "material-symbols-outlined", "aria-hidden": "true" }, "error"),
-        plural(count, "error"),
+        ngettext("%(count)s error", "%(count)s errors", count),
       )
     : "";

@@ -1,7 +1,8 @@
 /** What stands around the tree: the bar at the top, who uses the form, what can be added. */
 
-import { button, h, icon, newId, plural, quoted, spoken } from "./dom.js";
+import { button, h, icon, newId, spoken } from "./dom.js";
 import { SYMBOLS } from "./rows.js";
+import { around, gettext, ngettext, quoted } from "./texts.js";
 
 /** The bar that stays: the form's name, what is going on, undo, redo, save. */
 export class Bar {
@@ -26,17 +27,20 @@ export class Bar {
     );
     this.state = h("p", { class: "builder-state", role: "status" });
     this.errors = button("error", "", () => app.showNextError(), { kind: "error", hidden: true });
-    this.undo = button("undo", "Undo", () => app.state.undo(), {
+    this.undo = button("undo", gettext("Undo"), () => app.state.undo(), {
       isShort: true,
       kind: "quiet",
       "aria-keyshortcuts": "Control+Z",
     });
-    this.redo = button("redo", "Redo", () => app.state.redo(), {
+    this.redo = button("redo", gettext("Redo"), () => app.state.redo(), {
       isShort: true,
       kind: "quiet",
       "aria-keyshortcuts": "Control+Shift+Z",
     });
-    this.save = button("save", "Save", () => app.save(), { kind: "primary", "aria-keyshortcuts": "Control+S" });
+    this.save = button("save", gettext("Save"), () => app.save(), {
+      kind: "primary",
+      "aria-keyshortcuts": "Control+S",
+    });
     this.fault = h("p", { class: "builder-error", id: newId(), role: "alert", hidden: true });
     this.element = h(
       "header",
@@ -44,9 +48,9 @@ export class Bar {
       h(
         "div",
         { class: "builder-naming" },
-        h("label", { for: this.name.id, class: "builder-spoken" }, "Name of the form"),
+        h("label", { for: this.name.id, class: "builder-spoken" }, gettext("Name of the form")),
         this.name,
-        h("label", { for: this.language.id, class: "builder-spoken" }, "Language"),
+        h("label", { for: this.language.id, class: "builder-spoken" }, gettext("Language")),
         this.language,
       ),
       h("div", { class: "builder-doing" }, this.state, this.errors, canChange && [this.undo, this.redo, this.save]),
@@ -60,12 +64,12 @@ export class Bar {
     if (this.name.value !== form.name) this.name.value = form.name;
     this.language.value = form.language;
     const words = !canChange
-      ? "You may look, not change"
+      ? gettext("You may look, not change")
       : isSaving
-        ? "Saving…"
+        ? gettext("Saving…")
         : isDirty
-          ? "Unsaved changes"
-          : `Saved, version ${saved.revision}`;
+          ? gettext("Unsaved changes")
+          : gettext("Saved, version %(revision)s", { revision: saved.revision });
     const symbol = !canChange ? "lock" : isDirty ? "edit" : "check_circle";
     if (this.state.textContent !== symbol + words) this.state.replaceChildren(icon(symbol), words);
     this.state.classList.toggle("is-dirty", isDirty);
@@ -76,7 +80,7 @@ export class Bar {
 
   showFaults(faults, count) {
     this.errors.hidden = !count;
-    this.errors.lastChild.replaceChildren(`${count}`, h("span", { class: "builder-rest" }, " to correct"));
+    this.errors.lastChild.replaceChildren(`${count}`, h("span", { class: "builder-rest" }, ` ${gettext("to correct")}`));
     const own = [...(faults.get(this.app.form.id) ?? [])];
     this.fault.hidden = !own.length;
     this.fault.textContent = own.map(([, text]) => text).join(" ");
@@ -93,12 +97,20 @@ export const links = (all) =>
     all.map(({ label, url }) => h("li", {}, h("a", { href: url, target: "_blank" }, label))),
   );
 
+export const andMore = (count) => ngettext("… and %(count)s more", "… and %(count)s more", count);
+
 export function usedBy({ total, published }) {
-  if (!total) return "Not used by any vacancy yet";
-  const online =
-    published &&
-    (published === total ? (total === 1 ? ", published" : ", all published") : `, ${published} of them published`);
-  return `Used by ${plural(total, "vacancy", "vacancies")}${online || ""}`;
+  if (!total) return gettext("Not used by any vacancy yet");
+  if (!published) return ngettext("Used by %(count)s vacancy", "Used by %(count)s vacancies", total);
+  if (published === total) {
+    return ngettext("Used by %(count)s vacancy, published", "Used by %(count)s vacancies, all published", total);
+  }
+  return ngettext(
+    "Used by %(total)s vacancies, %(count)s of them published",
+    "Used by %(total)s vacancies, %(count)s of them published",
+    published,
+    { total },
+  );
 }
 
 /** What the form is for, and what can be done with the whole of it. */
@@ -112,17 +124,23 @@ export function about(app) {
     h(
       "div",
       { class: "builder-use" },
-      data.form.is_default && h("p", {}, icon("home"), "The site’s form, for every vacancy without another one."),
+      data.form.is_default && h("p", {}, icon("home"), gettext("The site’s form, for every vacancy without another one.")),
       use.total
         ? h(
             "details",
             {},
             h("summary", {}, icon("work"), h("span", {}, usedBy(use))),
             links(use.some),
-            more > 0 && h("p", {}, `… and ${more} more`),
+            more > 0 && h("p", {}, andMore(more)),
           )
         : h("p", {}, icon("work"), usedBy(use)),
-      data.user && h("p", {}, icon("arrow_back"), "Opened from ", h("a", { href: data.user.url }, data.user.label)),
+      data.user &&
+        h(
+          "p",
+          {},
+          icon("arrow_back"),
+          h("span", {}, around(gettext("Opened from %(link)s"), h("a", { href: data.user.url }, data.user.label))),
+        ),
     ),
     h(
       "div",
@@ -130,11 +148,14 @@ export function about(app) {
       data.user &&
         !data.extends &&
         data.can_add &&
-        button("playlist_add", "Add sections for this vacancy only", () => app.extend(), { kind: "soft" }),
-      link("history", "Versions", data.urls.history),
-      data.can_add && button("content_copy", "Copy", () => app.copy(), { kind: "quiet" }),
-      link("download", "Export", data.urls.export, { download: "", title: "As the interface serves it; what is saved" }),
-      app.canChange && link("delete", "Delete", data.urls.delete),
+        button("playlist_add", gettext("Add sections for this vacancy only"), () => app.extend(), { kind: "soft" }),
+      link("history", gettext("Versions"), data.urls.history),
+      data.can_add && button("content_copy", gettext("Copy"), () => app.copy(), { kind: "quiet" }),
+      link("download", gettext("Export"), data.urls.export, {
+        download: "",
+        title: gettext("As the interface serves it; what is saved"),
+      }),
+      app.canChange && link("delete", gettext("Delete"), data.urls.delete),
     ),
   ];
 }
@@ -150,17 +171,30 @@ export function foreignSections({ name, url, structure }) {
         "summary",
         {},
         icon("lock"),
-        h("span", { class: "builder-name" }, section.title || "Section without a title"),
-        h("span", { class: "builder-meta" }, `from ${name}, ${plural(section.fields.length, "field")}`),
+        h("span", { class: "builder-name" }, section.title || gettext("Section without a title")),
+        h(
+          "span",
+          { class: "builder-meta" },
+          ngettext("from %(form)s, %(count)s field", "from %(form)s, %(count)s fields", section.fields.length, {
+            form: name,
+          }),
+        ),
       ),
       h(
         "ul",
         {},
         section.fields.map((field) =>
-          h("li", {}, icon(SYMBOLS.get(field.type)), text(field), field.required && [" *", spoken("required")]),
+          h("li", {}, icon(SYMBOLS.get(field.type)), text(field), field.required && [" *", spoken(gettext("required"))]),
         ),
       ),
-      h("p", {}, "Part of another form: ", h("a", { href: url }, `change it in ${quoted(name)}`), ", for all that use it."),
+      h(
+        "p",
+        {},
+        around(
+          gettext("Part of another form: %(link)s, for all that use it."),
+          h("a", { href: url }, gettext("change it in %(form)s", { form: quoted(name) })),
+        ),
+      ),
     ),
   );
 }
@@ -176,17 +210,24 @@ export function adders(app) {
     { class: `builder-start ${isEmpty ? "is-empty" : ""}` },
     isEmpty && [
       icon("dynamic_form"),
-      h("h2", {}, app.data.extends ? "Add what this form asks besides" : "What do you want to ask?"),
-      h("p", {}, "Start with a ready-made section, an empty one, or one of another form. All of it can be changed."),
+      h("h2", {}, app.data.extends ? gettext("Add what this form asks besides") : gettext("What do you want to ask?")),
+      h(
+        "p",
+        {},
+        gettext("Start with a ready-made section, an empty one, or one of another form. All of it can be changed."),
+      ),
     ],
     h(
       "div",
       { class: "builder-start-buttons" },
-      button("add", "Section", () => app.addSections(), { kind: isEmpty ? "primary" : "solid", "data-part": "add-section" }),
+      button("add", gettext("Section"), () => app.addSections(), {
+        kind: isEmpty ? "primary" : "solid",
+        "data-part": "add-section",
+      }),
       app.data.other_forms.length > 0 &&
-        button("file_copy", "Copy a section from another form…", () => app.borrow(), { kind: "soft" }),
+        button("file_copy", gettext("Copy a section from another form…"), () => app.borrow(), { kind: "soft" }),
     ),
-    h("p", { class: "builder-label" }, "Ready-made sections"),
+    h("p", { class: "builder-label" }, gettext("Ready-made sections")),
     h("div", { class: "builder-start-buttons" }, presets),
   );
 }

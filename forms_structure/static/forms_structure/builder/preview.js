@@ -5,6 +5,7 @@
  */
 
 import { button, h, newId } from "./dom.js";
+import { gettext } from "./texts.js";
 
 const WIDE = 720; // CSS pixels of the wide preview, however many the screen has for it: enough for fields side by side
 const NARROW = 760; // below it the wide preview would be too small to read: phone width first
@@ -22,7 +23,7 @@ export class Preview {
     this.onPick = onPick;
     this.shown = null;
     this.frame = h("iframe", {
-      title: "Preview",
+      title: gettext("Preview"),
       class: "builder-frame",
       sandbox: "allow-same-origin allow-forms allow-scripts",
     });
@@ -31,8 +32,8 @@ export class Preview {
       <link rel="stylesheet"><style>${STYLE}</style></head><body></body></html>`;
     this.result = h("p", { class: "builder-preview-result", role: "status" });
     const widths = [
-      ["Wide", "desktop_windows", ""],
-      ["Phone", "smartphone", "is-phone"],
+      [gettext("Wide"), "desktop_windows", ""],
+      [gettext("Phone"), "smartphone", "is-phone"],
     ].map(([words, symbol, name]) => {
       const choose = () => {
         widths.forEach((each) => each.setAttribute("aria-pressed", each === made));
@@ -53,8 +54,8 @@ export class Preview {
       h(
         "header",
         {},
-        h("h2", { id: title }, "Preview"),
-        h("div", { class: "builder-segments", role: "group", "aria-label": "Width of the preview" }, widths),
+        h("h2", { id: title }, gettext("Preview")),
+        h("div", { class: "builder-segments", role: "group", "aria-label": gettext("Width of the preview") }, widths),
       ),
       this.stage,
       this.result,
@@ -93,7 +94,7 @@ export class Preview {
       language,
       values: { ...this.shown?.values(), ...values },
       onSubmit: () => {
-        this.result.textContent = "Complete and valid: a public site would send this application now.";
+        this.result.textContent = gettext("Complete and valid: a public site would send this application now.");
       },
     });
     this.document.documentElement.lang = language;

@@ -1,6 +1,7 @@
 /** A small editor for the text of a section: bold, italic, lists, links. */
 
 import { button, h, newId } from "./dom.js";
+import { gettext } from "./texts.js";
 
 const BLOCKS = new Set("p ul ol li h2 h3 h4 h5 blockquote".split(" "));
 const INLINE = new Set("br strong b em i u a".split(" "));
@@ -101,9 +102,9 @@ export function richText({ label, html, onInput, disabled = false }) {
   const linker = h(
     "div",
     { class: "builder-rich-link", hidden: true },
-    h("label", { for: linkId }, "Address"),
+    h("label", { for: linkId }, gettext("Address")),
     address,
-    button("", "Set link", () => link()),
+    button("", gettext("Set link"), () => link()),
   );
   const askForLink = () => {
     const selection = getSelection();
@@ -130,11 +131,11 @@ export function richText({ label, html, onInput, disabled = false }) {
     { class: "builder-rich" },
     h(
       "div",
-      { class: "builder-rich-tools", role: "group", "aria-label": "Format" },
-      tool("format_bold", "Bold", () => run("bold")),
-      tool("format_italic", "Italic", () => run("italic")),
-      tool("format_list_bulleted", "List", () => run("insertUnorderedList")),
-      tool("link", "Link", askForLink),
+      { class: "builder-rich-tools", role: "group", "aria-label": gettext("Format") },
+      tool("format_bold", gettext("Bold"), () => run("bold")),
+      tool("format_italic", gettext("Italic"), () => run("italic")),
+      tool("format_list_bulleted", gettext("List"), () => run("insertUnorderedList")),
+      tool("link", gettext("Link"), askForLink),
     ),
     linker,
     area,

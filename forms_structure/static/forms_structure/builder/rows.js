@@ -3,8 +3,9 @@
  * and puts existing elements in order, so the focus and half-typed words stay.
  */
 
-import { button, h, icon, newId, plural, quoted, spoken } from "./dom.js";
+import { button, h, icon, newId, spoken } from "./dom.js";
 import { ChoiceEditor, errorMark, FieldEditor, SectionEditor } from "./editor.js";
+import { gettext, ngettext, quoted } from "./texts.js";
 
 export const SYMBOLS = new Map(
   Object.entries({
@@ -22,6 +23,20 @@ export const SYMBOLS = new Map(
   }),
 );
 const CHOICES_SHOWN = 100;
+const SECTION_TOOLS = {
+  up: gettext("Move section up"),
+  down: gettext("Move section down"),
+  move: gettext("Move to…"),
+  duplicate: gettext("Duplicate section"),
+  delete: gettext("Delete section"),
+};
+const FIELD_TOOLS = {
+  up: gettext("Move field up"),
+  down: gettext("Move field down"),
+  move: gettext("Move to…"),
+  duplicate: gettext("Duplicate field"),
+  delete: gettext("Delete field"),
+};
 
 export class Tree {
   constructor(app) {
@@ -153,7 +168,7 @@ class NodeView {
   handle() {
     return (
       this.app.canChange &&
-      h("span", { class: "builder-handle", "aria-hidden": "true", title: "Drag to move" }, icon("drag_indicator"))
+      h("span", { class: "builder-handle", "aria-hidden": "true", title: gettext("Drag to move") }, icon("drag_indicator"))
     );
   }
 
@@ -183,19 +198,19 @@ class NodeView {
     );
   }
 
-  tools(what, withMove = true) {
+  tools(words) {
     if (!this.isSelected || !this.app.canChange) return null;
     const { app, id } = this;
-    const short = (symbol, words, part, call) =>
-      button(symbol, words, call, { isShort: true, kind: "quiet", "data-part": part });
+    const short = (symbol, part, call) =>
+      button(symbol, words[part], call, { isShort: true, kind: "quiet", "data-part": part });
     return h(
       "span",
       { class: "builder-tools" },
-      short("arrow_upward", `Move ${what} up`, "up", () => app.moveBy(id, -1, "up")),
-      short("arrow_downward", `Move ${what} down`, "down", () => app.moveBy(id, 1, "down")),
-      withMove && short("drive_file_move", "Move to…", "move", () => app.askWhere(id)),
-      short("content_copy", `Duplicate ${what}`, "duplicate", () => app.duplicate(id)),
-      short("delete", `Delete ${what}`, "delete", () => app.delete(id)),
+      short("arrow_upward", "up", () => app.moveBy(id, -1, "up")),
+      short("arrow_downward", "down", () => app.moveBy(id, 1, "down")),
+      short("drive_file_move", "move", () => app.askWhere(id)),
+      short("content_copy", "duplicate", () => app.duplicate(id)),
+      short("delete", "delete", () => app.delete(id)),
     );
   }
 
@@ -239,7 +254,7 @@ class NodeView {
       {
         class: "builder-types",
         role: "group",
-        "aria-label": "Type of the new field",
+        "aria-label": gettext("Type of the new field"),
         onkeydown: (event) => {
           if (event.key === "Escape") this.app.offerTypes(null);
         },
@@ -253,7 +268,8 @@ class NodeView {
 
 class SectionView extends NodeView {
   constructor(tree, node) {
-    const fields = h("ul", { class: "builder-fields", id: newId(), "data-parent": node.id });
+    const empty = gettext("No fields yet");
+    const fields = h("ul", { class: "builder-fields", id: newId(), "data-parent": node.id, "data-empty": empty });
     const adder = h("div", { class: "builder-adder" });
     super(tree, node, [fields, adder]);
     Object.assign(this, { fields, adder });
@@ -264,11 +280,12 @@ class SectionView extends NodeView {
     const { app } = this;
     const isOpen = !app.ui.closed.has(this.id);
     const errors = app.faultsAt(node).length + (isOpen ? 0 : app.faultsBelow(node));
-    const title = node.title || "Section without a title";
+    const title = node.title || gettext("Section without a title");
     const count = node.children.length;
+    const fold = gettext("Fields of %(title)s", { title });
     this.draw([node.title, count, isOpen, errors, this.isSelected], () => [
       this.handle(),
-      button(isOpen ? "expand_more" : "chevron_right", `Fields of ${title}`, () => app.fold(this.id, isOpen), {
+      button(isOpen ? "expand_more" : "chevron_right", fold, () => app.fold(this.id, isOpen), {
         isShort: true,
         kind: "quiet",
         "aria-expanded": String(isOpen),
@@ -277,16 +294,16 @@ class SectionView extends NodeView {
       }),
       this.row([
         h("span", { class: `builder-name ${node.title ? "" : "is-missing"}` }, title),
-        h("span", { class: "builder-meta" }, plural(count, "field")),
+        h("span", { class: "builder-meta" }, ngettext("%(count)s field", "%(count)s fields", count)),
         errorMark(errors),
       ]),
-      this.tools("section"),
+      this.tools(SECTION_TOOLS),
     ]);
     this.edit(SectionEditor, node);
     this.tree.fill(this.fields, isOpen ? node.children : [], FieldView);
     this.element.classList.toggle("is-open", isOpen);
     this.adder.hidden = !isOpen || !app.canChange;
-    if (isOpen && app.canChange) this.offer(this.adder, "Field", `Add a field to ${title}`);
+    if (isOpen && app.canChange) this.offer(this.adder, gettext("Field"), gettext("Add a field to %(title)s", { title }));
   }
 }
 
@@ -302,8 +319,7 @@ class FieldView extends NodeView {
   paint(node) {
     const { app } = this;
     const kind = app.kinds.get(node.type);
-    const width =
-      node.css === "col-12" ? "" : ` · ${app.widths.find(({ value }) => value === node.css)?.label.toLowerCase()}`;
+    const width = node.css === "col-12" ? "" : ` · ${app.widths.find(({ value }) => value === node.css)?.label}`;
     const words = kind.has_options
       ? node.children
           .slice(0, 8)
@@ -320,14 +336,20 @@ class FieldView extends NodeView {
         h(
           "span",
           { class: `builder-name ${node.label ? "" : "is-missing"}` },
-          node.label || "No label yet",
-          node.required && h("span", { class: "builder-required", title: "Required" }, "\u00a0*", spoken("required")),
+          node.label || gettext("No label yet"),
+          node.required &&
+            h(
+              "span",
+              { class: "builder-required", title: gettext("Required") },
+              "\u00a0*",
+              spoken(gettext("required")),
+            ),
         ),
         !isSelected && h("span", { class: "builder-meta" }, `${kind.label}${width}`),
         errorMark(errors),
         !isSelected && words && h("span", { class: "builder-words" }, words),
       ]),
-      this.tools("field"),
+      this.tools(FIELD_TOOLS),
     ]);
     this.edit(FieldEditor, node);
     const limit = this.showsAll ? Infinity : CHOICES_SHOWN;
@@ -337,9 +359,8 @@ class FieldView extends NodeView {
     this.tree.fill(this.choices, shown, ChoiceView, node);
     this.more?.remove();
     if (isSelected && node.children.length > limit) {
-      this.more = button("unfold_more", `Show all ${node.children.length} options`, () => app.tree.showAllOf(this.id), {
-        kind: "quiet",
-      });
+      const all = gettext("Show all %(count)s options", { count: node.children.length });
+      this.more = button("unfold_more", all, () => app.tree.showAllOf(this.id), { kind: "quiet" });
       this.choices.after(this.more);
     }
   }
@@ -374,14 +395,18 @@ class ChoiceView extends NodeView {
               "span",
               { class: "builder-when" },
               icon("subdirectory_arrow_right"),
-              `When ${owner.type === "checkbox" ? words : quoted(words)}`,
+              owner.type === "checkbox"
+                ? gettext("When the box is ticked")
+                : gettext("When %(choice)s", { choice: quoted(words) }),
             ),
       ]);
     }
     this.tree.fill(this.fields, node.children, FieldView);
     const mayAdd = app.canChange && (isOpen || app.ui.adding === this.id) && app.mayAddTo(this.id);
     this.adder.hidden = !mayAdd;
-    if (mayAdd) this.offer(this.adder, "Show a field when chosen", `Show a field when chosen: ${words}`);
+    if (!mayAdd) return;
+    const spokenWords = gettext("Show a field when chosen: %(choice)s", { choice: words });
+    this.offer(this.adder, gettext("Show a field when chosen"), spokenWords);
   }
 
   option(node) {
@@ -394,9 +419,9 @@ class ChoiceView extends NodeView {
       h(
         "span",
         { class: "builder-tools" },
-        short("arrow_upward", "Move option up", "up", () => app.moveBy(id, -1, "up")),
-        short("arrow_downward", "Move option down", "down", () => app.moveBy(id, 1, "down")),
-        short("close", "Delete option", "delete", () => app.delete(id)),
+        short("arrow_upward", gettext("Move option up"), "up", () => app.moveBy(id, -1, "up")),
+        short("arrow_downward", gettext("Move option down"), "down", () => app.moveBy(id, 1, "down")),
+        short("close", gettext("Delete option"), "delete", () => app.delete(id)),
       );
     return [
       this.handle(),

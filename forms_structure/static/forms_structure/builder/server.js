@@ -1,11 +1,16 @@
 /** Questions to the server, each answered by {status, answer} or by a Failure that says in a sentence what happened. */
 
+import { gettext } from "./texts.js";
+
 export class Failure extends Error {}
 
 const SENTENCES = new Map([
-  [403, "You are not allowed to do this, or your session has changed. Reload the page in another tab to see."],
-  [404, "This form is not there any more: somebody deleted it. What you see is only on this page now."],
-  [413, "The form is too large for the server."],
+  [
+    403,
+    gettext("You are not allowed to do this, or your session has changed. Reload the page in another tab to see."),
+  ],
+  [404, gettext("This form is not there any more: somebody deleted it. What you see is only on this page now.")],
+  [413, gettext("The form is too large for the server.")],
 ]);
 
 function csrfToken() {
@@ -20,16 +25,20 @@ async function request(url, options) {
   try {
     response = await fetch(url, { credentials: "same-origin", ...options });
   } catch {
-    throw new Failure("The server cannot be reached. Your work is still here: try again in a moment.");
+    throw new Failure(gettext("The server cannot be reached. Your work is still here: try again in a moment."));
   }
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (response.redirected) {
-    throw new Failure("You are signed out. Your work is still here: sign in again in another tab, then try again here.");
+    throw new Failure(
+      gettext("You are signed out. Your work is still here: sign in again in another tab, then try again here."),
+    );
   }
   if (!isJson || ![200, 400, 409].includes(response.status)) {
     throw new Failure(
       SENTENCES.get(response.status) ??
-        `The server failed (error ${response.status}). Your work is still here: try again in a moment.`,
+        gettext("The server failed (error %(status)s). Your work is still here: try again in a moment.", {
+          status: response.status,
+        }),
     );
   }
   return { status: response.status, answer: await response.json() };

