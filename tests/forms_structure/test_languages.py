@@ -1,0 +1,215 @@
+"""The builder in the language of a colleague; forms, the interface and commands in their own."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import translation
+from pytest_django.asserts import assertContains, assertNotContains
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form
+from forms_structure.outline import outline
+from tests.factories import make_vacancy
+
+LIST = "/admin/forms_structure/form/"
+APP = Path(apps.get_app_config("forms_structure").path)
+LANGUAGES = ("nl", "fr", "de")
+NAME = {"name": "first_name", "type": "text", "label": "First name", "required": True, "css": "col-6"}
+STRUCTURE = [{"title": "You", "description": "", "fields": [NAME]}]
+
+
+@pytest.fixture
+def form(db):
+    return operations.create(name="Standard", structure=STRUCTURE, language="de")
+
+
+@pytest.fixture
+def colleague(db):
+    """Somebody at work whose browser asks for a language."""
+    root = User.objects.create_superuser("root")
+
+    def client(language):
+        client = Client(headers={"Accept-Language": language})
+        client.force_login(root)
+        return client
+
+    return client
+
+
+# --- the workplace -----------------------------------------------------------------------------
+
+
+def test_list_and_its_actions_are_in_dutch(colleague, form):
+    page = colleague("nl").get(LIST)
+
+    for words in ("Formulieren", "Naam", "Taal", "Breidt uit", "Instellen als formulier van de site"):
+        assertContains(page, words)
+    for words in ("Language", "Extends", "Updated at", "Make it the site"):
+        assertNotContains(page, words)
+
+
+def test_new_form_is_asked_for_in_french(colleague):
+    page = colleague("fr").get(f"{LIST}add/")
+
+    assertContains(page, "Pour les recruteurs seulement.")
+    assertContains(page, "Néerlandais")
+    assertNotContains(page, "For recruiters only.")
+
+
+def test_builder_speaks_dutch_and_the_form_its_own_language(colleague, form):
+    page = colleague("nl").get(f"{LIST}{form.pk}/change/")
+
+    [data] = re.findall('<script id="builder-data"[^>]*>(.*?)</script>', page.content.decode())
+    data = json.loads(data)
+    assertContains(page, "Sectie: You")
+    assertContains(page, "[first_name]: korte tekst, verplicht, helft")
+    assertNotContains(page, "Short text")
+    assert [each["label"] for each in data["widths"]][:2] == ["Volledige breedte", "Twee derde"]
+    assert data["types"][0]["label"] == "Korte tekst"
+    german = data["languages"]["de"]
+    assert german["label"] == "Duits"
+    assert german["levels"]["5"] == "Muttersprache"
+    personal = german["presets"][0]
+    assert (personal["label"], personal["section"]["title"]) == (
+        "Persoonlijke gegevens",
+        "Persönliche Angaben",
+    )
+    assert page.content.index(b"/admin/texts.js") < page.content.index(b"builder.js")
+
+
+def test_faults_are_told_in_dutch_and_name_the_same_places(colleague, form):
+    wrong = json.dumps({"structure": [STRUCTURE[0] | {"fields": [NAME, NAME | {"label": ""}]}]})
+    url = f"{LIST}{form.pk}/check/"
+
+    told = colleague("nl").post(url, wrong, content_type="application/json").json()
+
+    assert told["faults"] == {
+        "sections.0.fields.1.label": "Mag niet leeg zijn.",
+        "sections.0.fields.1.name": "'first_name' is ook de naam van sections.0.fields.0.name.",
+    }
+
+
+def test_large_numbers_are_written_as_the_language_does(colleague, form):
+    url, much = f"{LIST}{form.pk}/save/", json.dumps({"structure": "x" * 2_700_000})
+
+    told = {
+        language: colleague(language).post(url, much, content_type="application/json").json()["faults"][""]
+        for language in ("en", "de")
+    }
+
+    assert told == {
+        "en": "The form has more than 2,621,440 bytes.",
+        "de": "Das Formular ist größer als 2.621.440 Bytes.",
+    }
+
+
+def test_versions_are_read_in_german_whoever_wrote_them(colleague, form):
+    operations.save(form=form, structure=[])
+    operations.restore(snapshot=form.snapshots.get(revision=1))
+    copied = operations.copy(form=form)
+
+    page = colleague("de").get(f"{LIST}{form.pk}/history/")
+    other = colleague("de").get(f"{LIST}{copied.pk}/history/")
+
+    assert form.snapshots.first().origin == "version 1 restored"
+    assertContains(page, "Version 1 wiederhergestellt")
+    assertContains(other, "Kopie von Standard")
+    # German nouns keep their capital within a line.
+    assertContains(page, "First name [first_name]: Kurzer Text, Pflichtfeld, Hälfte")
+    for words in ("restored", "What changed", "by the system"):
+        assertNotContains(page, words)
+
+
+def test_copy_is_called_so_in_the_language_of_who_makes_it(colleague, form):
+    colleague("fr").post(LIST, {"action": "copy_selected", "_selected_action": [form.pk]})
+
+    assert Form.objects.filter(name="Copie de Standard").exists()
+
+
+def test_consent_texts_are_kept_in_german(colleague):
+    ConsentText.objects.add(language="nl", text="Ja")
+
+    page = colleague("de").get("/admin/forms_structure/consenttext/")
+
+    assertContains(page, "Einwilligungstexte")
+    assertContains(page, "Niederländisch")
+
+
+# --- the catalogs ------------------------------------------------------------------------------
+
+
+def called(source, name, count):
+    """The texts that `source` calls `name` with."""
+    text = r"\s*\"((?:[^\"\\]|\\.)*)\""
+    return re.findall(rf"\b{name}\({','.join([text] * count)}", source)
+
+
+def test_script_finds_each_of_its_texts(client):
+    folder = APP / "static/forms_structure"
+    source = "".join(path.read_text() for path in [folder / "builder.js", *(folder / "builder").glob("*.js")])
+    singular, plural = called(source, "gettext", 1), called(source, "ngettext", 2)
+    assert len(singular) > 100
+    assert len(plural) > 10
+
+    for language in LANGUAGES:
+        answer = client.get("/admin/texts.js", headers={"Accept-Language": language})
+        script = answer.content.decode()
+        [catalog] = re.findall(r"const newcatalog = (\{.*?\n\s*\});", script, re.DOTALL)
+        texts = json.loads(catalog)
+        assert [text for text in singular if not texts.get(text)] == []
+        assert [one for one, _ in plural if len(texts.get(one, ())) != 2] == []
+        assert answer["Content-Language"] == language
+
+
+def test_script_gets_its_texts_in_french(client):
+    answer = client.get("/admin/texts.js", headers={"Accept-Language": "fr"})
+
+    assert '"Unsaved changes": "Non enregistr\\u00e9"' in answer.content.decode()
+    assert "Accept-Language" in answer["Vary"]
+    assert client.get("/admin/texts.js", headers={"Accept-Language": "en"}).status_code == 200
+
+
+# --- what does not follow the reader -----------------------------------------------------------
+
+
+def test_form_is_served_the_same_whatever_the_reader_speaks(client, colleague, form):
+    make_vacancy(pk=9, form=form)
+    paths = ("/v1/vacancies/9/form", "/v1/vacancies/9/form/schema", "/v1/vacancies/99/form", "/openapi.json")
+    plain = [client.get(path) for path in paths]
+
+    for language in LANGUAGES:
+        reader = colleague(language)
+        reader.get(LIST)  # leaves nothing behind
+        reader.cookies["django_language"] = language
+        for path, before in zip(paths, plain, strict=True):
+            answer = reader.get(path)
+            assert (answer.status_code, answer.content) == (before.status_code, before.content)
+            assert answer.headers.get("Content-Language") == before.headers.get("Content-Language")
+            assert answer.headers.get("Vary") == before.headers.get("Vary")
+
+
+def test_command_speaks_english_on_a_dutch_site(db, settings, tmp_path, capsys):
+    settings.LANGUAGE_CODE = "nl"
+    make_vacancy(pk=9)
+    source = tmp_path / "forms.json"
+    source.write_text(json.dumps({"9": {"data": [{"title": "", "description": "", "fields": 7}]}}))
+
+    with translation.override("nl"), pytest.raises(SystemExit):
+        call_command("import_forms", str(source))
+
+    said = capsys.readouterr()
+    assert "Must be a list; received 7." in said.out + said.err
+
+
+def test_outline_is_in_the_language_that_is_active():
+    with translation.override("fr"):
+        french = outline(STRUCTURE)
+
+    assert french == ["Section\u00a0: You", "  First name [first_name]: texte court, obligatoire, moitié"]
+    assert outline(STRUCTURE) == ["Section: You", "  First name [first_name]: short text, required, half"]
