@@ -44,6 +44,8 @@ class Collect(makemessages.Command):
 
 def owner(path: Path) -> str:
     """The app whose catalog has the texts of the file at `path`, if any."""
+    if path.parts[0] == "static":  # what collectstatic copied
+        return ""
     app = next((part for part in path.parts if part in APPS), "")
     if app or path.parts[0] != "templates":
         return app
@@ -59,7 +61,7 @@ if __name__ == "__main__":
             Collect(),
             locale=LANGUAGES,
             domain=domain,
-            ignore_patterns=[".venv*", "tests", "vendor", "static/*"],
+            ignore_patterns=[".venv*", "tests", "vendor"],
             no_location=True,
             no_wrap=True,
             no_obsolete=True,

@@ -53,9 +53,9 @@ def last_day_of(vacancy: Vacancy) -> str:
     until = vacancy.publish_until
     if until is None:
         return "-"
-    return (
-        moment(until) if is_exact(until) else date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
-    )
+    if is_exact(until):
+        return moment(until)
+    return date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
 
 
 def thumbnail(file: Any, url: str) -> str:

@@ -59,7 +59,11 @@ class VacancyForm(forms.ModelForm):
             return
         if self.instance.pk:
             form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
-            now = _("Now applicants get “%(form)s”.") if form else _("Now they are asked for consent alone.")
+            now = (
+                _("Now applicants get “%(form)s”.")
+                if form
+                else _("Now applicants are asked for their consent alone.")
+            )
             self.fields["form"].help_text = f"{self.fields['form'].help_text} {now % {'form': form}}"
         self.fields["publish_from"].help_text = _(
             "Shown from this moment on, in the time zone %(zone)s. When left empty, publishing sets the "
