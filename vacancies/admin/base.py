@@ -8,6 +8,7 @@ from django.db import models
 from django.http import HttpRequest
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
@@ -38,7 +39,7 @@ class ContentAdmin(WorkplaceAdmin):
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
-            formfield.error_messages["invalid_image"] = f"This is not a usable image. {IMAGE_RULE}"
+            formfield.error_messages["invalid_image"] = f"{_('This is not a usable image.')} {IMAGE_RULE}"
             formfield.help_text = formfield.help_text or IMAGE_RULE
         return formfield
 
@@ -65,7 +66,9 @@ def thumbnail(file: Any, url: str) -> str:
         return "-"
     # no-referrer: the other site need not learn the address of this workplace
     return format_html(
-        '<img class="thumb" src="{}" alt="preview" loading="lazy" referrerpolicy="no-referrer">', address
+        '<img class="thumb" src="{}" alt="{}" loading="lazy" referrerpolicy="no-referrer">',
+        address,
+        _("preview"),
     )
 
 

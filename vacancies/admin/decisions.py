@@ -55,7 +55,7 @@ class DayForm(forms.Form):
 
 
 def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> Outcome:
-    chosen = list(vacancies.order_by("pk")[: COPIES + 1])
+    chosen = list(vacancies.without_texts().order_by("pk"))
     outcome = Outcome()
     for vacancy in chosen[:COPIES]:
         outcome.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
@@ -211,7 +211,7 @@ class DecidingAdmin(WorkplaceAdmin):
             return redirect("admin:vacancies_vacancy_change", found)
         context = {
             **self.asking(request, decision, form),
-            "title": f"{decision.label}: {vacancy}",
+            "title": _("%(decision)s: %(vacancy)s") % {"decision": decision.label, "vacancy": vacancy},
             "original": vacancy,
             "obstacles": [] if form.fields else self.obstacles(decision, chosen),
             "doubts": [doubt.text for doubt in doubts(with_doubts(chosen, at=timezone.now()).get())]

@@ -6,20 +6,25 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import translation
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from jobsite.languages import site_language
 from jobsite.workplace import WorkplaceAdmin, as_id, counted
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 from vacancies.operations import merge_options
 
+LISTED = 200  # options edited in one page
+FOUND = 50  # options in one answer to a search
 MERGED = 100  # at a time
 
 
@@ -83,13 +88,21 @@ class FilterAdmin(WorkplaceAdmin):
     inlines = (FilterOptionInline,)
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.option_view)
-        return [path("<int:pk>/option/", view, name="vacancies_filter_option"), *super().get_urls()]
+        add, search = map(self.admin_site.admin_view, (self.option_view, self.options_view))
+        return [
+            path("<int:pk>/option/", add, name="vacancies_filter_option"),
+            path("<int:pk>/options/", search, name="vacancies_filter_options"),
+            *super().get_urls(),
+        ]
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (
             super().get_queryset(request).annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        """Of a long list, the options have their own pages."""
+        return self.inlines if obj is None or obj.option_count <= LISTED else ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -127,11 +140,23 @@ class FilterAdmin(WorkplaceAdmin):
             except ValidationError as error:
                 return JsonResponse({"error": " ".join(error.messages)}, status=400)
             option.save()
-            self.log_change(request, filter, f"Added the option “{option.label}”.")
+            with translation.override(site_language()):  # kept, and read by all
+                text = _("Added the option “%(option)s”.") % {"option": option.label}
+            self.log_change(request, filter, text)
         elif not option.is_active:
             off = _("“%(option)s” is switched off: choose another one.") % {"option": option.label}
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
+
+    def options_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """`term`, `page` -> the options that are offered, as Select2 asks for them."""
+        if not request.user.has_perm("vacancies.view_filteroption"):
+            raise PermissionDenied
+        term = request.GET.get("term", "").replace("\0", "").strip()
+        rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__icontains=term)
+        page = Paginator(rows.order_by("position", "label", "pk"), FOUND).get_page(request.GET.get("page"))
+        found = [{"id": option.pk, "text": option.label} for option in page]
+        return JsonResponse({"results": found, "pagination": {"more": page.has_next()}})
 
 
 @admin.register(FilterOption)
@@ -154,6 +179,13 @@ class FilterOptionAdmin(WorkplaceAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: FilterOption | None = None) -> Any:
         return ("filter", "used") if obj else ("used",)
+
+    def save_model(self, request: HttpRequest, obj: FilterOption, form: Any, change: bool) -> None:
+        """A new one without a place goes last."""
+        if not change and "position" not in form.changed_data:
+            last = obj.filter.options.order_by("-position").values_list("position", flat=True).first()
+            obj.position = (last or 0) + 1
+        super().save_model(request, obj, form, change)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")
     def used(self, option: Any) -> int:
@@ -191,7 +223,9 @@ class FilterOptionAdmin(WorkplaceAdmin):
             others = [option for option in options if option.pk != into.pk]
             count = merge_options(into=into, others=others)
             names = ", ".join(option.label for option in others)
-            self.log_change(request, into, f"Merged with {names}.")
+            with translation.override(site_language()):  # kept, and read by all
+                text = _("Merged with %(names)s.") % {"names": names}
+            self.log_change(request, into, text)
             text = ngettext(
                 "“%(names)s” became “%(into)s” on %(count)d vacancy.",
                 "“%(names)s” became “%(into)s” on %(count)d vacancies.",

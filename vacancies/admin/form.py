@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from forms_structure.admin.form import FormAdmin as BaseFormAdmin
@@ -46,14 +47,14 @@ class FormAdmin(BaseFormAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    @display(description="Vacancies", ordering="vacancy_count")
+    @display(description=_("Vacancies"), ordering="vacancy_count")
     def vacancy_count(self, form: Any) -> str:
         url = reverse("admin:vacancies_vacancy_changelist")
         return format_html(
             '<a class="text-link" href="{}?form__id__exact={}">{}</a>', url, form.pk, form.vacancy_count
         )
 
-    @display(description="Brands", ordering="brand_count")
+    @display(description=_("Brands"), ordering="brand_count")
     def brand_count(self, form: Any) -> int:
         return form.brand_count
 

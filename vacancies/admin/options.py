@@ -12,8 +12,11 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
     """A multiple select whose chosen options stand first, in their order: browsers post in that order.
 
     ordered_select.js moves an option behind the chosen ones when it is picked. Without JavaScript it
-    is a plain multiple select, which keeps the stored order.
+    is a plain multiple select, which keeps the stored order. Of a long list, the page holds what is
+    chosen and the server is asked for the rest.
     """
+
+    source = ""  # address that answers a search, for a list too long for a page
 
     def __init__(self) -> None:
         super().__init__({"data-ordered": ""})
@@ -22,10 +25,18 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
 
     def optgroups(self, name: str, value: list[str], attrs: dict[str, Any] | None = None) -> list[Any]:
         place = {chosen: index for index, chosen in enumerate(value)}
+        all_choices = self.choices
+        if self.source:
+            self.choices = [choice for choice in all_choices if str(choice[0]) in place]
         groups = super().optgroups(name, value, attrs)
+        self.choices = all_choices
         for index, (_, (option,), _) in enumerate(groups):
             option["attrs"]["data-place"] = index
         return sorted(groups, key=lambda group: place.get(str(group[1][0]["value"]), len(place)))
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> Any:
+        attrs = super().build_attrs(base_attrs, extra_attrs)
+        return attrs | ({"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {})
 
     class Media:
         js = ("vacancies/ordered_select.js",)

@@ -25,10 +25,13 @@ from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Vers
 from vacancies.operations import end_of_day, last_day, obstacles, save_options
 from vacancies.vocabulary import Keyword
 
+LISTED = 200  # options in a page; longer lists are searched
+
 
 class VacancyForm(forms.ModelForm):
     version = forms.CharField(required=False, widget=forms.HiddenInput)
     last_day = forms.DateField(
+        label=gettext_lazy("Last day"),
         required=False,
         widget=UnfoldAdminSingleDateWidget,
         validators=[
@@ -97,6 +100,8 @@ class VacancyForm(forms.ModelForm):
                 field.choices = [("", "-"), *options] if Keyword(filter.keyword).is_single else options
                 self.initial.setdefault(filter.keyword, chosen.get(filter.keyword, []))
                 field.widget.attrs["data-filter"] = filter.pk
+                if len(options) > LISTED and not Keyword(filter.keyword).is_single:
+                    field.widget.source = reverse("admin:vacancies_filter_options", args=[filter.pk])
                 if not options:
                     field.help_text = _("No options yet.")
 

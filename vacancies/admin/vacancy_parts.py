@@ -3,8 +3,12 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from django import forms
+from django.utils import translation
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from jobsite.languages import site_language
+from jobsite.workplace import NamedRow
 from vacancies.admin.base import PartInline
 from vacancies.models import Attachment, VacancyRecruiter
 
@@ -13,12 +17,12 @@ class RecruiterInline(PartInline):
     model = VacancyRecruiter
     fields = ("recruiter", "position")
     autocomplete_fields = ("recruiter",)
-    verbose_name = "recruiter"
-    verbose_name_plural = "other recruiters"
-    tab_name = "People"
+    verbose_name = _("recruiter")
+    verbose_name_plural = _("other recruiters")
+    tab_name = _("People")
 
 
-class AttachmentForm(forms.ModelForm):
+class AttachmentForm(NamedRow):
     """An attachment that takes its name from its file or address when it is given none."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -31,12 +35,17 @@ class AttachmentForm(forms.ModelForm):
         data = self.cleaned_data
         if not data.get("name"):
             source = getattr(data.get("file"), "name", "") or urlsplit(data.get("url") or "").path
-            data["name"] = source.rpartition("/")[2][:200] or "attachment"
+            data["name"] = source.rpartition("/")[2][:200] or self.nameless()
         return data
+
+    @staticmethod
+    def nameless() -> str:
+        with translation.override(site_language()):  # kept, and read by all
+            return gettext("attachment")
 
 
 class AttachmentInline(PartInline):
     model = Attachment
     form = AttachmentForm
     fields = ("file", "url", "name", "position")
-    tab_name = "Media"
+    tab_name = _("Media")

@@ -166,11 +166,13 @@ class RecordingAdmin(WorkplaceAdmin):
         # of one that was deleted, brought back and deleted again, the last time counts
         later = Version.objects.filter(vacancy=OuterRef("vacancy"), pk__gt=OuterRef("pk"))
         gone = gone.exclude(Exists(later)).select_related("author", "brand")
+        page = Paginator(gone, VERSIONS_SHOWN).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request),
             "title": _("Deleted vacancies"),
             "opts": self.opts,
-            "page": Paginator(gone, VERSIONS_SHOWN).get_page(request.GET.get("page")),
+            "rows": [(each, moment(each.created_at)) for each in page],
+            "page": page,
             "can_restore": self.has_add_permission(request),
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/deleted.html", context)
