@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from vacancies.models import (
     Attachment,
+    Brand,
     Change,
     FilterOption,
     State,
@@ -198,17 +199,20 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 
 def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy, list[str]]:
     """Let the vacancy say again what it said after `version`, and return it with the names of what is
-    gone since and stays away. When and to whom it shows stays as it is; one that was deleted comes back
+    gone since and stays away. When, to whom and for which brand it shows stays as it is; one that was deleted comes back
     as a draft. Raises a ValidationError where what shows could not go out like that."""
     wanted = content_at(version)
     with transaction.atomic():
         vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
         if vacancy is None:
-            vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"])
+            brand = wanted["brand"] and Brand.objects.filter(pk=wanted["brand"][0]).first()
+            vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
+            gone = [wanted["brand"][1]] if wanted["brand"] and not brand else []
         else:
             catch_up(vacancy, at=at)
+            gone = []
         vacancy.updated_at = at
-        gone = _apply(vacancy, wanted, at=at)
+        gone += _apply(vacancy, wanted, at=at)
         record(vacancy, Change.RESTORED, author=author, at=at)
     return vacancy, gone
 

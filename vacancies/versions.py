@@ -11,8 +11,8 @@ from vacancies.models import Change, Vacancy, Version
 from vacancies.vocabulary import Keyword
 
 PUBLICATION = ("status", "publish_from", "publish_until")
-# A decision of the day, which bringing an older text back does not take again.
-KEPT = (*PUBLICATION, "audience")
+# Decisions of the day, which bringing an older text back does not take again.
+KEPT = (*PUBLICATION, "audience", "brand")
 DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 
 Content = dict[str, Any]
