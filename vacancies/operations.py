@@ -199,8 +199,8 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 
 def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy, list[str]]:
     """Let the vacancy say again what it said after `version`, and return it with the names of what is
-    gone since and stays away. When, to whom and for which brand it shows stays as it is; one that was deleted comes back
-    as a draft. Raises a ValidationError where what shows could not go out like that."""
+    gone since and stays away. When, to whom and for which brand it shows stays as it is; one that was
+    deleted comes back as a draft. Raises a ValidationError where what shows could not go out like that."""
     wanted = content_at(version)
     with transaction.atomic():
         vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
@@ -237,9 +237,12 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime) -> list
         if column.is_relation:
             value = next(iter(there(column.related_model, [value] if value else [])), None)
         setattr(vacancy, column.attname, value)
-    if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED) and (
-        reasons := obstacles(vacancy=vacancy, at=at)
-    ):
+    reasons: dict[str, str] = {}
+    if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
+        reasons = obstacles(vacancy=vacancy, at=at)
+    elif vacancy.status == Status.PUBLISHED:  # one that ended needs no text, and a head as ever
+        reasons = vacancy.missing_to_publish()
+    if reasons:
         raise ValidationError(list(reasons.values()))
     vacancy.save()
     for keyword in Keyword:
@@ -277,5 +280,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
             VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
         links.delete()
         FilterOption.objects.filter(pk__in=gone).delete()
-        Vacancy.objects.filter(pk__in=vacancies).update(updated_at=timezone.now())
+        changed, now = sorted(vacancies), timezone.now()
+        for start in range(0, len(changed), BATCH):
+            Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)
     return len(vacancies)

@@ -25,7 +25,7 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
 
     def optgroups(self, name: str, value: list[str], attrs: dict[str, Any] | None = None) -> list[Any]:
         place = {chosen: index for index, chosen in enumerate(value)}
-        all_choices = self.choices
+        all_choices: Any = self.choices
         if self.source:
             self.choices = [choice for choice in all_choices if str(choice[0]) in place]
         groups = super().optgroups(name, value, attrs)
