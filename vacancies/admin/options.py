@@ -16,6 +16,7 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
     chosen and the server is asked for the rest.
     """
 
+    choices: Any
     source = ""  # address that answers a search, for a list too long for a page
 
     def __init__(self) -> None:
