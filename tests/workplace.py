@@ -126,21 +126,21 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def moved(vacancy: Vacancy, brand: Any, author: User, **values: Any) -> Vacancy:
-    """`vacancy` after somebody gave it to another `brand`, with other `values`; both are on record."""
-    record(vacancy, Change.FOUND, author=author, at=timezone.now())
+def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: Any) -> Vacancy:
+    """`vacancy` after the second of `authors` gave it to another `brand`, with other `values`; what the first
+    one wrote is on record too."""
+    record(vacancy, Change.CREATED, author=authors[0], at=timezone.now())
     for name, value in {"brand": brand, **values}.items():
         setattr(vacancy, name, value)
     vacancy.save()
-    record(vacancy, Change.CHANGED, author=author, at=timezone.now())
+    record(vacancy, Change.CHANGED, author=authors[1], at=timezone.now())
     return vacancy
 
 
 def build() -> SimpleNamespace:
     """Two brands, what lies between them, and the accounts."""
     roles.create()
-    for keyword in ("regions", "industries"):
-        make_filter(keyword)
+    make_filter("regions")
     there = Form.objects.default().first()
     default = there or forms.create(name="Site", structure=structure("site"))
     forms.make_default(form=default)
@@ -148,6 +148,7 @@ def build() -> SimpleNamespace:
 
     theirs = User.objects.create_user(f"{FOREIGN}_colleague", is_staff=True, first_name=FOREIGN)
     anna = User.objects.create_user("anna", is_staff=True, first_name="Anna")
+    editor = User.objects.create_user("editor", is_staff=True)
     own, foreign = make_rows(OWN, anna), make_rows(FOREIGN, theirs)
     theirs.groups.add(Group.objects.get(name="Recruiter"))
     foreign.brand.members.add(theirs)
@@ -165,12 +166,12 @@ def build() -> SimpleNamespace:
         make_vacancy(
             title=f"{FOREIGN} taken over", title_internal="Nurse", brand=foreign.brand, form=foreign.form,
             description=f"<p>{FOREIGN} taken over</p>", publish_from=timezone.now() + timedelta(days=9),
-        ), own.brand, theirs, **texts,
+        ), own.brand, (theirs, editor), **texts,
     )  # fmt: skip
     given_away = moved(
-        make_vacancy(title=f"{OWN} given away", brand=own.brand), foreign.brand, anna, title=f"{FOREIGN} given"
+        make_vacancy(title=f"{OWN} given away", brand=own.brand), foreign.brand, (anna, editor), title=f"{FOREIGN} given"
     )
-    lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, anna)
+    lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
     record(lost, Change.DELETED, author=theirs, at=timezone.now())
     lost_pk = lost.pk
     lost.delete()
@@ -198,9 +199,11 @@ def build() -> SimpleNamespace:
         "applications.status": Status.objects.create(label_en="Spare status"),
         "applications.historyentry": own.step,
     }
-    staff = {"Recruiter": anna}
+    staff = {"Recruiter": anna, "Editor": editor}
     for role in roles.NAMES:
-        user = staff.setdefault(role, User.objects.create_user(role.split()[0].lower(), is_staff=True))
+        if role not in staff:
+            staff[role] = User.objects.create_user(role.split()[0].lower(), is_staff=True)
+        user = staff[role]
         user.groups.add(Group.objects.get(name=role))
     staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
     staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand

@@ -60,4 +60,6 @@ def validate_image(file: File) -> None:
     if not str(file.name).lower().endswith(IMAGE_ENDINGS):
         raise ValidationError(_("The file name must end in .jpg, .png or .webp."), code="image_ending")
     if width * height > IMAGE_PIXELS_MAX:
-        raise ValidationError(_("This image has more than 25 megapixels: make it smaller."), code="image_pixels")
+        raise ValidationError(
+            _("This image has more than 25 megapixels: make it smaller."), code="image_pixels"
+        )
