@@ -1,5 +1,5 @@
-"""The workplace as tests of walls and roles see it: its routes, two brands with rows of every kind, an account
-of each role, and what each form posts."""
+"""The workplace as tests of walls and roles see it: its routes, two brands with rows of every kind, an
+account of each role, and what each form posts."""
 
 import json
 import re
@@ -90,7 +90,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )
     contact = make_recruiter(f"Contact of {text[2:]}")  # known to every brand
     texts = {
-        name: f"{text} {name} {WORD}" for name in ("title_internal", "location", "profile", "offer", "contact")
+        name: f"{text} {name} {WORD}"
+        for name in ("title_internal", "location", "profile", "offer", "contact")
     }
     common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
     rows = {
@@ -105,9 +106,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         for name, values in rows.items()
     }
     for vacancy in made.values():
-        Attachment.objects.create(
-            vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf"
-        )
+        Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
         record(vacancy, Change.FOUND, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
@@ -116,7 +115,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     pk = gone.pk
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
-    application = make_application(user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}"))
+    application = make_application(
+        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
+    )
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
@@ -169,7 +170,10 @@ def build() -> SimpleNamespace:
         ), own.brand, (theirs, editor), **texts,
     )  # fmt: skip
     given_away = moved(
-        make_vacancy(title=f"{OWN} given away", brand=own.brand), foreign.brand, (anna, editor), title=f"{FOREIGN} given"
+        make_vacancy(title=f"{OWN} given away", brand=own.brand),
+        foreign.brand,
+        (anna, editor),
+        title=f"{FOREIGN} given",
     )
     lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
     record(lost, Change.DELETED, author=theirs, at=timezone.now())
@@ -291,7 +295,9 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "option":
         data = {"label": "Posted"}
     elif kind == "password":
-        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {"usable_password": "true"}
+        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
+            "usable_password": "true"
+        }
     elif kind in ("add", "change", "review"):
         data = {**NO_ROWS, **_fields(world, model, row)}
     return {"data": data}
@@ -347,8 +353,10 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     of_form = world.foreign_pks["forms_structure.form"] + [world.default.pk, world.shared.pk]
     of_contact = [world.foreign.contact.pk]
     own = {
-        "vacancies.Vacancy": {"brand": world.foreign.brand}, "vacancies.Brand": {"pk": world.foreign.brand.pk},
-        "vacancies.Brand_members": {"brand": world.foreign.brand}, "vacancies.Recruiter": {"pk__in": of_contact},
+        "vacancies.Vacancy": {"brand": world.foreign.brand},
+        "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "vacancies.Brand_members": {"brand": world.foreign.brand},
+        "vacancies.Recruiter": {"pk__in": of_contact},
         "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},

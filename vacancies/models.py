@@ -17,7 +17,14 @@ from forms_structure.models import Form
 from jobsite.fields import WebURLField
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
-from vacancies.validators import validate_document, validate_image, validate_moment, validate_video
+from vacancies.validators import (
+    PICTURE_RULE,
+    validate_document,
+    validate_image,
+    validate_moment,
+    validate_picture,
+    validate_video,
+)
 from vacancies.vocabulary import Keyword
 
 
@@ -221,7 +228,12 @@ class Vacancy(models.Model):
     company = HtmlField()
     postcustom1 = HtmlField(_("extra information"))
 
-    image = models.ImageField(upload_to="vacancies", blank=True, validators=[validate_image])
+    image = models.ImageField(
+        upload_to="vacancies",
+        blank=True,
+        validators=[validate_image, validate_picture],
+        help_text=PICTURE_RULE,
+    )
     image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
     video = models.CharField(
         max_length=1000,

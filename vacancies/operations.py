@@ -223,9 +223,7 @@ def bring_back(
     return vacancy, gone
 
 
-def _apply(
-    vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None
-) -> list[str]:
+def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:
     """Save the values `wanted`; return the names of what they point to that is gone."""
     gone: list[str] = []
 

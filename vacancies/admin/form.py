@@ -100,7 +100,9 @@ def forms_for(user: Any) -> QuerySet[Form]:
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
     taken = Form.objects.filter(Q(vacancies__isnull=False) | Q(brands__isnull=False))
     free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
-    whole = Form.objects.filter(Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None)
+    whole = Form.objects.filter(
+        Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
+    )
     extending = Q(pk__in=free.values("pk"), extends__in=whole.values("pk"))
     return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
 

@@ -3,6 +3,8 @@
 import django.db.models.functions.text
 from django.db import migrations, models
 
+import vacancies.validators
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -61,6 +63,16 @@ class Migration(migrations.Migration):
                     ("status", "published"), ("title", django.db.models.functions.text.Upper("title"))
                 ),
                 name="published_in_capitals",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="vacancy",
+            name="image",
+            field=models.ImageField(
+                blank=True,
+                help_text="Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that.",
+                upload_to="vacancies",
+                validators=[vacancies.validators.validate_image, vacancies.validators.validate_picture],
             ),
         ),
     ]

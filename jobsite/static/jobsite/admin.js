@@ -66,12 +66,14 @@ window.addEventListener("load", () => {
       const panel = panelOf(opener);
       if (!panel) return;
       opened = opener;
-      requestAnimationFrame(() => {
+      const enter = (tries) => {
         const first = Array.from(panel.querySelectorAll("a[href], a[role], button, input, select")).find(
           (each) => each.checkVisibility()
         );
         if (first) first.focus();
-      });
+        else if (tries) requestAnimationFrame(() => enter(tries - 1)); // Alpine takes a few frames
+      };
+      enter(60);
     } else if (event.key === "Escape" && opened) {
       const panel = panelOf(opened);
       if (!panel || !panel.contains(event.target)) return;
