@@ -60,7 +60,7 @@ class WorkplaceAdmin(ModelAdmin):
 class RowsInline(TabularInline):
     """Rows without a line above each that repeats what is in it."""
 
-    form = NamedRow
+    form: Any = NamedRow
     extra = 0
     if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
         show_title = False
