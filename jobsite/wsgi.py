@@ -6,9 +6,12 @@ from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
+from jobsite.api.bodies import Bodies
+from jobsite.revision import current
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 
-_django = get_wsgi_application()
+_django = Bodies(get_wsgi_application(), current)
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
