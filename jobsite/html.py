@@ -78,21 +78,27 @@ def visible_text(html: str) -> str:
     return " ".join("".join(collector.parts).split())
 
 
+_BULLET = "\u2022 "
+
+
 class _LineCollector(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.lines = [""]
+        self.lines: list[list[str]] = [[]]  # each in pieces: adding to one text would copy it every time
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag in _BLOCKS:
-            self.lines.append("\u2022 " if tag == "li" else "")
+        if tag == "li":
+            self.lines.append([_BULLET])
+        elif tag in _BLOCKS and self.lines[-1] != [_BULLET]:  # the paragraph in an item is its first line
+            self.lines.append([])
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _BLOCKS:
-            self.lines.append("")
+            self.lines.append([])
 
     def handle_data(self, data: str) -> None:
-        self.lines[-1] += data
+        if self.lines[-1] != [_BULLET] or data.strip():
+            self.lines[-1].append(data)
 
 
 def text_lines(html: str) -> list[str]:
@@ -100,5 +106,5 @@ def text_lines(html: str) -> list[str]:
     collector = _LineCollector()
     collector.feed(html)
     collector.close()
-    lines = (" ".join(line.split()) for line in collector.lines)
-    return [line for line in lines if line.strip("\u2022 ")]
+    lines = (" ".join("".join(pieces).split()) for pieces in collector.lines)
+    return [line for line in lines if line.strip(_BULLET)]

@@ -272,6 +272,7 @@ UNFOLD = {
     "SHOW_LANGUAGES": True,
     "DASHBOARD_CALLBACK": "vacancies.admin.start.start_page",
     "STYLES": [lambda request: static("jobsite/admin.css")],
+    "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {
         "show_search": True,
         "navigation": [

@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -12,6 +13,18 @@ from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import pgettext
 from unfold.admin import ModelAdmin, TabularInline
+
+
+class NamedRow(forms.ModelForm):
+    """A row of a table whose inputs say their column: a heading above is no label to a screen reader."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            wrapped = getattr(field.widget, "widget", field.widget)  # links to add and look surround some
+            for widget in getattr(wrapped, "widgets", [wrapped]):
+                if not widget.is_hidden:
+                    widget.attrs["aria-label"] = str(field.label or name)
 
 
 class WorkplaceAdmin(ModelAdmin):
@@ -30,6 +43,9 @@ class WorkplaceAdmin(ModelAdmin):
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
         return super().get_search_results(request, queryset, search_term.replace("\0", ""))
 
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
@@ -38,6 +54,7 @@ class WorkplaceAdmin(ModelAdmin):
 class RowsInline(TabularInline):
     """Rows without a line above each that repeats what is in it."""
 
+    form = NamedRow
     extra = 0
     if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
         show_title = False

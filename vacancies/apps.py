@@ -1,4 +1,59 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+NAMES = [
+    _("attachment"),
+    _("attachments"),
+    _("audience"),
+    _("author"),
+    _("brand"),
+    _("brands"),
+    _("change"),
+    _("company"),
+    _("contact"),
+    _("content"),
+    _("created at"),
+    _("description"),
+    _("file"),
+    _("filter"),
+    _("filter option"),
+    _("filter options"),
+    _("filters"),
+    _("function"),
+    _("head recruiter"),
+    _("image"),
+    _("keyword"),
+    _("label"),
+    _("location"),
+    _("members"),
+    _("name"),
+    _("offer"),
+    _("option"),
+    _("options"),
+    _("phone"),
+    _("profile"),
+    _("publish from"),
+    _("publish until"),
+    _("recruiter"),
+    _("recruiters"),
+    _("short description"),
+    _("status"),
+    _("title"),
+    _("updated at"),
+    _("vacancy"),
+    _("vacancy recruiter"),
+    _("vacancy recruiters"),
+    _("value"),
+    _("version"),
+    _("versions"),
+    _("video"),
+]
+# Permissions of our own, which the database keeps in English (jobsite/admin.py).
+PERMISSIONS = [
+    _("Reads internal vacancies where they are limited"),
+    _("Works for every brand"),
+]
 
 
 class VacanciesConfig(AppConfig):
@@ -8,3 +63,4 @@ class VacanciesConfig(AppConfig):
         "FilterOption",
     )  # fmt: skip
     verbose_name = "Vacancies"
+    verbose_name = _("Vacancies")

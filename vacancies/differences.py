@@ -19,8 +19,9 @@ from vacancies.models import Filter, Vacancy
 from vacancies.vocabulary import Keyword
 
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
-COMPARED = 4_000_000  # pairs of words: a longer paragraph is shown as a whole, before and after
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+COMPARED = 1_000_000  # pairs of lines or words in a field: what is more is shown as a whole, before and after
+LITTLE = 0.4  # of the words stayed: then before and after are easier to read than what is between them
+_WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,34 @@ def _as_lines(texts: Iterable[str]) -> SafeString:
     return format_html_join("", "<div>{}</div>", ((text,) for text in texts))
 
 
+class _Comparison:
+    """Compares lists step by step until `COMPARED` pairs are used up; what comes then differs as a whole."""
+
+    def __init__(self) -> None:
+        self.left = COMPARED
+
+    def opcodes(self, a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
+        """What makes `b` of `a`, as SequenceMatcher has it. Ends that are equal cost nothing."""
+        shorter = min(len(a), len(b))
+        head = next((n for n in range(shorter) if a[n] != b[n]), shorter)
+        rest = shorter - head
+        tail = next((n for n in range(rest) if a[-1 - n] != b[-1 - n]), rest)
+        old, new = a[head : len(a) - tail], b[head : len(b) - tail]
+        self.left -= len(old) * len(new)
+        if self.left > 0:
+            codes = SequenceMatcher(None, old, new).get_opcodes()
+        else:
+            codes = [("replace", 0, len(old), 0, len(new))]
+        found = [("equal", 0, head, 0, head)] if head else []
+        found += [(kind, i + head, i_end + head, j + head, j_end + head) for kind, i, i_end, j, j_end in codes]
+        if tail:
+            found.append(("equal", len(a) - tail, len(a), len(b) - tail, len(b)))
+        return found
+
+
 def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:
-    for kind, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    comparison = _Comparison()
+    for kind, i, i_end, j, j_end in comparison.opcodes(old, new):
         if kind == "equal":
             same = [format_html("{}", line) for line in new[j:j_end]]
             if len(same) > 2 * LINES_AROUND + 1:
@@ -113,27 +140,29 @@ def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:
         gone, came = old[i:i_end], new[j:j_end]
         paired = min(len(gone), len(came))
         for one, other in zip(gone[:paired], came[:paired], strict=True):
-            yield _words(one, other)
+            yield _words(one, other, comparison)
         for line in gone[paired:]:
             yield format_html("<del>{}</del>", line)
         for line in came[paired:]:
             yield format_html("<ins>{}</ins>", line)
 
 
-def _words(old: str, new: str) -> SafeString:
+def _words(old: str, new: str, comparison: _Comparison) -> SafeString:
     """One line that became another, word by word; as a whole where little stayed."""
-    a, b = _WORDS.findall(old), _WORDS.findall(new)
-    matcher = SequenceMatcher(None, a, b, autojunk=False)
-    if len(a) * len(b) > COMPARED or matcher.ratio() < 0.4:
+    a, b = _WORDS.findall(old), _WORDS.findall(new)  # words without their spaces: those are alike everywhere
+    codes = comparison.opcodes([word for word, _ in a], [word for word, _ in b])
+    stayed = sum(i_end - i for kind, i, i_end, _, _ in codes if kind == "equal")
+    if 2 * stayed < LITTLE * (len(a) + len(b)) or stayed == len(a) == len(b):
         return format_html("<del>{}</del> <ins>{}</ins>", old, new)
-    parts = []
-    for kind, i, i_end, j, j_end in matcher.get_opcodes():
-        gone, came = "".join(a[i:i_end]), "".join(b[j:j_end])
+    parts: list[str] = []
+    for place, (kind, i, i_end, j, j_end) in enumerate(codes):
+        gone, came = ("".join(map("".join, words)) for words in (a[i:i_end], b[j:j_end]))
+        after = codes[place + 1][0] if place + 1 < len(codes) else kind
+        spaced = {"delete": gone, "insert": came}.get(after if kind == "equal" else kind, gone + came)
         if kind == "equal":
-            parts.append(format_html("{}", came))
-            continue
-        if gone:
-            parts.append(format_html("<del>{}</del>", gone))
-        if came:
-            parts.append(format_html("<ins>{}</ins>", came))
+            parts.append(format_html("{}", came.rstrip()))
+        else:
+            marks = [("del", gone.rstrip()), ("ins", came.rstrip())]
+            parts += [format_html(f"<{tag}>{{}}</{tag}>", text) for tag, text in marks if text]
+        parts.append(" " if spaced[-1:].isspace() else "")
     return format_html_join("", "{}", ((part,) for part in parts))

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
@@ -24,27 +25,35 @@ class Brand(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     description = HtmlField()
-    url = WebURLField("website")
+    url = WebURLField(_("website"))
     form = models.ForeignKey(
         Form,
         on_delete=models.PROTECT,
         null=True,
         blank=True,
         related_name="brands",
-        verbose_name="application form",
-        help_text="For its vacancies that have none of their own. The site's form when left empty.",
+        verbose_name=_("application form"),
+        help_text=_("For its vacancies that have none of their own. The site's form when left empty."),
     )
-    icon_small = models.ImageField("small icon", upload_to="brands", blank=True, validators=[validate_image])
-    icon_small_url = WebURLField("small icon elsewhere", help_text="Used when no file is uploaded.")
-    icon_large = models.ImageField("large icon", upload_to="brands", blank=True, validators=[validate_image])
-    icon_large_url = WebURLField("large icon elsewhere", help_text="Used when no file is uploaded.")
+    icon_small = models.ImageField(
+        _("small icon"), upload_to="brands", blank=True, validators=[validate_image]
+    )
+    icon_small_url = WebURLField(
+        _("small icon elsewhere"), help_text=_("Used when no file is uploaded.")
+    )
+    icon_large = models.ImageField(
+        _("large icon"), upload_to="brands", blank=True, validators=[validate_image]
+    )
+    icon_large_url = WebURLField(
+        _("large icon elsewhere"), help_text=_("Used when no file is uploaded.")
+    )
 
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         blank=True,
         limit_choices_to={"is_staff": True},
         related_name="brands",
-        help_text="Recruiters who work for this brand, unless they work for every one.",
+        help_text=_("Recruiters who work for this brand, unless they work for every one."),
     )
 
     class Meta:
@@ -60,16 +69,16 @@ class Recruiter(models.Model):
 
     name = models.CharField(max_length=200)
     function = models.CharField(max_length=200, blank=True, default="")
-    email = models.EmailField("e-mail", blank=True, default="")
+    email = models.EmailField(_("e-mail"), blank=True, default="")
     is_email_public = models.BooleanField(
-        "show e-mail", default=False, help_text="Shown to everybody on the public sites."
+        _("show e-mail"), default=False, help_text=_("Shown to everybody on the public sites.")
     )
     phone = models.CharField(max_length=50, blank=True, default="")
     is_phone_public = models.BooleanField(
-        "show phone", default=False, help_text="Shown to everybody on the public sites."
+        _("show phone"), default=False, help_text=_("Shown to everybody on the public sites.")
     )
     image = models.ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
-    image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
+    image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
 
     class Meta:
         ordering = ["name", "pk"]
@@ -92,7 +101,7 @@ class Filter(models.Model):
     keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
     label = models.CharField(max_length=200)
     is_active = models.BooleanField(
-        "offered as a filter", default=False, help_text="Public sites show it as a filter on their lists."
+        _("offered as a filter"), default=False, help_text=_("Public sites show it as a filter on their lists.")
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -131,11 +140,11 @@ class FilterOption(models.Model):
         constraints = [
             models.UniqueConstraint(
                 "filter", "label", name="option_label_once",
-                violation_error_message="This filter already has an option with this label.",
+                violation_error_message=_("This filter already has an option with this label."),
             ),
             models.UniqueConstraint(
                 "filter", "value", name="option_value_once",
-                violation_error_message="This filter already has an option with this value.",
+                violation_error_message=_("This filter already has an option with this value."),
             ),
         ]  # fmt: skip
 
@@ -187,20 +196,20 @@ class Vacancy(models.Model):
 
     title = models.CharField(max_length=300)
     title_internal = models.CharField(
-        "internal title",
+        _("internal title"),
         max_length=300,
         blank=True,
         default="",
-        help_text="Public: sites receive it as title_internal. The title is sent when left empty.",
+        help_text=_("Public: sites receive it as title_internal. The title is sent when left empty."),
     )
     brand = models.ForeignKey(
         Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies"
     )
     is_hot = models.BooleanField(
-        "hot", default=False, help_text="Deserves more attention: also in the hot lists."
+        _("hot"), default=False, help_text=_("Deserves more attention: also in the hot lists.")
     )
     is_permanent = models.BooleanField(
-        "continuously open", default=False, help_text="Has no end of recruitment."
+        _("continuously open"), default=False, help_text=_("Has no end of recruitment.")
     )
     options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
     location = models.CharField(max_length=200, blank=True, default="")
@@ -211,12 +220,16 @@ class Vacancy(models.Model):
     offer = HtmlField()
     contact = HtmlField()
     company = HtmlField()
-    postcustom1 = HtmlField("extra information")
+    postcustom1 = HtmlField(_("extra information"))
 
     image = models.ImageField(upload_to="vacancies", blank=True, validators=[validate_image])
-    image_url = WebURLField("image elsewhere", help_text="Used when no file is uploaded.")
+    image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
     video = models.CharField(
-        max_length=1000, blank=True, default="", validators=[validate_video], help_text="Address of a video."
+        max_length=1000,
+        blank=True,
+        default="",
+        validators=[validate_video],
+        help_text=_("Address of a video."),
     )
     head_recruiter = models.ForeignKey(
         Recruiter, on_delete=models.PROTECT, null=True, blank=True, related_name="headed_vacancies"
@@ -229,20 +242,20 @@ class Vacancy(models.Model):
         null=True,
         blank=True,
         related_name="vacancies",
-        verbose_name="application form",
-        help_text="The brand's form when left empty, or the site's.",
+        verbose_name=_("application form"),
+        help_text=_("The brand's form when left empty, or the site's."),
     )
 
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
-        null=True, blank=True, validators=[validate_moment], help_text="Shown from this moment on."
+        null=True, blank=True, validators=[validate_moment], help_text=_("Shown from this moment on.")
     )
     publish_until = models.DateTimeField(
         null=True,
         blank=True,
         validators=[validate_moment],
-        help_text="Not shown from this moment on; never ends when left empty.",
+        help_text=_("Not shown from this moment on; never ends when left empty."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -263,19 +276,21 @@ class Vacancy(models.Model):
     ordered_recruiter_links: "list[VacancyRecruiter]"
 
     class Meta:
-        verbose_name_plural = "vacancies"
+        verbose_name_plural = _("vacancies")
         permissions = [("see_internal", "Reads internal vacancies where they are limited")]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(status="published")
                 | Q(publish_from__isnull=False, head_recruiter__isnull=False),
                 name="published_has_start_and_head",
-                violation_error_message="A published vacancy needs a head recruiter and a moment to appear.",
+                violation_error_message=_(
+                    "A published vacancy needs a head recruiter and a moment to appear."
+                ),
             ),
             models.CheckConstraint(
                 condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
                 name="until_after_from",
-                violation_error_message="The vacancy would vanish before it appears.",
+                violation_error_message=_("The vacancy would vanish before it appears."),
             ),
             models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
@@ -342,9 +357,9 @@ class Vacancy(models.Model):
         """What keeps it from going out, by field (docs/decisions.md #6, #9)."""
         missing = {}
         if not self.head_recruiter_id:
-            missing["head_recruiter"] = "A vacancy needs a head recruiter to be published."
+            missing["head_recruiter"] = gettext("A vacancy needs a head recruiter to be published.")
         if settings.MULTI_BRANDING and not self.brand_id:
-            missing["brand"] = "A vacancy needs a brand to be published."
+            missing["brand"] = gettext("A vacancy needs a brand to be published.")
         return missing
 
 
@@ -356,8 +371,8 @@ class VacancyOption(models.Model):
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name = "option of a vacancy"
-        verbose_name_plural = "options of a vacancy"
+        verbose_name = _("option of a vacancy")
+        verbose_name_plural = _("options of a vacancy")
         constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
 
     def __str__(self) -> str:
@@ -385,9 +400,9 @@ class Attachment(models.Model):
     """A file that comes with a vacancy, uploaded here or kept elsewhere."""
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
-    name = models.CharField("file name", max_length=200)
+    name = models.CharField(_("file name"), max_length=200)
     file = models.FileField(upload_to="attachments", blank=True, validators=[validate_document])
-    url = WebURLField("address elsewhere")
+    url = WebURLField(_("address elsewhere"))
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -396,7 +411,7 @@ class Attachment(models.Model):
             models.CheckConstraint(
                 condition=Q(file="", url__gt="") | Q(file__gt="", url=""),
                 name="attachment_file_or_url",
-                violation_error_message="Upload a file or give an address, not both.",
+                violation_error_message=_("Upload a file or give an address, not both."),
             )
         ]
 
@@ -408,7 +423,7 @@ class Change(models.TextChoices):
     """What was done to a vacancy in the workplace."""
 
     FOUND = "found", _("Changed outside the workplace")
-    CREATED = "created", _("Created")
+    CREATED = "created", pgettext_lazy("a vacancy", "Created")
     CHANGED = "changed", _("Changed")
     PUBLISHED = "published", _("Published")
     SCHEDULED = "scheduled", _("Planned")

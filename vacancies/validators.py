@@ -6,13 +6,14 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.core.validators import FileExtensionValidator, RegexValidator
+from django.utils.translation import gettext_lazy as _
 from PIL import Image
 
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP")
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
-IMAGE_RULE = "A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels."
+IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
 
 # What a browser would run from our own address (HTML, SVG, scripts) is not among them.
 validate_document = FileExtensionValidator(
@@ -21,14 +22,14 @@ validate_document = FileExtensionValidator(
 
 # Sites put it into a player: an address of the web, or the bare id of a video.
 validate_video = RegexValidator(
-    r"^(https?://\S+|[^:\s]+)\Z", "Enter an http or https address, or the id of a video."
+    r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https address, or the id of a video.")
 )
 
 
 def validate_moment(moment: datetime) -> None:
     """Refuse moments so far off that another time zone has no date for them."""
     if not 1900 <= moment.year <= 2200:
-        raise ValidationError("Choose a moment between the years 1900 and 2200.", code="range")
+        raise ValidationError(_("Choose a moment between the years 1900 and 2200."), code="range")
 
 
 def validate_image(file: File) -> None:
@@ -41,7 +42,7 @@ def validate_image(file: File) -> None:
         return
     if file.size > IMAGE_BYTES_MAX:
         raise ValidationError(
-            "This file is %(size).1f MB: an image may have at most 5 MB.",
+            _("This file is %(size).1f MB: an image may have at most 5 MB."),
             code="image_too_large",
             params={"size": file.size / 1024 / 1024},
         )
@@ -53,10 +54,10 @@ def validate_image(file: File) -> None:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         width = height = IMAGE_PIXELS_MAX
     except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises for other and broken files
-        raise ValidationError("Use a JPEG, PNG or WebP image.", code="image_format") from error
+        raise ValidationError(_("Use a JPEG, PNG or WebP image."), code="image_format") from error
     finally:
         file.seek(0)
     if not str(file.name).lower().endswith(IMAGE_ENDINGS):
-        raise ValidationError("The file name must end in .jpg, .png or .webp.", code="image_ending")
+        raise ValidationError(_("The file name must end in .jpg, .png or .webp."), code="image_ending")
     if width * height > IMAGE_PIXELS_MAX:
-        raise ValidationError("This image has more than 25 megapixels: make it smaller.", code="image_pixels")
+        raise ValidationError(_("This image has more than 25 megapixels: make it smaller."), code="image_pixels")

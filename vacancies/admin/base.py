@@ -39,7 +39,8 @@ class ContentAdmin(WorkplaceAdmin):
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
-            formfield.error_messages["invalid_image"] = f"{_('This is not a usable image.')} {IMAGE_RULE}"
+            unusable = _("This is not a usable image.")
+            formfield.error_messages["invalid_image"] = f"{unusable} {IMAGE_RULE}"
             formfield.help_text = formfield.help_text or IMAGE_RULE
         return formfield
 

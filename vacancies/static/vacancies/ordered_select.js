@@ -7,7 +7,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const place = (option) => Number(option.dataset.place);
 
   $(document).on("select2:select", selector, function (event) {
-    const option = event.params.data.element;
+    // an option that came from the server is made by Select2, which does not name it here
+    const picked = event.params.data;
+    const option = picked.element || Array.from(this.options).find((each) => each.value === String(picked.id));
     const chosen = Array.from(this.selectedOptions).filter((other) => other !== option);
     if (chosen.length) chosen[chosen.length - 1].after(option);
     else this.prepend(option);
@@ -16,6 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   $(document).on("select2:unselect", selector, function (event) {
     const option = event.params.data.element;
+    if (!option) return;
     const next = Array.from(this.options).find(
       (other) => !other.selected && other !== option && place(other) > place(option)
     );
@@ -24,10 +27,11 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 
   // Select2 hides the select and its label from screen readers; runs after unfold has started it.
+  const _ = window.gettext || ((text) => text);
   $(() => {
     $(selector).each(function () {
       const label = this.labels[0] ? this.labels[0].textContent.trim() : this.name;
-      $(this).data("select2").$container.find("input").attr("aria-label", `${label}: add an option`);
+      $(this).data("select2").$container.find("input").attr("aria-label", `${label}: ${_("add an option")}`);
     });
   });
 });

@@ -28,15 +28,6 @@ document.addEventListener("alpine:init", () => {
   }));
 });
 
-// The label of a text names a textarea that the editor hides: give its name to what is edited instead.
-window.addEventListener("load", () => {
-  document.querySelectorAll(".prose-editor").forEach((editor) => {
-    const [label] = editor.querySelector("textarea").labels;
-    const edited = editor.querySelector("[contenteditable]");
-    if (label && edited) edited.setAttribute("aria-label", label.textContent.trim());
-  });
-});
-
 // What the page asks the server for: what a save would change for the public, and new options.
 window.addEventListener("load", () => {
   const desk = document.querySelector("[data-desk]");

@@ -1,0 +1,381 @@
+"""Decisions about publication, copies, the way back and merged options, apart from their pages."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from tests.conftest import NOW
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from vacancies import operations
+from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyOption, Version
+from vacancies.versions import content, content_at, record
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ALL = Vacancy.objects.all
+STATES = {  # as `make_vacancy` takes them
+    "draft": {"status": "draft", "publish_from": None},
+    "scheduled": {"publish_from": NOW + DAY, "publish_until": NOW + 9 * DAY},
+    "published": {"publish_from": NOW - 2 * DAY, "publish_until": NOW + 9 * DAY},
+    "endless": {"publish_from": NOW - 2 * DAY},
+    "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
+    "withdrawn": {"status": "withdrawn", "publish_from": NOW - 2 * DAY},
+    "archived": {"status": "archived", "publish_from": None},
+}
+
+
+@pytest.fixture
+def anna() -> User:
+    return User.objects.create_user("anna")
+
+
+def make_one(state: str, **values) -> Vacancy:
+    return make_vacancy(title=state, updated_at=NOW - DAY, **STATES[state] | values)
+
+
+def reasons(outcome: operations.Outcome) -> dict[str, list[str]]:
+    return {vacancy.title: list(why) for vacancy, why in outcome.refused.items()}
+
+
+def rows() -> list[dict]:
+    return list(Vacancy.objects.order_by("pk").values())
+
+
+# --- publication ---
+
+
+@pytest.mark.parametrize(
+    ("decide", "state", "refused_for", "left"),
+    [
+        (operations.publish, "draft", None, ("published", NOW.replace(microsecond=0), None)),
+        (operations.publish, "scheduled", None, ("published", NOW, NOW + 9 * DAY)),
+        (operations.publish, "published", "status", None),
+        (operations.publish, "expired", "publish_until", None),
+        (operations.publish, "withdrawn", None, ("published", NOW - 2 * DAY, None)),
+        (operations.publish, "archived", None, ("published", NOW, None)),
+        (operations.withdraw, "draft", "status", None),
+        (operations.withdraw, "scheduled", None, ("withdrawn", NOW + DAY, NOW + 9 * DAY)),
+        (operations.withdraw, "published", None, ("withdrawn", NOW - 2 * DAY, NOW + 9 * DAY)),
+        (operations.withdraw, "expired", None, ("withdrawn", NOW - 2 * DAY, NOW - DAY)),
+        (operations.withdraw, "withdrawn", "status", None),
+        (operations.withdraw, "archived", "status", None),
+        (operations.archive, "draft", None, ("archived", None, None)),
+        (operations.archive, "scheduled", "status", None),
+        (operations.archive, "published", "status", None),
+        (operations.archive, "expired", None, ("archived", NOW - 2 * DAY, NOW - DAY)),
+        (operations.archive, "withdrawn", None, ("archived", NOW - 2 * DAY, None)),
+        (operations.archive, "archived", "status", None),
+    ],
+)
+def test_decision_changes_where_it_makes_sense_and_says_why_not_elsewhere(
+    decide, state, refused_for, left, anna
+):
+    vacancy = make_one(state)
+    before = rows()
+
+    outcome = decide(vacancies=ALL(), at=NOW, author=anna)
+
+    if refused_for:
+        assert (outcome.done, reasons(outcome)) == ([], {state: [refused_for]})
+        assert (rows(), Version.objects.count()) == (before, 0)
+        return
+    assert (outcome.done, outcome.refused) == ([vacancy.pk], {})
+    vacancy.refresh_from_db()
+    assert (vacancy.status, vacancy.publish_from, vacancy.publish_until) == left
+    assert vacancy.updated_at == NOW
+    [version] = Version.objects.all()
+    assert (version.author, version.created_at, version.brand) == (anna, NOW, vacancy.brand)
+    assert version.content == {
+        name: value and value.isoformat() if isinstance(value, datetime) else value
+        for name, value in zip(("status", "publish_from", "publish_until"), left, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "moment", "refused_for"),
+    [
+        ("draft", NOW + DAY, None),
+        ("draft", NOW, "publish_from"),
+        ("draft", NOW - DAY, "publish_from"),
+        ("scheduled", NOW + 2 * DAY, None),
+        ("scheduled", NOW + 9 * DAY, "publish_until"),  # where it ends
+        ("scheduled", NOW + 10 * DAY, "publish_until"),
+        ("published", NOW + DAY, "status"),
+        ("expired", NOW + DAY, "publish_until"),
+        ("withdrawn", NOW + DAY, None),
+        ("archived", NOW + DAY, None),
+    ],
+)
+def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refused_for):
+    vacancy = make_one(state)
+    before = rows()
+
+    outcome = operations.schedule(vacancies=ALL(), moment=moment, at=NOW)
+
+    assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
+    if refused_for:
+        assert rows() == before
+    else:
+        vacancy.refresh_from_db()
+        assert (vacancy.state_at(NOW), vacancy.publish_from) == ("scheduled", moment)
+        assert vacancy.state_at(moment) == "published"
+
+
+@pytest.mark.parametrize(
+    ("state", "day", "refused_for"),
+    [
+        ("published", date(2026, 4, 1), None),
+        ("scheduled", date(2026, 4, 1), None),
+        ("expired", date(2026, 3, 2), None),  # today
+        ("expired", date(2026, 3, 1), "publish_until"),
+        ("published", date(2026, 3, 5), "publish_until"),  # would be shorter
+        ("endless", date(2026, 4, 1), "publish_until"),
+        ("draft", date(2026, 4, 1), "status"),
+        ("withdrawn", date(2026, 4, 1), "status"),
+        ("archived", date(2026, 4, 1), "status"),
+    ],
+)
+def test_extend_moves_the_last_day_on_and_never_back(state, day, refused_for):
+    vacancy = make_one(state)
+    before = rows()
+
+    outcome = operations.extend(vacancies=ALL(), day=day, at=NOW)
+
+    assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
+    if refused_for:
+        assert rows() == before
+    else:
+        vacancy.refresh_from_db()
+        assert vacancy.publish_until == datetime(day.year, day.month, day.day, tzinfo=UTC) + DAY
+
+
+@pytest.mark.parametrize("decide", ["publish", "schedule"])
+def test_gate_refuses_what_lacks_a_head_a_brand_or_a_description(decide):
+    bare = make_one("draft", description="")
+    Vacancy.objects.update(head_recruiter=None, brand=None)
+    ready = make_one("withdrawn")
+    more = {"moment": NOW + DAY} if decide == "schedule" else {}
+
+    outcome = getattr(operations, decide)(vacancies=ALL(), at=NOW, **more)
+
+    assert outcome.done == [ready.pk]
+    assert reasons(outcome) == {"draft": ["head_recruiter", "brand", "description"]}
+    bare.refresh_from_db()
+    assert (bare.status, bare.publish_from) == ("draft", None)
+
+
+def test_decision_for_many_writes_all_or_nothing(monkeypatch):
+    for _ in range(3):
+        make_one("published")
+    before = rows()
+
+    def fail(*args, **kwargs):
+        raise RuntimeError
+
+    monkeypatch.setattr(operations, "record_publication", fail)
+    with pytest.raises(RuntimeError):
+        operations.withdraw(vacancies=ALL(), at=NOW)
+
+    assert rows() == before
+
+
+def test_decision_takes_the_same_queries_for_one_and_for_thirty(django_assert_num_queries):
+    make_one("draft")
+    with django_assert_num_queries(5):  # savepoint and its end; rows; one write; one record
+        operations.publish(vacancies=ALL(), at=NOW)
+    for _ in range(30):
+        make_one("draft")
+    with django_assert_num_queries(5):
+        assert len(operations.publish(vacancies=ALL(), at=NOW).done) == 30
+
+
+def test_decision_leaves_texts_and_search_as_they_are():
+    vacancy = make_one("draft", description="<p>Crème brûlée</p>", profile="<p>Chef</p>")
+    [before] = rows()
+
+    operations.publish(vacancies=ALL(), at=NOW)
+
+    [after] = rows()
+    assert after == before | {"status": "published", "publish_from": NOW, "updated_at": NOW}
+    assert vacancy.pk in Vacancy.objects.search("creme").values_list("pk", flat=True)
+
+
+# --- duplicate ---
+
+
+def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
+    options = {"regions": ["Ghent", "Antwerp"], "functiongroup": ["Care"]}
+    vacancy = make_one(
+        "published", options=options, recruiters=("Zoë", "Bob"), image="vacancies/a.png", audience="internal"
+    )
+    Attachment.objects.create(vacancy=vacancy, name="b.pdf", url="https://acme.test/b.pdf", position=2)
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/a.pdf", position=1)
+    before = content(vacancy)
+
+    copy = operations.duplicate(vacancy=vacancy, at=NOW, author=anna)
+
+    assert content(copy) == before | {
+        "title": "Copy of published",
+        "status": "draft",
+        "publish_from": None,
+        "publish_until": None,
+    }
+    assert content(vacancy) == before
+    assert (copy.created_at, copy.updated_at) == (NOW, NOW)
+    [version] = Version.objects.all()
+    assert (version.vacancy_id, version.change, version.author) == (copy.pk, Change.DUPLICATED, anna)
+    assert content_at(version) == content(copy)
+
+
+def test_duplicate_of_the_longest_title_fits():
+    vacancy = make_vacancy(title="x" * 300)
+    assert operations.duplicate(vacancy=vacancy, at=NOW).title == f"Copy of {'x' * 292}"
+
+
+# --- bring back ---
+
+
+def test_version_brings_texts_options_people_and_files_back_and_leaves_publication_alone(anna):
+    vacancy = make_one(
+        "published", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Zoë", "Bob"), is_hot=True
+    )
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
+    version = record(vacancy, Change.CREATED, author=anna, at=NOW)
+    then = content(vacancy)
+    other = make_recruiter("Other head")
+    Vacancy.objects.update(
+        title="New", description="<p>New</p>", is_hot=False, brand=make_brand("Other"), head_recruiter=other,
+        status="withdrawn", publish_until=None, audience="both",
+    )  # fmt: skip
+    vacancy.choices.all().delete()
+    VacancyOption.objects.create(vacancy=vacancy, option=make_option("types", "Nurse"))
+    vacancy.recruiter_links.all().delete()
+    vacancy.attachments.all().delete()
+    Attachment.objects.create(vacancy=vacancy, name="new.pdf", url="https://acme.test/new.pdf")
+    now = content(vacancy)
+
+    brought, gone = operations.bring_back(version, author=anna, at=NOW + HOUR)
+
+    kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience")}
+    assert (content(brought), gone) == (then | kept, [])
+    brought.refresh_from_db()
+    assert brought.updated_at == NOW + HOUR
+    assert brought.pk in Vacancy.objects.search("text").values_list("pk", flat=True)
+    assert brought.pk not in Vacancy.objects.search("new").values_list("pk", flat=True)
+    found = Version.objects.order_by("pk").values_list("change", "author")
+    assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
+    # What was found is on record too, so the way back has a way back.
+    back, _ = operations.bring_back(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
+    assert content(back) == now
+
+
+@pytest.mark.parametrize("state", ["published", "scheduled", "expired"])
+@pytest.mark.parametrize("lacks", ["head_recruiter", "brand", "description"])
+def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_changes(state, lacks):
+    vacancy = make_one("draft", **({"description": ""} if lacks == "description" else {}))
+    if lacks != "description":
+        Vacancy.objects.update(**{lacks: None})
+    version = record(vacancy, Change.CREATED, author=None, at=NOW)
+    Vacancy.objects.update(
+        status="published", head_recruiter=make_recruiter(), brand=make_brand(), description="<p>New</p>",
+        **{"publish_until": None} | STATES[state],
+    )  # fmt: skip
+    before, versions = rows(), Version.objects.count()
+
+    if state == "expired" and lacks == "description":  # such a one stays editable, too
+        operations.bring_back(version, author=None, at=NOW)
+        assert Vacancy.objects.get().description == ""
+        return
+    with pytest.raises(ValidationError):
+        operations.bring_back(version, author=None, at=NOW)
+
+    assert (rows(), Version.objects.count()) == (before, versions)
+
+
+def test_deleted_vacancy_comes_back_as_a_draft_with_its_id_and_without_what_is_gone(client, anna):
+    vacancy = make_one(
+        "published", brand=make_brand("Gone brand"), head_recruiter=make_recruiter("Gone head"),
+        options={"regions": ["Ghent", "Gone", "Antwerp"]}, recruiters=("Zoë", "Gone too"), audience="both",
+    )  # fmt: skip
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
+    pk, then = vacancy.pk, content(vacancy)
+    version = record(vacancy, Change.DELETED, author=anna, at=NOW)
+    vacancy.delete()
+    FilterOption.objects.get(label="Gone").delete()
+    for gone in (make_recruiter("Gone head"), make_recruiter("Gone too"), make_brand("Gone brand")):
+        gone.delete()
+    version.refresh_from_db()
+    assert (version.brand, version.vacancy_id) == (None, pk)
+
+    brought, gone = operations.bring_back(version, author=anna, at=NOW)
+
+    assert (brought.pk, brought.created_at) == (pk, NOW)
+    assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]
+    assert content(brought) == then | {
+        "status": "draft", "publish_from": None, "publish_until": None, "brand": None, "head_recruiter": None,
+        "regions": [then["regions"][0], then["regions"][2]], "recruiters": then["recruiters"][:1],
+    }  # fmt: skip
+    assert client.get(f"/v1/vacancies/{pk}").status_code == 404
+
+    Vacancy.objects.update(brand=make_brand(), head_recruiter=make_recruiter())
+    assert operations.publish(vacancies=ALL(), at=NOW).done == [pk]
+    item = client.get(f"/v1/vacancies/{pk}").json()["data"]
+    assert (item["title"], item["regions"]) == ("published", ["Ghent", "Antwerp"])
+    assert [each["name"] for each in item["recruiters"]] == ["Zoë"]
+
+
+# --- options ---
+
+
+def labels(vacancy: Vacancy) -> list[str]:
+    return list(vacancy.choices.order_by("position", "pk").values_list("option__label", flat=True))
+
+
+def test_merge_gives_the_one_that_remains_the_place_of_the_others():
+    only_other = make_vacancy(options={"regions": ["Gent", "Antwerp"]}, updated_at=NOW - DAY)
+    two_others = make_vacancy(options={"regions": ["Antwerp", "Gand", "Leuven", "Gent"]})
+    both = make_vacancy(options={"regions": ["Gent", "Leuven", "Ghent"]})
+    already = make_vacancy(options={"regions": ["Ghent"]}, updated_at=NOW - DAY)
+    into, *others = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
+
+    assert operations.merge_options(into=into, others=others) == 3
+
+    assert labels(only_other) == ["Ghent", "Antwerp"]
+    assert labels(two_others) == ["Antwerp", "Ghent", "Leuven"]
+    assert labels(both) == ["Leuven", "Ghent"]
+    assert labels(already) == ["Ghent"]
+    assert sorted(FilterOption.objects.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
+    only_other.refresh_from_db()
+    already.refresh_from_db()
+    assert (only_other.updated_at, already.updated_at) == (NOW, NOW - DAY)
+
+
+def test_merge_of_what_nobody_carries_changes_no_vacancy():
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, updated_at=NOW - DAY)
+    into, other = (make_option("regions", label) for label in ("Ghent", "Gent"))
+
+    assert operations.merge_options(into=into, others=[other]) == 0
+
+    vacancy.refresh_from_db()
+    assert (labels(vacancy), vacancy.updated_at) == (["Ghent"], NOW - DAY)
+
+
+def test_merge_of_many_vacancies_takes_batches(monkeypatch):
+    monkeypatch.setattr(operations, "BATCH", 2)
+    vacancies = [make_vacancy(options={"regions": ["Gent"]}) for _ in range(5)]
+    into, other = make_option("regions", "Ghent"), make_option("regions", "Gent")
+
+    assert operations.merge_options(into=into, others=[other]) == 5
+
+    assert [labels(vacancy) for vacancy in vacancies] == [["Ghent"]] * 5
+
+
+@pytest.mark.parametrize("zone", ["Europe/Brussels", "America/New_York", "Pacific/Apia", "UTC"])
+@pytest.mark.parametrize("day", [date(2026, 3, 29), date(2026, 10, 25), date(2028, 2, 29), date(2026, 12, 31)])
+def test_last_day_is_the_inverse_of_the_end_of_a_day(settings, zone, day):
+    settings.TIME_ZONE = zone
+    assert operations.last_day(operations.end_of_day(day)) == day
+    assert operations.last_day(operations.end_of_day(day) - timedelta(microseconds=1)) == day
+    assert operations.last_day(operations.end_of_day(day) + timedelta(microseconds=1)) == day + DAY
