@@ -62,5 +62,4 @@ class VacanciesConfig(AppConfig):
         "Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment", "Brand", "Recruiter", "Filter",
         "FilterOption",
     )  # fmt: skip
-    verbose_name = "Vacancies"
     verbose_name = _("Vacancies")
