@@ -6,12 +6,14 @@ from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
-from jobsite.api.bodies import Bodies
-from jobsite.revision import current
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 
-_django = Bodies(get_wsgi_application(), current)
+_bare = get_wsgi_application()
+
+from jobsite.api.bodies import Bodies  # noqa: E402 - these need the settings
+from jobsite.revision import current  # noqa: E402
+
+_django = Bodies(_bare, current)
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
