@@ -92,27 +92,21 @@ def test_second_question_is_answered_without_django(service):
     assert b"Nurse" in first[2]
 
 
-def test_kept_answer_is_the_answer_of_django(service, client):
-    """To the header, whatever the encoding; GZipMiddleware pads, so that the lengths differ."""
+def test_kept_answer_is_the_answer_of_django(service, settings):
+    """To the header, whatever the encoding."""
     for number in range(30):
         make_vacancy(title=f"Nurse {number}", options={"regions": ["Ghent", "Antwerp", "Leuven"]})
-    for path in (
-        LIST,
-        f"{LIST}?page[size]=7&page[number]=2",
-        V0_1,
-        FILTERS,
-        f"{LIST}/{Vacancy.objects.first().pk}",
-    ):
-        plain = client.get(path)
+    single = f"{LIST}/{Vacancy.objects.first().pk}"
+    for path in (LIST, f"{LIST}?page[size]=7&page[number]=2", V0_1, FILTERS, single):
+        settings.BODY_CACHE_MB = 0
+        _, plain, content = service.ask(path)
+        settings.BODY_CACHE_MB = 1
         for _ in range(2):
-            status, headers, body = service.ask(path)
-            assert (status, body) == ("200 OK", plain.content)
-            assert headers == dict(plain.headers)
-            status, headers, body = service.ask(path, HTTP_ACCEPT_ENCODING="gzip, br")
-            assert gzip.decompress(body) == plain.content
-            assert headers.pop("Content-Encoding") == "gzip"
-            assert headers.pop("Content-Length") == str(len(body))
-            assert headers.items() <= dict(plain.headers).items()
+            assert service.ask(path) == ("200 OK", plain, content)
+            _, headers, body = service.ask(path, HTTP_ACCEPT_ENCODING="gzip, br")
+            assert gzip.decompress(body) == content
+            zipped = {"Content-Encoding": "gzip", "Content-Length": str(len(body))}
+            assert headers == plain | zipped
 
 
 CHANGES = {
