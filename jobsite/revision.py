@@ -32,10 +32,13 @@ POSTGRESQL = (
       RETURN NULL;
     END $$
     """,
-    "DROP TRIGGER IF EXISTS jobsite_raise ON jobsite_note",
     """
-    CREATE CONSTRAINT TRIGGER jobsite_raise AFTER INSERT ON jobsite_note
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION jobsite_raise()
+    DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'jobsite_raise') THEN
+        CREATE CONSTRAINT TRIGGER jobsite_raise AFTER INSERT ON jobsite_note
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION jobsite_raise();
+      END IF;
+    END $$
     """,
 )
 SQLITE_RAISE = """
