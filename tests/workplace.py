@@ -1,5 +1,5 @@
-"""The workplace as tests of walls and roles see it: its routes, two brands with rows of every kind, an account
-of each role, and what each form posts."""
+"""The workplace as tests of walls and roles see it: its routes, two brands with rows of every kind, an
+account of each role, and what each form posts."""
 
 import json
 import re
@@ -90,7 +90,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )
     contact = make_recruiter(f"Contact of {text[2:]}")  # known to every brand
     texts = {
-        name: f"{text} {name} {WORD}" for name in ("title_internal", "location", "profile", "offer", "contact")
+        name: f"{text} {name} {WORD}"
+        for name in ("title_internal", "location", "profile", "offer", "contact")
     }
     common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
     rows = {
@@ -105,9 +106,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         for name, values in rows.items()
     }
     for vacancy in made.values():
-        Attachment.objects.create(
-            vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf"
-        )
+        Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
         record(vacancy, Change.FOUND, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
@@ -116,7 +115,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     pk = gone.pk
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
-    application = make_application(user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}"))
+    application = make_application(
+        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
+    )
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
@@ -126,21 +127,21 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def moved(vacancy: Vacancy, brand: Any, author: User, **values: Any) -> Vacancy:
-    """`vacancy` after somebody gave it to another `brand`, with other `values`; both are on record."""
-    record(vacancy, Change.FOUND, author=author, at=timezone.now())
+def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: Any) -> Vacancy:
+    """`vacancy` after the second of `authors` gave it to another `brand`, with other `values`; what the first
+    one wrote is on record too."""
+    record(vacancy, Change.CREATED, author=authors[0], at=timezone.now())
     for name, value in {"brand": brand, **values}.items():
         setattr(vacancy, name, value)
     vacancy.save()
-    record(vacancy, Change.CHANGED, author=author, at=timezone.now())
+    record(vacancy, Change.CHANGED, author=authors[1], at=timezone.now())
     return vacancy
 
 
 def build() -> SimpleNamespace:
     """Two brands, what lies between them, and the accounts."""
     roles.create()
-    for keyword in ("regions", "industries"):
-        make_filter(keyword)
+    make_filter("regions")
     there = Form.objects.default().first()
     default = there or forms.create(name="Site", structure=structure("site"))
     forms.make_default(form=default)
@@ -148,6 +149,7 @@ def build() -> SimpleNamespace:
 
     theirs = User.objects.create_user(f"{FOREIGN}_colleague", is_staff=True, first_name=FOREIGN)
     anna = User.objects.create_user("anna", is_staff=True, first_name="Anna")
+    editor = User.objects.create_user("editor", is_staff=True)
     own, foreign = make_rows(OWN, anna), make_rows(FOREIGN, theirs)
     theirs.groups.add(Group.objects.get(name="Recruiter"))
     foreign.brand.members.add(theirs)
@@ -165,12 +167,15 @@ def build() -> SimpleNamespace:
         make_vacancy(
             title=f"{FOREIGN} taken over", title_internal="Nurse", brand=foreign.brand, form=foreign.form,
             description=f"<p>{FOREIGN} taken over</p>", publish_from=timezone.now() + timedelta(days=9),
-        ), own.brand, theirs, **texts,
+        ), own.brand, (theirs, editor), **texts,
     )  # fmt: skip
     given_away = moved(
-        make_vacancy(title=f"{OWN} given away", brand=own.brand), foreign.brand, anna, title=f"{FOREIGN} given"
+        make_vacancy(title=f"{OWN} given away", brand=own.brand),
+        foreign.brand,
+        (anna, editor),
+        title=f"{FOREIGN} given",
     )
-    lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, anna)
+    lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
     record(lost, Change.DELETED, author=theirs, at=timezone.now())
     lost_pk = lost.pk
     lost.delete()
@@ -198,9 +203,11 @@ def build() -> SimpleNamespace:
         "applications.status": Status.objects.create(label_en="Spare status"),
         "applications.historyentry": own.step,
     }
-    staff = {"Recruiter": anna}
+    staff = {"Recruiter": anna, "Editor": editor}
     for role in roles.NAMES:
-        user = staff.setdefault(role, User.objects.create_user(role.split()[0].lower(), is_staff=True))
+        if role not in staff:
+            staff[role] = User.objects.create_user(role.split()[0].lower(), is_staff=True)
+        user = staff[role]
         user.groups.add(Group.objects.get(name=role))
     staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
     staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand
@@ -288,7 +295,9 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "option":
         data = {"label": "Posted"}
     elif kind == "password":
-        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {"usable_password": "true"}
+        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
+            "usable_password": "true"
+        }
     elif kind in ("add", "change", "review"):
         data = {**NO_ROWS, **_fields(world, model, row)}
     return {"data": data}
@@ -344,8 +353,10 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     of_form = world.foreign_pks["forms_structure.form"] + [world.default.pk, world.shared.pk]
     of_contact = [world.foreign.contact.pk]
     own = {
-        "vacancies.Vacancy": {"brand": world.foreign.brand}, "vacancies.Brand": {"pk": world.foreign.brand.pk},
-        "vacancies.Brand_members": {"brand": world.foreign.brand}, "vacancies.Recruiter": {"pk__in": of_contact},
+        "vacancies.Vacancy": {"brand": world.foreign.brand},
+        "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "vacancies.Brand_members": {"brand": world.foreign.brand},
+        "vacancies.Recruiter": {"pk__in": of_contact},
         "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},

@@ -33,13 +33,15 @@ class Difference:
     marked: SafeString
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+def differences(
+    before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, str] | None = None
+) -> list[Difference]:
     """Return the fields of `after` that `before` says otherwise, in the order of the page; what is empty
-    in both is no difference."""
-    labels = field_labels()
+    in both is no difference. Who asks often gives the `field_labels()`."""
+    labels = labels or field_labels()
     found = []
     for name in labels:
-        if name not in after:
+        if name not in after or before.get(name) == after[name]:
             continue
         old, new = lines(name, before.get(name)), lines(name, after[name])
         if old != new:
@@ -120,7 +122,7 @@ class _Comparison:
         else:
             codes = [("replace", 0, len(old), 0, len(new))]
         found = [("equal", 0, head, 0, head)] if head else []
-        found += [(kind, i + head, i_end + head, j + head, j_end + head) for kind, i, i_end, j, j_end in codes]
+        found += [(kind, i + head, i_to + head, j + head, j_to + head) for kind, i, i_to, j, j_to in codes]
         if tail:
             found.append(("equal", len(a) - tail, len(a), len(b) - tail, len(b)))
         return found
@@ -132,7 +134,7 @@ def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:
         if kind == "equal":
             same = [format_html("{}", line) for line in new[j:j_end]]
             if len(same) > 2 * LINES_AROUND + 1:
-                head = same[:LINES_AROUND] if i else []
+                head = same[:LINES_AROUND] if i or j else []
                 tail = same[-LINES_AROUND:] if i_end < len(old) or j_end < len(new) else []
                 same = [*head, format_html("{}", "\u2026"), *tail]
             yield from same

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
@@ -16,7 +17,14 @@ from forms_structure.models import Form
 from jobsite.fields import WebURLField
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
-from vacancies.validators import validate_document, validate_image, validate_moment, validate_video
+from vacancies.validators import (
+    PICTURE_RULE,
+    validate_document,
+    validate_image,
+    validate_moment,
+    validate_picture,
+    validate_video,
+)
 from vacancies.vocabulary import Keyword
 
 
@@ -38,15 +46,11 @@ class Brand(models.Model):
     icon_small = models.ImageField(
         _("small icon"), upload_to="brands", blank=True, validators=[validate_image]
     )
-    icon_small_url = WebURLField(
-        _("small icon elsewhere"), help_text=_("Used when no file is uploaded.")
-    )
+    icon_small_url = WebURLField(_("small icon elsewhere"), help_text=_("Used when no file is uploaded."))
     icon_large = models.ImageField(
         _("large icon"), upload_to="brands", blank=True, validators=[validate_image]
     )
-    icon_large_url = WebURLField(
-        _("large icon elsewhere"), help_text=_("Used when no file is uploaded.")
-    )
+    icon_large_url = WebURLField(_("large icon elsewhere"), help_text=_("Used when no file is uploaded."))
 
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
@@ -101,7 +105,9 @@ class Filter(models.Model):
     keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
     label = models.CharField(max_length=200)
     is_active = models.BooleanField(
-        _("offered as a filter"), default=False, help_text=_("Public sites show it as a filter on their lists.")
+        _("offered as a filter"),
+        default=False,
+        help_text=_("Public sites show it as a filter on their lists."),
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -222,7 +228,12 @@ class Vacancy(models.Model):
     company = HtmlField()
     postcustom1 = HtmlField(_("extra information"))
 
-    image = models.ImageField(upload_to="vacancies", blank=True, validators=[validate_image])
+    image = models.ImageField(
+        upload_to="vacancies",
+        blank=True,
+        validators=[validate_image, validate_picture],
+        help_text=PICTURE_RULE,
+    )
     image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
     video = models.CharField(
         max_length=1000,
@@ -303,6 +314,26 @@ class Vacancy(models.Model):
                 name="published_newest",
             ),
             models.Index("publish_until", condition=Q(status="published"), name="published_until"),
+            # For the workplace: what is put away or not out yet, and what is rare among what is out.
+            *(
+                models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
+                for status in ("draft", "withdrawn", "archived")
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", description=""),
+                name="published_without_text",
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", is_permanent=True, publish_until__isnull=False),
+                name="published_permanent_ends",
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", title=Upper("title")),
+                name="published_in_capitals",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -197,12 +198,17 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
     )
 
 
-def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy, list[str]]:
+def bring_back(
+    version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None
+) -> tuple[Vacancy, list[str]]:
     """Let the vacancy say again what it said after `version`, and return it with the names of what is
     gone since and stays away. When, to whom and for which brand it shows stays as it is; one that was
-    deleted comes back as a draft. Raises a ValidationError where what shows could not go out like that."""
+    deleted comes back as a draft. A form that is not among `forms`, where those are given, counts as gone.
+    Raises a ValidationError where what shows could not go out like that."""
     wanted = content_at(version)
     with transaction.atomic():
+        # Locked, because of one that was deleted there is nothing else that two could wait for.
+        list(Version.objects.select_for_update().filter(vacancy=version.vacancy_id).values_list("pk"))
         vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
         if vacancy is None:
             brand = wanted["brand"] and Brand.objects.filter(pk=wanted["brand"][0]).first()
@@ -212,21 +218,20 @@ def bring_back(version: Version, *, author: Any, at: datetime) -> tuple[Vacancy,
             catch_up(vacancy, at=at)
             gone = []
         vacancy.updated_at = at
-        gone += _apply(vacancy, wanted, at=at)
+        gone += _apply(vacancy, wanted, at=at, forms=forms)
         record(vacancy, Change.RESTORED, author=author, at=at)
     return vacancy, gone
 
 
-def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime) -> list[str]:
+def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:
     """Save the values `wanted`; return the names of what they point to that is gone."""
     gone: list[str] = []
 
     def there(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
         """The ids among `pairs` of rows that still are."""
         pairs = list(pairs)
-        found = set(
-            model._default_manager.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True)
-        )
+        rows = forms if forms is not None and model is forms.model else model._default_manager.all()
+        found = set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
         gone.extend(name for pk, name in pairs if pk not in found)
         return [pk for pk, _ in pairs if pk in found]
 

@@ -13,7 +13,7 @@ from jobsite.api.addresses import absolute
 from jobsite.html import sanitise
 from vacancies.api.v1 import VacancySerializer
 from vacancies.fields import html_fields
-from vacancies.models import Filter, State, Vacancy
+from vacancies.models import Audience, Filter, State, Vacancy
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
@@ -57,7 +57,8 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
         ],
         "form": {"sections": sections, "schema": schema, "language": language, "version": digest(sections)},
         "state": vacancy.state,
-        "is_public": vacancy.state == State.PUBLISHED,
+        "is_shown": vacancy.state == State.PUBLISHED,
+        "is_internal": vacancy.audience == Audience.INTERNAL,
         "missing": vacancy.missing_to_publish().values(),
         "until": ends_at(token),
         "json_url": absolute(request, f"{address}?preview={token}"),

@@ -15,6 +15,12 @@ IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
 IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
 
+PICTURE_SIDE_MIN = 300  # pixels
+PICTURE_RATIO_MAX = 3
+PICTURE_RULE = _(
+    "Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that."
+)
+
 # What a browser would run from our own address (HTML, SVG, scripts) is not among them.
 validate_document = FileExtensionValidator(
     ["pdf", "txt", "rtf", "doc", "docx", "odt", "xls", "xlsx", "ods", "ppt", "pptx", "jpg", "jpeg", "png"],
@@ -60,4 +66,20 @@ def validate_image(file: File) -> None:
     if not str(file.name).lower().endswith(IMAGE_ENDINGS):
         raise ValidationError(_("The file name must end in .jpg, .png or .webp."), code="image_ending")
     if width * height > IMAGE_PIXELS_MAX:
-        raise ValidationError(_("This image has more than 25 megapixels: make it smaller."), code="image_pixels")
+        raise ValidationError(
+            _("This image has more than 25 megapixels: make it smaller."), code="image_pixels"
+        )
+
+
+def validate_picture(file: File) -> None:
+    """Refuse what nothing is left of when a site crops it to its own shape: the image of a vacancy."""
+    if getattr(file, "_committed", False):
+        return
+    try:
+        short, long = sorted(Image.open(file, formats=IMAGE_FORMATS).size)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return  # which validate_image says better
+    finally:
+        file.seek(0)
+    if short < PICTURE_SIDE_MIN or long > PICTURE_RATIO_MAX * short:
+        raise ValidationError(PICTURE_RULE, code="picture_shape")

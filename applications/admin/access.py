@@ -7,8 +7,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.models import AccessLog, Token
+from applications.models import AccessLog, Application, Token
 from jobsite.workplace import WorkplaceAdmin
+from vacancies.admin.walls import within
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -48,6 +49,14 @@ class AccessLogAdmin(ReadOnlyAdmin):
     @display(description=_("What"), ordering="action")
     def what(self, entry: AccessLog) -> str:
         return entry.get_action_display()
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Who works for some brands sees who looked at their applicants; those erased are nobody's."""
+        entries = super().get_queryset(request)
+        if request.user.has_perm(EVERY_BRAND):
+            return entries
+        own = within(request.user, Application.objects.all(), "vacancy")
+        return entries.filter(application__in=own.order_by().values("pk"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

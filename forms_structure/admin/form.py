@@ -91,7 +91,7 @@ class FormAdmin(WorkplaceAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
         return super().get_queryset(request).defer("structure")
 
-    @admin.action(description=gettext_lazy("Make it the site's form"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Make it the site's form"), permissions=["make_default"])
     def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
         if len(chosen := list(queryset[:2])) != 1:
             self.message_user(request, _("Choose one form: a site has one."), messages.WARNING)
@@ -105,6 +105,10 @@ class FormAdmin(WorkplaceAdmin):
         self.log_change(request, form, "Made the site's form.")
         text = _("“%(form)s” is now the form of every vacancy that has no other one.")
         self.message_user(request, text % {"form": form}, messages.SUCCESS)
+
+    def has_make_default_permission(self, request: HttpRequest) -> bool:
+        """The site's form is changed for all who have no other one, whoever they are."""
+        return self.has_change_permission(request)
 
     @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
     def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
@@ -124,7 +128,7 @@ class FormAdmin(WorkplaceAdmin):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "extends":
-            kwargs["queryset"] = Form.objects.filter(extends=None)
+            kwargs["queryset"] = self.get_queryset(request).filter(extends=None)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     # --- the builder ---
@@ -153,7 +157,9 @@ class FormAdmin(WorkplaceAdmin):
         return reverse(f"admin:forms_structure_form_{view}", args=[form.pk])
 
     def form_or_404(self, request: HttpRequest, object_id: str) -> Form:
-        form = Form.objects.select_related("extends").filter(pk__in=[as_id(object_id)]).first()
+        """One of those in the list: what else there is does not exist for this user."""
+        forms = self.get_queryset(request).defer(None).select_related("extends")
+        form = forms.filter(pk__in=[as_id(object_id)]).first()
         if form is None:
             raise Http404("There is no such form.")
         if not self.has_view_or_change_permission(request, form):
@@ -209,7 +215,7 @@ class FormAdmin(WorkplaceAdmin):
                 }
                 for code, label in Language.choices
             },
-            "other_forms": list(Form.objects.exclude(pk=form.pk).values("id", "name")),
+            "other_forms": list(self.get_queryset(request).exclude(pk=form.pk).values("id", "name")),
         }
 
     @question
@@ -217,7 +223,7 @@ class FormAdmin(WorkplaceAdmin):
         """{"structure", "revision", "name", "language", "lost"} -> {"form"}, or why not: `faults` by path
         (400), `conflict` with what somebody else saved meanwhile (409), or `lost` (409), names that
         published vacancies show, that would vanish and that the question does not name as lost."""
-        self.demand("change", request)
+        self.demand("change", request, form)
         meta = NameAndLanguage(asked, instance=copy(form))
         if not meta.is_valid():
             raise ValidationError(meta.errors.as_data())
@@ -339,7 +345,7 @@ class FormAdmin(WorkplaceAdmin):
     def restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """`revision` of the version wanted, `seen` of the newest one on the page, `lost` as for a save."""
         form = self.form_or_404(request, object_id)
-        self.demand("change", request)
+        self.demand("change", request, form)
         wanted, seen = (as_id(request.POST.get(name)) or 0 for name in ("revision", "seen"))
         snapshot = form.snapshots.filter(revision=wanted).first()
         if request.method != "POST" or snapshot is None:
@@ -409,8 +415,9 @@ class FormAdmin(WorkplaceAdmin):
         """Names that stay while published vacancies show them."""
         return structure.names(form.structure) if self.is_public(form) else []
 
-    def demand(self, verb: str, request: HttpRequest) -> None:
-        if not getattr(self, f"has_{verb}_permission")(request):
+    def demand(self, verb: str, request: HttpRequest, *form: Form) -> None:
+        """Raise PermissionDenied unless the user may do that, to this `form`; none is there to be added."""
+        if not getattr(self, f"has_{verb}_permission")(request, *form):
             raise PermissionDenied
 
 

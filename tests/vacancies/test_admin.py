@@ -527,7 +527,7 @@ def test_hidden_email_shows_on_the_recruiters_own_page_only(anna: Client, vacanc
 # --- uploads ---
 
 
-def picture(name: str, kind: str, size: tuple[int, int] = (10, 10)) -> SimpleUploadedFile:
+def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleUploadedFile:
     file = BytesIO()
     Image.new("1" if kind != "WEBP" else "RGB", size).save(file, kind)
     return SimpleUploadedFile(name, file.getvalue())
@@ -567,6 +567,19 @@ def test_images_are_what_browsers_show_and_of_a_decent_size(
         assertContains(anna.get("/admin/vacancies/recruiter/"), Recruiter.objects.get().image.url)
     else:
         assert errors(response) == {"image": [refusal]}
+
+
+@pytest.mark.parametrize(
+    ("size", "is_kept"), [((300, 900), True), ((900, 300), True), ((299, 600), False), ((1201, 400), False)]
+)
+def test_image_of_a_vacancy_can_be_cropped(
+    anna: Client, vacancy: Vacancy, size: tuple[int, int], is_kept: bool
+) -> None:
+    posted = opened(anna, page(vacancy)) | {"image": picture("a.png", "PNG", size)}
+
+    assert saved(anna.post(page(vacancy), posted)) == is_kept
+    vacancy.refresh_from_db()
+    assert bool(vacancy.image) == is_kept
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
 
     brought, gone = operations.bring_back(version, author=anna, at=NOW + HOUR)
 
-    kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience")}
+    kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
     assert (content(brought), gone) == (then | kept, [])
     brought.refresh_from_db()
     assert brought.updated_at == NOW + HOUR
@@ -272,11 +272,10 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
 
 
 @pytest.mark.parametrize("state", ["published", "scheduled", "expired"])
-@pytest.mark.parametrize("lacks", ["head_recruiter", "brand", "description"])
+@pytest.mark.parametrize("lacks", ["head_recruiter", "description"])
 def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_changes(state, lacks):
-    vacancy = make_one("draft", **({"description": ""} if lacks == "description" else {}))
-    if lacks != "description":
-        Vacancy.objects.update(**{lacks: None})
+    vacancy = make_one("draft")
+    Vacancy.objects.update(**{lacks: "" if lacks == "description" else None})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     Vacancy.objects.update(
         status="published", head_recruiter=make_recruiter(), brand=make_brand(), description="<p>New</p>",
@@ -373,7 +372,9 @@ def test_merge_of_many_vacancies_takes_batches(monkeypatch):
 
 
 @pytest.mark.parametrize("zone", ["Europe/Brussels", "America/New_York", "Pacific/Apia", "UTC"])
-@pytest.mark.parametrize("day", [date(2026, 3, 29), date(2026, 10, 25), date(2028, 2, 29), date(2026, 12, 31)])
+@pytest.mark.parametrize(
+    "day", [date(2026, 3, 29), date(2026, 10, 25), date(2028, 2, 29), date(2026, 12, 31)]
+)
 def test_last_day_is_the_inverse_of_the_end_of_a_day(settings, zone, day):
     settings.TIME_ZONE = zone
     assert operations.last_day(operations.end_of_day(day)) == day

@@ -1,5 +1,5 @@
-"""The walls between brands (docs/decisions.md #56): by no address, filter, suggestion, action or posted id does
-a recruiter see or touch what belongs to another brand."""
+"""The walls between brands (docs/decisions.md #56): by no address, filter, suggestion, action or posted id
+does a recruiter see or touch what belongs to another brand."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 
 from forms_structure.models import Form
+from tests.factories import make_recruiter
 from tests.workplace import (
     FOREIGN,
     NO_ROWS,
@@ -39,11 +40,18 @@ MODELS = {
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
     *("applications.status", "applications.historyentry"),
 }
+NOBODYS = {
+    "auth.user",
+    "auth.group",
+    "forms_structure.consenttext",
+    "vacancies.filter",
+    "applications.status",
+}
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
-    "vacancies.filter": ("option",),
+    "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
         *("publish", "schedule", "withdraw", "extend", "archive", "duplicate"),
@@ -66,6 +74,7 @@ OF_THE_SITE = {  # with what else is asked of them
     "admin/(?P<url>.*)$": [""],
 }
 PAGES = [route for route in routes() if kind_of(route)]
+SAME = ("vacancies.vacancy", "forms_structure.form")  # of which a recruiter may what Handy may
 
 
 @pytest.fixture(scope="module")
@@ -76,24 +85,28 @@ def world(django_db_setup, django_db_blocker):
         transaction.set_rollback(True)
 
 
+@pytest.fixture(scope="module")
+def foreign_rows(world):
+    return stored_of(world)
+
+
 @pytest.fixture(autouse=True)
-def nothing_foreign_changes(world):
-    before = stored_of(world)
+def nothing_foreign_changes(world, foreign_rows):
     yield
-    assert stored_of(world) == before
+    assert stored_of(world) == foreign_rows
 
 
 def said(response: Any) -> str:
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    heads = [*response.headers.items(), *response.cookies.items()]
-    return f"{heads} {body.decode()}"
+    told = [str(message) for message in response.wsgi_request._messages._queued_messages]  # or in a cookie
+    return f"{[*response.headers.items()]} {told} {body.decode()}"
 
 
-def follow(client: Any, response: Any, *, told: list[str] | None = None) -> str:
+def follow(client: Any, response: Any) -> str:
     """All that is said on the way to where an answer leads."""
-    texts = told if told is not None else []
-    texts.append(said(response))
-    while response.status_code in (301, 302) and len(texts) < 6:
+    texts, been = [said(response)], client.__dict__.setdefault("been", set())
+    while response.status_code in (301, 302) and response["Location"] not in been:
+        been.add(response["Location"])
         response = client.get(response["Location"])
         texts.append(said(response))
     assert response.status_code < 500
@@ -120,27 +133,32 @@ def test_every_route_of_the_workplace_has_a_row():
     assert {model._meta.label_lower for model in admin.site._registry} == MODELS
 
 
-@pytest.mark.parametrize("who", WALLED)
-@pytest.mark.parametrize("route", PAGES)
+@pytest.mark.parametrize(
+    ("route", "who"),
+    [
+        (route, who)
+        for route in PAGES
+        for who in WALLED
+        if who == "Handy" or (kind_of(route) or ("",))[0] not in SAME
+    ],
+)
 def test_no_page_shows_or_touches_another_brand(world, who, route):
     model, kind = kind_of(route)
     client = signed_in(world, who)
     foreign, own = (pks.get(model, []) for pks in (world.foreign_pks, world.own_pks))
-    numbers = [0]
-    if kind == "versions":
-        foreign_version = version_of(world.foreign.draft.pk)
-        numbers = [foreign_version]
+    if model == "vacancies.vacancy":  # one of each kind
+        foreign = [world.foreign.draft.pk, world.foreign.gone, world.given_away.pk, world.lost]
+        own = [world.own.draft.pk, world.taken_over.pk]
     for pk in [*foreign, *own] if "<" in route else [0]:
-        if kind == "versions":
-            numbers = [version_of(pk), version_of(world.foreign.draft.pk), version_of(world.foreign.gone)]
+        numbers = [version_of(pk), version_of(world.foreign.draft.pk)] if kind == "versions" else [0]
         for number in numbers:
             url = address(route, pk, number)
-            for suffix in ("", "?_popup=1&_to_field=id&_facets=1"):
-                assert_clean(client, client.get(url + suffix), f"GET {url}{suffix}")
-            with transaction.atomic():
-                post = posted(world, model, kind, pk or next(iter(foreign), None))
-                assert_clean(client, client.post(url, **post), f"POST {url}")
-                assert_clean(client, client.get(url), f"GET {url} afterwards")
+            assert_clean(client, client.get(url), f"GET {url}")
+            post = posted(world, model, kind, pk or next(iter([*foreign, *own])))
+            assert_clean(client, client.post(url, **post), f"POST {url}")
+    if kind in ("list", "change", "add"):
+        url += "?_popup=1&_to_field=id&_facets=1"
+        assert_clean(client, client.get(url), f"GET {url}")
 
 
 @pytest.mark.parametrize("who", WALLED)
@@ -183,31 +201,40 @@ def test_own_rows_are_there_by_the_same_addresses(world, who):
 # --- lists -------------------------------------------------------------------------------------
 
 
-def asked_of_lists(world: Any) -> list[str]:
-    """Filters by what is foreign, by all columns and by what lies behind them; orders; searches."""
+def asked_of_list(world: Any, model: str) -> list[str]:
+    """Filters by what is foreign, orders by each column, searches, and what else lists are asked."""
     brand, form, vacancy = world.foreign.brand.pk, world.foreign.form.pk, world.foreign.draft.pk
+    fields = {field.name for field in apps.get_model(model)._meta.get_fields()}
     lookups = [f"{name}{how}={pk}" for name, pk in (
         ("brand", brand), ("form", form), ("vacancy", vacancy), ("extends", form), ("vacancies", vacancy),
-        ("brands", brand), ("extensions", form), ("application", world.foreign.application.pk), ("id", vacancy),
+        ("brands", brand), ("extensions", form), ("id", vacancy),
+        ("application", world.foreign.application.pk),
         ("user", world.foreign.applicant.pk), ("members", world.foreign.colleague.pk), ("pk", vacancy),
         ("head_recruiter", world.foreign.contact.pk),
-    ) for how in ("", "__exact", "__id__exact", "__in")]  # fmt: skip
-    orders = [f"o={n}" for n in (1, -2, "3.4", 5, 6, 7, 8, 99)]
+    ) for how in ("", "__id__exact") if name == "pk" or name in fields]  # fmt: skip
+    orders = [f"o={n}" for n in (1, "-2.3", "4.5.6", "7.8", 99)]
     searches = [f"q={word}" for word in (WORD, vacancy, form, "")]
     others = [f"state={state}" for state in ("all", "draft", "archived")]
-    others += ["e=1", "all=", "p=99", "_facets=1", f"stage={world.foreign.application.changes.last().stage_id}"]
+    others += [
+        "e=1",
+        "all=",
+        "p=99",
+        "_facets=1",
+        f"stage={world.foreign.application.changes.last().stage_id}",
+    ]
     others += ["attention=ending", "when=all", "filter__id__exact=1", "action=view"]
     return [*lookups, *orders, *searches, *others]
 
 
-@pytest.mark.parametrize("who", WALLED)
-@pytest.mark.parametrize("model", sorted(world for world in MODELS if not world.startswith("auth")))
+@pytest.mark.parametrize(
+    ("model", "who"),
+    [(model, "Handy") for model in sorted(MODELS - NOBODYS)]
+    + [("vacancies.vacancy", "Recruiter"), ("forms_structure.form", "Recruiter")],
+)
 def test_no_list_is_narrowed_or_ordered_past_the_wall(world, who, model):
     client = signed_in(world, who)
     url = f"/admin/{model.replace('.', '/')}/"
-    if client.get(url).status_code == 403:
-        return
-    for query in asked_of_lists(world):
+    for query in asked_of_list(world, model):
         assert_clean(client, client.get(f"{url}?{query}"), f"{url}?{query}")
 
 
@@ -243,7 +270,7 @@ def test_no_suggestion_is_foreign(world, who):
     asked = 0
     for model in apps.get_models():
         for field in model._meta.get_fields():
-            if not field.is_relation:
+            if not field.is_relation or field.auto_created:
                 continue
             for term in ("", WORD, FOREIGN[:4]):
                 where = {
@@ -252,7 +279,7 @@ def test_no_suggestion_is_foreign(world, who):
                 }  # fmt: skip
                 assert_clean(client, client.get("/admin/autocomplete/", where), str(where))
                 asked += 1
-    assert asked > 100
+    assert asked > 90
     for model, field in (("vacancy", "brand"), ("vacancy", "form"), ("attachment", "vacancy")):
         where = {"app_label": "vacancies", "model_name": model, "field_name": field, "term": OWN}
         assert OWN in client.get("/admin/autocomplete/", where).content.decode()
@@ -279,28 +306,31 @@ def test_counts_are_of_what_one_sees(world):
 def test_no_action_reaches_foreign_rows(world, who, noun):
     client, model = signed_in(world, who), noun.replace("/", ".")
     url = f"/admin/{noun}/"
-    context = client.get(f"{url}?state=all").context
+    query = "?state=all" if model == "vacancies.vacancy" else ""
+    context = client.get(url + query).context
     form = context["action_form"] if context else None
     names = [name for name, _ in form.fields["action"].choices if name] if form else []
-    assert names or model == "vacancies.brand"
+    assert names or model in ("vacancies.brand", "vacancies.recruiter")
+    before = stored_of(world)
     foreign, own = world.foreign_pks[model], world.own_pks[model]
-    extra = {"day": "2100-01-01", "moment_0": "2100-01-01", "moment_1": "10:00", "decided": "1", "post": "yes"}
+    extra = {
+        "day": "2100-01-01",
+        "moment_0": "2100-01-01",
+        "moment_1": "10:00",
+        "decided": "1",
+        "post": "yes",
+    }
     for name in names:
-        for pks in (foreign, [*own, *foreign], [world.default.pk, world.shared.pk], own):
-            for across in ("0", "1"):
-                for more in ({}, extra):
-                    data = {"action": name, "_selected_action": pks, "select_across": across, "index": 0}
-                    for query in ("", "?state=all"):
-                        with transaction.atomic():
-                            point = transaction.savepoint()
-                            response = client.post(url + query, data | more)
-                            assert_clean(client, response, f"{name} {pks} {more}")
-                            assert stored_of(world)["served"] == world_served(world)
-                            transaction.savepoint_rollback(point)
-
-
-def world_served(world: Any) -> list[tuple]:
-    return world.__dict__.setdefault("served", stored_of(world)["served"])
+        for pks, across, more in (
+            (foreign, 0, extra),
+            ([*own, *foreign], 0, {}),
+            ([*own, *foreign], 1, extra),
+        ):
+            data = {"action": name, "_selected_action": pks, "select_across": across, "index": 0}
+            point = transaction.savepoint()
+            assert_clean(client, client.post(url + query, data | more), f"{name} {pks} {more}")
+            assert stored_of(world) == before
+            transaction.savepoint_rollback(point)
 
 
 def test_own_rows_are_reached_by_an_action_and_foreign_ones_beside_them_are_not(world):
@@ -316,11 +346,10 @@ def test_site_gets_another_form_from_who_works_for_every_brand_only(world):
     signed_in(world, "Recruiter").post(FORMS, data)
     assert Form.objects.default().get() == world.default
 
-    with transaction.atomic():
-        point = transaction.savepoint()
-        signed_in(world, "Editor").post(FORMS, data)
-        assert Form.objects.default().get() == world.own.form
-        transaction.savepoint_rollback(point)
+    point = transaction.savepoint()
+    signed_in(world, "Editor").post(FORMS, data)
+    assert Form.objects.default().get() == world.own.form
+    transaction.savepoint_rollback(point)
 
 
 @pytest.mark.parametrize("pk", ["default", "shared"])
@@ -354,14 +383,15 @@ def test_rows_of_a_foreign_vacancy_are_not_edited_with_an_own_one(world, prefix,
     theirs = model.objects.filter(vacancy=world.foreign.draft).first()
     client = signed_in(world, "Recruiter")
     url = f"{LIST}add/" if page == "add" else f"{LIST}{world.own.draft.pk}/{page}/"
-    for vacancy in (world.own.draft.pk, world.foreign.draft.pk, ""):
-        for delete in ({}, {"DELETE": "on"}):
-            fields = {
-                "id": theirs.pk, "vacancy": vacancy, "name": "Taken", "url": "https://taken.test/x.pdf",
-                "recruiter": world.own.contact.pk, "position": 7, **delete,
-            }  # fmt: skip
-            data = vacancy_form(world) | rows(prefix, initial=initial, **fields)
-            assert_clean(client, client.post(url, data), f"{url} {fields}")
+    own, foreign = world.own.draft.pk, world.foreign.draft.pk
+    for vacancy, delete in ((own, {}), (foreign, {}), (foreign, {"DELETE": "on"})):
+        fresh = make_recruiter(f"Fresh {vacancy} {delete}")
+        fields = {
+            "id": theirs.pk, "vacancy": vacancy, "name": "Taken", "url": "https://taken.test/x.pdf",
+            "recruiter": fresh.pk, "position": 7, **delete,
+        }  # fmt: skip
+        data = vacancy_form(world) | rows(prefix, initial=initial, **fields)
+        assert_clean(client, client.post(url, data), f"{url} {fields}")
 
 
 def test_steps_of_a_foreign_application_are_not_edited_with_an_own_one(world):
@@ -384,7 +414,8 @@ def test_vacancy_points_to_nothing_foreign(world, page, field):
     for pk in [getattr(world.foreign, field).pk, world.extension.pk if field == "form" else 0]:
         assert_clean(client, client.post(url, vacancy_form(world, **{field: pk})), url)
         assert_clean(client, client.get(f"{LIST}add/?{field}={pk}"), "initial")
-        assert not Vacancy.objects.filter(brand=world.own.brand, **{field: pk}).exists()
+        own = Vacancy.objects.exclude(pk__in=world.foreign_pks["vacancies.vacancy"])
+        assert not own.filter(**{field: pk}).exists()
 
 
 @pytest.mark.parametrize("name", ["foreign.form", "extension", "free_extension"])
@@ -439,7 +470,10 @@ def test_contact_shown_on_another_brands_vacancy_is_changed_by_who_works_for_eve
     url = f"/admin/vacancies/recruiter/{world.foreign.contact.pk}"
     for who in WALLED:
         for page in ("change", "delete"):
-            assert signed_in(world, who).post(f"{url}/{page}/", {"name": "Taken", "post": "yes"}).status_code == 403
+            assert (
+                signed_in(world, who).post(f"{url}/{page}/", {"name": "Taken", "post": "yes"}).status_code
+                == 403
+            )
     own = f"/admin/vacancies/recruiter/{world.own.contact.pk}/change/"
     assert signed_in(world, "Recruiter").post(own, {"name": "Renamed"}).status_code == 302
 
@@ -462,7 +496,6 @@ def test_versions_from_before_a_vacancy_came_to_the_brand_are_not_there(world):
 @pytest.mark.parametrize("seen", ["", "never", "2000-01-01T00:00:00+00:00"])
 def test_conflict_names_nobody_from_before_a_vacancy_came_to_the_brand(world, seen):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
-    Version.objects.filter(vacancy=pk, brand=world.own.brand).update(author=world.staff["Editor"])
     response = client.post(f"{LIST}{pk}/change/", vacancy_form(world, version=seen))
     assert "Not saved: editor changed" in assert_clean(client, response, "conflict")
 
@@ -549,7 +582,7 @@ def test_without_multi_branding_what_has_no_brand_is_everybodys_and_the_rest_is_
     for who in ("Recruiter", "Homeless"):
         client = signed_in(world, who)
         url = f"{LIST}{world.own.spare.pk}/"
-        assert f"{OWN} elsewhere" in said(client.get(f"{url}history/"))
+        assert "elsewhere" in said(client.get(f"{url}history/"))
         assert client.post(f"{url}versions/{version_of(world.own.spare.pk)}/").status_code == 302
         for pk in world.foreign_pks["vacancies.vacancy"]:
             assert_clean(client, client.get(f"{LIST}{pk}/change/"), "change")

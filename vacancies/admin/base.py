@@ -41,7 +41,7 @@ class ContentAdmin(WorkplaceAdmin):
         if isinstance(formfield, forms.ImageField):
             unusable = _("This is not a usable image.")
             formfield.error_messages["invalid_image"] = f"{unusable} {IMAGE_RULE}"
-            formfield.help_text = formfield.help_text or IMAGE_RULE
+            formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
 

@@ -3,7 +3,7 @@ for many, from their list."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
@@ -24,9 +24,10 @@ from jobsite.commands import rehearsal
 from jobsite.workplace import WorkplaceAdmin, as_id
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
+from vacancies.admin.versions import readable_by
 from vacancies.differences import described, differences
 from vacancies.lint import doubts, with_doubts
-from vacancies.models import State, Status, Vacancy, Version
+from vacancies.models import Change, State, Status, Vacancy, Version
 from vacancies.operations import Outcome
 from vacancies.querysets import VacancyQuerySet
 from vacancies.validators import validate_moment
@@ -217,7 +218,7 @@ class DecidingAdmin(WorkplaceAdmin):
             "doubts": [doubt.text for doubt in doubts(with_doubts(chosen, at=timezone.now()).get())]
             if decision.shows_changes
             else [],
-            **(public_changes(vacancy) if decision.shows_changes else {}),
+            **(public_changes(vacancy, request.user) if decision.shows_changes else {}),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
@@ -292,20 +293,32 @@ class DecidingAdmin(WorkplaceAdmin):
         return outcome
 
 
-def public_changes(vacancy: Vacancy) -> dict[str, Any]:
-    """What the public will see otherwise than when it last saw `vacancy`, or all of it."""
+def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
+    """What the public will see otherwise than when it last saw `vacancy`, or all of it; what was planned
+    for it when the vacancy was another brand's, `user` does not read here either."""
     versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
-    public = [pk for pk, status in _statuses(versions) if status == Status.PUBLISHED]
-    before = fold(versions.filter(pk__lte=public[-1])) if public else {}
+    public = _seen(versions, at=timezone.now())
+    last = readable_by(user).filter(pk__in=public[-1:]).first()
+    before = fold(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
     found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
 
 
-def _statuses(versions: Any) -> list[tuple[int, str]]:
-    """The status after each of `versions`."""
-    status, found = "", []
-    for pk, values in versions.values_list("pk", "content"):
-        status = values.get("status", status)
-        found.append((pk, status))
+def _seen(versions: Any, *, at: datetime) -> list[int]:
+    """The ids of those of `versions` that the public had before it at some moment before `at`."""
+    rows = list(versions.values_list("pk", "change", "created_at", "content"))
+    ends = [created_at for _, _, created_at, _ in rows[1:]] + [at]
+    found, now = [], dict.fromkeys(PUBLICATION, "")
+    for (pk, change, begin, values), end in zip(rows, ends, strict=False):  # no rows, one end
+        now |= {name: values[name] for name in PUBLICATION if name in values}
+        appears, vanishes = (
+            datetime.fromisoformat(now[name]) if now[name] else None
+            for name in ("publish_from", "publish_until")
+        )
+        if now["status"] != Status.PUBLISHED or appears is None:
+            continue
+        since = appears if change == Change.FOUND else max(begin, appears)  # what is found was there before
+        if since <= end and (vanishes is None or since < vanishes):
+            found.append(pk)
     return found

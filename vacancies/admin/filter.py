@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -122,15 +123,17 @@ class FilterAdmin(WorkplaceAdmin):
             '<a class="text-link" href="{}?filter__id__exact={}">{}</a>', url, filter.pk, filter.option_count
         )
 
+    @transaction.atomic
     def option_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """POST `label` -> {"id", "label"} of the option of that name, made where it was missing; {"error"}
         (400) for a label that none can have."""
         if not request.user.has_perm("vacancies.add_filteroption"):
             raise PermissionDenied
-        filter = Filter.objects.filter(pk__in=[as_id(pk)]).first()
+        # Locked, so that of two who make the same option at the same moment the second one gets the first's.
+        filter = Filter.objects.select_for_update().filter(pk__in=[as_id(pk)]).first()
         if request.method != "POST" or filter is None:
             raise Http404
-        label = " ".join(request.POST.get("label", "").split())
+        label = " ".join(request.POST.get("label", "").replace("\0", "").split())
         option = filter.options.filter(label__iexact=label).first()
         if option is None:
             last = filter.options.order_by("-position").values_list("position", flat=True).first()
@@ -250,7 +253,7 @@ class FilterOptionAdmin(WorkplaceAdmin):
             "form": form,
             "repeated": [
                 (name, value)
-                for name in ("action", "index", ACTION_CHECKBOX_NAME)
+                for name in ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
                 for value in request.POST.getlist(name)
             ],
             "back": request.get_full_path(),

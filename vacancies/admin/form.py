@@ -44,6 +44,10 @@ class FormAdmin(BaseFormAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
+    def has_make_default_permission(self, request: HttpRequest) -> bool:
+        """Every brand gets the site's form."""
+        return super().has_make_default_permission(request) and request.user.has_perm(EVERY_BRAND)
+
     def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
@@ -59,13 +63,15 @@ class FormAdmin(BaseFormAdmin):
         return form.brand_count
 
     def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+        """Counts what everybody sees, and beside it what the user does."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
         own = vacancies.workable_by(request.user)
+        published = vacancies.published(at=timezone.now())
         some = own.only("title").order_by("-pk")[:SHOWN] if may_see else ()
         return {
-            "total": vacancies.count(),
-            "published": vacancies.published(at=timezone.now()).count(),
+            "total": (own | published).count(),
+            "published": published.count(),
             "some": [{"label": vacancy.title, "url": address(vacancy)} for vacancy in some],
         }
 
@@ -85,14 +91,20 @@ class FormAdmin(BaseFormAdmin):
 
 def forms_for(user: Any) -> QuerySet[Form]:
     """The forms that `user` may see and choose: those of their brands, and those that no other brand has
-    for itself; the site's form is everybody's."""
+    for itself; the site's form is everybody's. One that extends another shows it, and is seen where that
+    one may be."""
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     own = Vacancy.objects.workable_by(user)
     used = Q(vacancies__in=own.values("pk")) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
-    free = Form.objects.filter(vacancies=None, brands=None, extensions=None).values("pk")
-    return Form.objects.filter(Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free))
+    taken = Form.objects.filter(Q(vacancies__isnull=False) | Q(brands__isnull=False))
+    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
+    whole = Form.objects.filter(
+        Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
+    )
+    extending = Q(pk__in=free.values("pk"), extends__in=whole.values("pk"))
+    return Form.objects.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
 
 
 def is_own(user: Any, form: Form) -> bool:

@@ -26,7 +26,7 @@ class CappedPaginator(Paginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return rows.order_by()[:COUNTED].count()
+        return rows.order_by().values("pk")[:COUNTED].count()  # without what is annotated for the list
 
 
 class StateFilter(admin.SimpleListFilter):

@@ -38,6 +38,7 @@ from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 from vacancies.versions import content
 from vacancies.vocabulary import Keyword
 
+FEW = 500  # rows: their ids fit into a query
 STATE_COLOURS = {
     State.DRAFT: "",
     State.SCHEDULED: "info",
@@ -118,6 +119,10 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         found = queryset.search(search_term)
         if (pk := as_id(search_term)) is not None:
             found |= queryset.filter(pk=pk)
+        if search_term:  # few are looked for once, instead of for their number and again for their rows
+            pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
+            if len(pks) <= FEW:
+                return queryset.filter(pk__in=pks), False
         return found, False
 
     @display(description=gettext_lazy("State"), label=STATE_COLOURS)
@@ -303,6 +308,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         for part in (form, *(row for formset in formsets for row in formset.forms)):
             for name in part.changed_data if part.files else ():
                 file = getattr(part.instance, name, None)
-                if part.files.get(part.add_prefix(name)) and file:
-                    file.storage.delete(file.name)  # came with the question, not to stay
+                # What came with the question is not to stay; of a row marked as deleted it was never kept.
+                if part.files.get(part.add_prefix(name)) and file and file._committed:
+                    file.storage.delete(file.name)
         return render(request, "admin/vacancies/vacancy/differences.html", {"differences": found})

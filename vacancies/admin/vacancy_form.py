@@ -126,9 +126,9 @@ class VacancyForm(forms.ModelForm):
         seen = self.data.get(self.add_prefix("version"), "")
         if not self.instance.pk or seen == self.initial["version"]:
             return
-        versions = (
-            Version.objects.filter(vacancy=self.instance.pk).exclude(change=Change.FOUND).order_by("pk")
-        )
+        # Those of its brand: what is told of may be asked for by whoever posts an older moment.
+        of_brand = Version.objects.filter(vacancy=self.instance.pk, brand=self.instance.brand_id)
+        versions = of_brand.exclude(change=Change.FOUND).order_by("pk")
         with suppress(ValueError):
             versions = versions.filter(created_at__gt=datetime.fromisoformat(seen))
         labels, changed, people = field_labels(), [], []

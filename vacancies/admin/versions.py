@@ -4,10 +4,11 @@ dead."""
 from itertools import accumulate
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -16,23 +17,30 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.workplace import WorkplaceAdmin, as_id, moment
+from vacancies.admin.form import forms_for
 from vacancies.admin.walls import brands_of
-from vacancies.differences import differences
+from vacancies.differences import differences, field_labels
 from vacancies.models import Change, Vacancy, Version
 from vacancies.operations import bring_back
 from vacancies.querysets import EVERY_BRAND
-from vacancies.versions import KEPT, Content, catch_up, content, content_at, record
+from vacancies.versions import KEPT, Content, bare, catch_up, content, content_at, record
 
 VERSIONS_SHOWN = 20
 
 
 def readable_by(user: Any) -> QuerySet[Version]:
-    """The versions from when the vacancies were of a brand of `user`."""
+    """The versions from when the vacancies were of a brand of `user`; without multi-branding, also from
+    when they had none, as `workable_by` has it."""
     rows = Version.objects.all()
-    return rows if user.has_perm(EVERY_BRAND) else rows.filter(brand__in=brands_of(user))
+    if user.has_perm(EVERY_BRAND):
+        return rows
+    own = Q(brand__in=brands_of(user))
+    return rows.filter(own if settings.MULTI_BRANDING else own | Q(brand=None))
 
 
-def row(versions: list[Version], contents: list[Content], index: int) -> dict[str, Any]:
+def row(
+    versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]
+) -> dict[str, Any]:
     """What the page shows of the version at `index`, of `versions` with the `contents` after each."""
     version, before = versions[index], contents[index - 1] if index else {}
     is_baseline = version.change == Change.FOUND and "title" not in before
@@ -40,7 +48,7 @@ def row(versions: list[Version], contents: list[Content], index: int) -> dict[st
         "version": version,
         "moment": moment(version.created_at),
         "is_baseline": is_baseline,
-        "differences": [] if is_baseline else differences(before, contents[index]),
+        "differences": [] if is_baseline else differences(before, contents[index], labels),
         "is_current": index == len(versions) - 1 and version.change != Change.DELETED,
         "can_restore": "title" in contents[index],
     }
@@ -85,7 +93,8 @@ class RecordingAdmin(WorkplaceAdmin):
     # --- reading ---
 
     def versions(self, request: HttpRequest, object_id: Any) -> QuerySet[Version]:
-        """Those of one vacancy that the user may read, oldest first. Raises Http404 without any."""
+        """Those of one vacancy that the user may read, oldest first. Raises Http404 without any, and for one
+        that is, or was when it was deleted, another brand's."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         pk = as_id(object_id)
@@ -93,8 +102,10 @@ class RecordingAdmin(WorkplaceAdmin):
         if is_there and not self.get_queryset(request).filter(pk=pk).exists():
             raise Http404
         versions = readable_by(request.user).filter(vacancy__in=[pk]).order_by("pk")
-        if not is_there and not versions.exists():
-            raise Http404
+        if not is_there:
+            last = Version.objects.filter(vacancy__in=[pk]).order_by("pk").last()
+            if last is None or last not in versions:
+                raise Http404
         return versions
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
@@ -102,7 +113,8 @@ class RecordingAdmin(WorkplaceAdmin):
         vacancy = Vacancy.objects.filter(pk__in=[as_id(object_id)]).first()
         contents = list(accumulate((version.content for version in versions), lambda a, b: a | b))
         page = Paginator(range(len(versions) - 1, -1, -1), VERSIONS_SHOWN).get_page(request.GET.get("page"))
-        rows = [row(versions, contents, index) for index in page]
+        labels = field_labels()
+        rows = [row(versions, contents, index, labels) for index in page]
         context = {
             **self.admin_site.each_context(request),
             "title": _("Versions of %(vacancy)s") % {"vacancy": vacancy or contents[-1].get("title", "")},
@@ -133,7 +145,8 @@ class RecordingAdmin(WorkplaceAdmin):
             raise Http404
         if request.method == "POST":
             try:
-                vacancy, gone = bring_back(version, author=request.user, at=timezone.now())
+                forms = forms_for(request.user)  # the form of then may be another brand's by now
+                vacancy, gone = bring_back(version, author=request.user, at=timezone.now(), forms=forms)
             except ValidationError as error:
                 for text in error.messages:
                     self.message_user(request, text, messages.ERROR)
@@ -151,7 +164,10 @@ class RecordingAdmin(WorkplaceAdmin):
             "original": vacancy,
             "version": version,
             "differences": [
-                each for each in differences(now, wanted) if not vacancy or each.name not in KEPT
+                each
+                for each in differences(now, wanted)
+                if not vacancy
+                or (each.name not in KEPT and bare(now.get(each.name)) != bare(wanted[each.name]))
             ],
             "is_shown": vacancy and Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now()).exists(),
         }

@@ -35,26 +35,58 @@ window.addEventListener("load", () => {
   }
 });
 
-// The menu of the user opens by mouse alone: as a button, it opens by the keyboard too.
+// What unfold opens by mouse alone (the menu of the user, the filters of a list, the links beside a choice,
+// the sidebar) opens by the keyboard too, and gives it the focus.
 window.addEventListener("load", () => {
-  const menu = document.querySelector("[x-data*=openUserLinks]");
-  const opener = menu && menu.querySelector(":scope > div");
-  const links = menu && menu.querySelector(":scope > nav");
-  if (!opener || !links) return;
-  Object.entries({ role: "button", tabindex: "0", "aria-haspopup": "true", "aria-expanded": "false" }).forEach(
-    ([name, value]) => opener.setAttribute(name, value)
-  );
-  opener.querySelectorAll(".material-symbols-outlined").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
-  new MutationObserver(() => opener.setAttribute("aria-expanded", String(links.style.display !== "none")))
-    .observe(links, { attributeFilter: ["style"] });
-  opener.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    opener.click();
+  const panelOf = (opener) => {
+    if (opener.matches("[x-data*=openUserLinks] > *")) return opener.parentElement.querySelector("nav");
+    if (opener.matches("[x-on\\:click*=filterOpen]")) return document.getElementById("changelist-filter");
+    const field = (opener.getAttribute("x-ref") || "").replace("relatedWidgetWrapper", "");
+    return field ? document.getElementById(`related-widget-wrapper-${field}`) : null;
+  };
+  const unreached = ":is(a:not([href]), div, span)[x-on\\:click]:not([role], #changelist-filter-close)";
+  document.querySelectorAll(unreached).forEach((opener) => {
+    opener.setAttribute("role", "button");
+    opener.setAttribute("tabindex", "0");
+    opener.setAttribute("data-opener", "");
+    const icons = opener.querySelectorAll(".material-symbols-outlined");
+    icons.forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+    if (opener.textContent.trim() !== Array.from(icons, (icon) => icon.textContent.trim()).join("")) return;
+    const choice = opener.closest(".related-widget-wrapper");
+    const label = choice && choice.querySelector("select") && choice.querySelector("select").labels[0];
+    opener.setAttribute("aria-label", label ? `${label.textContent.trim()} …` : choice ? "…" : "Menu");
   });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || links.style.display === "none") return;
-    opener.click();
-    opener.focus();
+
+  let opened = null; // by the keyboard, and where it returns to
+  document.addEventListener("keydown", (event) => {
+    const opener = event.target.closest("[data-opener]");
+    if (opener && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      opener.click();
+      const panel = panelOf(opener);
+      if (!panel) return;
+      opened = opener;
+      const enter = (tries) => {
+        const first = Array.from(panel.querySelectorAll("a[href], a[role], button, input, select")).find(
+          (each) => each.checkVisibility()
+        );
+        if (first) first.focus();
+        else if (tries) requestAnimationFrame(() => enter(tries - 1)); // Alpine takes a few frames
+      };
+      enter(60);
+    } else if (event.key === "Escape" && opened) {
+      const panel = panelOf(opened);
+      if (!panel || !panel.contains(event.target)) return;
+      if (opened.matches("[x-data*=openUserLinks] > *")) opened.click(); // the others close by themselves
+      opened.focus();
+      opened = null;
+    }
+  });
+});
+
+// On phones, a row says its columns: as sentences begin, where unfold puts A Capital On Each Word.
+window.addEventListener("load", () => {
+  document.querySelectorAll("[data-label]").forEach(({ dataset }) => {
+    dataset.label = dataset.label.charAt(0).toLocaleUpperCase() + dataset.label.slice(1);
   });
 });

@@ -1,0 +1,439 @@
+"""Every page of vacancies in the reader's language: what a page says in English it says otherwise, unless it
+is somebody's data or a word that both languages have."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.core.management import call_command
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern
+from django.utils import translation
+from django.utils.translation import get_language_info, trans_real
+
+from forms_structure.models import Form
+from jobsite.admin import described
+from jobsite.commands import rehearsal
+from tests.factories import make_option, make_recruiter, make_vacancy
+from vacancies.admin.decisions import DECISIONS
+from vacancies.admin.list_filters import REASONS
+from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, Version
+from vacancies.previews import token_for
+from vacancies.versions import record
+from vacancies.vocabulary import Keyword
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+LANGUAGES = ["nl", "fr", "de"]
+MARK = "zyx"  # in every name that a recruiter gave
+LIST = "/admin/vacancies/vacancy/"
+# Names, and what a reader of any language sees like that.
+SPOKEN = [get_language_info(code) for code in (*LANGUAGES, "en")]
+SAME = {
+    "jobsite",
+    "filter[regions]",
+    *Keyword.values,
+    *(info[key].lower() for info in SPOKEN for key in ("code", "name_local")),
+}
+LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
+UNSEEN = {"script", "style", "template", "textarea", "kbd"}
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+class Text(HTMLParser):
+    """The texts of a page that a reader sees or hears, icons aside."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.open: list[tuple[str, bool]] = []
+        self.feed(html)
+
+    def say(self, text: str | None) -> None:
+        self.said += filter(None, (" ".join(part.split()) for part in (text or "").split(" | ")))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        is_icon = "material-symbols" in (values.get("class") or "")
+        is_silent = tag in UNSEEN or is_icon or ("lang" in values and tag != "html")
+        if not is_silent:
+            for name in LABELS:
+                self.say(values.get(name))
+            if tag == "input" and values.get("type") in ("submit", "button", "reset"):
+                self.say(values.get("value"))
+        if tag not in VOID:
+            self.open.append((tag, is_silent or bool(self.open and self.open[-1][1])))
+
+    def handle_endtag(self, tag: str) -> None:
+        while any(tag == each for each, _ in self.open) and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not (self.open and self.open[-1][1]):
+            self.say(data)
+
+
+@cache
+def catalog(language: str) -> dict[str, set[str]]:
+    """What each English text may be in `language`: of ours, Django's and unfold's catalogs."""
+    found: dict[str, set[str]] = {}
+    for key, text in trans_real.translation(language)._catalog.items():  # type: ignore[attr-defined]
+        english = (key[0] if isinstance(key, tuple) else key).rpartition("\x04")[2]
+        if english and text:
+            found.setdefault(english, set()).add(text)
+    return found
+
+
+@cache
+def words(language: str) -> tuple[set[str], set[str]]:
+    """What is said in `language` as in English, and what is not."""
+    known = {text.lower(): {each.lower() for each in said} for text, said in catalog(language).items()}
+    own = {each for said in known.values() for each in said}
+    same = {text for text, said in known.items() if text in said} | SAME
+    return same, set(known) - own - same
+
+
+def leftovers(answer: HttpResponse, english: HttpResponse, language: str) -> set[str]:
+    """The texts of `answer` that are English still: those that `english` has too, and those that a catalog
+    says in other words."""
+    same, other = words(language)
+    in_english = set(Text(english.content.decode()).said)
+    return {
+        text
+        for text in set(Text(answer.content.decode()).said)
+        if text.lower() in other or (text in in_english and not is_anybodys(text.lower(), same))
+    }
+
+
+def is_anybodys(text: str, same: set[str]) -> bool:
+    """Whether a text is no English: a number, somebody's data, or what both languages say."""
+    return not re.search("[a-z]{2}", text) or MARK in text or text.strip(" :0123456789") in same
+
+
+# --- something of everything -------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def still(at: datetime) -> datetime:
+    return at
+
+
+@pytest.fixture
+def root(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser(f"{MARK}root"))
+    return client
+
+
+@pytest.fixture
+def shop(at: datetime) -> dict[Any, Any]:
+    """A vacancy in each state, with all that a page may show of one, and doubts about it."""
+    for each in Filter.objects.all():
+        Filter.objects.filter(pk=each.pk).update(label=f"{MARK} {each.keyword}")
+    form = Form.objects.create(name=f"{MARK} form")
+    brand = Brand.objects.create(
+        name=f"{MARK} brand", url="https://zyx.test", icon_small_url="https://zyx.test/i.png"
+    )
+    head = make_recruiter(f"{MARK} head", image_url="https://zyx.test/i.png")
+    make_option("regions", f"{MARK} other")
+    week = timedelta(days=7)
+    moments = {
+        State.DRAFT: ("draft", None, None),
+        State.SCHEDULED: ("published", at + week, None),
+        State.PUBLISHED: ("published", at - week, at + timedelta(days=3, hours=3)),
+        State.EXPIRED: ("published", at - 2 * week, at - week),
+        State.WITHDRAWN: ("withdrawn", at - week, None),
+        State.ARCHIVED: ("archived", at - week, None),
+    }
+    author = User.objects.create_user(f"{MARK}author")
+    made: dict[Any, Any] = {}
+    for state, (status, begin, end) in moments.items():
+        vacancy = make_vacancy(
+            title=f"ZYX {state.value}", brand=brand, head_recruiter=head, status=status, form=form,
+            publish_from=begin, publish_until=end, is_hot=True, is_permanent=True, audience="both",
+            title_internal=f"{MARK} budget", location=f"{MARK} town", description="",
+            recruiters=(f"{MARK} second",), options={"regions": [f"{MARK} place"]} if begin else {},
+        )  # fmt: skip
+        Attachment.objects.create(vacancy=vacancy, name=f"{MARK}.pdf", url="https://zyx.test/zyx.pdf")
+        for change in (Change.FOUND, *Change):
+            vacancy.description += f"<p>{MARK}</p>"
+            vacancy.save()
+            record(vacancy, change, author=author if change != Change.FOUND else None, at=at)
+        made[state] = vacancy
+    gone = make_vacancy(title=f"{MARK} gone", brand=brand, head_recruiter=head)
+    record(gone, Change.DELETED, author=author, at=at)
+    gone.delete()
+    return made
+
+
+def pages(shop: dict[Any, Any]) -> Iterator[str]:
+    """All addresses of the admin of vacancies, with a row of each model where they want one."""
+    vacancy = shop[State.PUBLISHED]
+    version = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").first()
+    assert version is not None
+    for model in apps.get_app_config("vacancies").get_models():
+        if not admin.site.is_registered(model):
+            continue
+        row = vacancy if model is Vacancy else model._default_manager.order_by("pk").first()
+        assert row is not None, model
+        place = f"/admin/vacancies/{model._meta.model_name}/"
+        for pattern in admin.site.get_model_admin(model).get_urls():
+            if isinstance(pattern, URLPattern) and pattern.name:
+                route = str(pattern.pattern)
+                for name, value in (("object_id", row.pk), ("pk", row.pk), ("number", version.pk)):
+                    route = re.sub(rf"<\w+:{name}>", str(value), route)
+                assert "<" not in route, route
+                yield place + route
+
+
+def in_both(client: Client, path: str, language: str, **data: Any) -> tuple[Any, Any]:
+    """The answers in `language` and in English to a GET, or to a POST of `data`."""
+    ask = client.post if data else client.get
+    answers = [ask(path, data or None, headers={"accept-language": code}) for code in (language, "en")]
+    assert answers[0].status_code == answers[1].status_code
+    return answers[0], answers[1]
+
+
+def is_page(answer: Any) -> bool:
+    return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+
+
+# --- the workplace -----------------------------------------------------------------------------
+
+
+def test_a_forgotten_text_is_found() -> None:
+    """Of texts that stand in the catalogs and of such as nobody wrapped."""
+    english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
+    half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
+    with_more = HttpResponse(
+        "<p>Nu publiceren</p><p>Kijk hier</p><p>Take offline</p><script>Archive</script>"
+    )
+
+    assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
+    assert leftovers(with_more, english, "nl") == {"Take offline"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: str) -> None:
+    found, seen = {}, []
+    for path in ["/admin/", *pages(shop)]:
+        answer, english = in_both(root, path, language)
+        if is_page(answer):
+            seen.append(path)
+            if left := leftovers(answer, english, language):
+                found[path] = left
+
+    assert found == {}
+    assert len(seen) >= 5 * 5 - 2 + 6 + 3  # five models, six decisions, three pages of versions
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], language: str) -> None:
+    found = {}
+    for state, vacancy in shop.items():
+        for page in ("change", *(decision.name for decision in DECISIONS)):
+            path = f"{LIST}{vacancy.pk}/{page}/"
+            answer, english = in_both(root, path, language)
+            if left := leftovers(answer, english, language):
+                found[state, page] = left
+    assert found == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: str) -> None:
+    states = [f"state={state}" for state in (*State, "all")]
+    reasons = [f"attention={code}" for code, _ in REASONS]
+    found = {}
+    for query in (*states, *reasons, "q=nothing-that-is-there"):
+        answer, english = in_both(root, f"{LIST}?{query}", language)
+        if left := leftovers(answer, english, language):
+            found[query] = left
+    assert found == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("permission", ["view_vacancy", "add_vacancy"])
+def test_pages_of_who_may_do_little(
+    client: Client, shop: dict[Any, Any], language: str, permission: str
+) -> None:
+    user = User.objects.create_user(f"{MARK}onlooker", is_staff=True)
+    names = {"view_vacancy", permission, "work_for_every_brand"}
+    user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(user)
+    for path in ("/admin/", LIST, f"{LIST}{shop[State.DRAFT].pk}/change/", f"{LIST}deleted/"):
+        answer, english = in_both(client, path, language)
+        assert leftovers(answer, english, language) == set(), path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_start_page_without_anything(root: Client, language: str) -> None:
+    for path in ("/admin/", LIST, f"{LIST}deleted/"):
+        answer, english = in_both(root, path, language)
+        assert leftovers(answer, english, language) == set(), path
+
+
+# --- what comes of a click ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
+    plain = root.get(LIST, headers={"accept-language": "en"})
+    found = {}
+    for decision in DECISIONS:
+        with rehearsal(True):
+            chosen = [row.pk for row in shop.values()]
+            data = {"action": f"{decision.name}_selected", "_selected_action": chosen}
+            answer, asked = (
+                root.post(LIST, data, headers={"accept-language": code}, follow=True)
+                for code in (language, "en")
+            )
+            english = plain if asked.redirect_chain else asked
+            if left := leftovers(answer, english, language):
+                found[decision.name] = left
+    assert found == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
+    """Done or refused: the page that follows says so in the reader's language."""
+    past = {"decided": "1", "day": "2020-01-01", "moment_0": "2020-01-01", "moment_1": "10:00"}
+    found = {}
+    for state, vacancy in shop.items():
+        english = root.get(f"{LIST}{vacancy.pk}/change/", headers={"accept-language": "en"})
+        for decision in DECISIONS:
+            path = f"{LIST}{vacancy.pk}/{decision.name}/"
+            with rehearsal(True):
+                answer = root.post(path, past, headers={"accept-language": language}, follow=True)
+            if left := leftovers(answer, english, language):
+                found[state, decision.name] = left
+    assert found == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_refusals_of_a_form(root: Client, shop: dict[Any, Any], language: str) -> None:
+    """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
+    rows = {
+        f"{prefix}-{name}": "0"
+        for prefix in ("recruiter_links", "attachments")
+        for name in ("TOTAL_FORMS", "INITIAL_FORMS")
+    }
+    wrong = {
+        "title": f"{MARK} new", "status": "published", "audience": "x", "image_url": "ftp://x",
+        "publish_from_0": "1800-01-01", "publish_from_1": "10:00", "last_day": "2300-01-01", "video": "a:b",
+        **rows,
+    }  # fmt: skip
+    early = {
+        **wrong, "audience": "both", "publish_from_0": "2026-02-01", "last_day": "2026-01-01",
+        "attachments-TOTAL_FORMS": "1", "attachments-0-name": f"{MARK} both", "attachments-0-position": "x",
+    }  # fmt: skip
+    shown = f"{LIST}{shop[State.PUBLISHED].pk}/change/"
+    for path, data in ((f"{LIST}add/", wrong), (f"{LIST}add/", early), (shown, wrong), (shown, early)):
+        answer, english = in_both(root, path, language, **data)
+        assert answer.context["adminform"].form.errors
+        assert leftovers(answer, english, language) == set(), path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, Any], language: str) -> None:
+    place = "/admin/vacancies/filteroption/"
+    options = list(Filter.objects.get(keyword="regions").options.all())
+    used = next(option for option in options if option.choices.exists())
+    for action, chosen in (("merge", options), ("merge", options[:1]), ("delete_selected", [used])):
+        answer, english = in_both(
+            root, place, language, action=action, _selected_action=[option.pk for option in chosen]
+        )
+        assert leftovers(answer, english, language) == set(), action
+
+    decided = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
+    merged = root.post(place, {**decided, "decided": "1"}, headers={"accept-language": language}, follow=True)
+    plain = root.get(place, headers={"accept-language": "en"})
+    assert leftovers(merged, plain, language) == set()
+
+
+# --- previews, permissions, catalogs of scripts ------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
+    Vacancy.objects.update(video="https://zyx.test/v")
+    for token in (*(token_for(vacancy.pk) for vacancy in shop.values()), "wrong"):
+        answer, english = in_both(client, f"/preview/{token}", language)
+        assert f'<html lang="{language}"' in answer.text
+        assert leftovers(answer, english, language) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "moment"),
+    [("en", "3 Mar, 09:30"), ("nl", "3 mrt, 09:30"), ("fr", "3 mars à 09:30"), ("de", "3. März, 09:30")],
+)
+def test_preview_ends_at_a_moment_as_readers_write_it(
+    client: Client, shop: dict[Any, Any], language: str, moment: str
+) -> None:
+    answer = client.get(f"/preview/{token_for(shop[State.DRAFT].pk)}", headers={"accept-language": language})
+
+    assert moment in answer.text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_permissions_of_ours_are_described(language: str) -> None:
+    rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
+
+    with translation.override("en"):
+        english = {row.pk: described(row).split(" | ")[-1] for row in rows}
+    with translation.override(language):
+        assert [row.name for row in rows if described(row).split(" | ")[-1] == english[row.pk]] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("nl", "Wijzigingen bekijken"), ("fr", "Vérifier les modifications"), ("de", "Änderungen prüfen")],
+)
+def test_scripts_have_their_catalog(root: Client, language: str, words: str) -> None:
+    answer = root.get("/admin/texts.js", headers={"accept-language": language})
+
+    assert json.dumps(words) in answer.text
+
+
+# --- what stays English ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_interface_says_the_same_in_every_language(
+    client: Client, shop: dict[Any, Any], language: str
+) -> None:
+    pk = shop[State.PUBLISHED].pk
+    paths = [
+        "/v1/vacancies", f"/v1/vacancies/{pk}", f"/v1/vacancies/{pk}/form", f"/v1/vacancies/{pk}/form/schema",
+        "/v1/vacancies/hot", "/v1/vacancies?sort=wrong", "/v1/vacancies?filter[search]=", "/v1/filters",
+        "/v1/vacancies/999999", "/v1/user/applications", "/v0.1/vacancies", "/openapi.json",
+        f"/v1/vacancies/{shop[State.DRAFT].pk}?preview={token_for(shop[State.DRAFT].pk)}",
+    ]  # fmt: skip
+    plain = [client.get(path) for path in paths]
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    spoken = [client.get(path, headers={"accept-language": language}) for path in paths]
+
+    assert [answer.content for answer in spoken] == [answer.content for answer in plain]
+    assert [answer.headers for answer in spoken] == [answer.headers for answer in plain]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_commands_speak_english_on_every_site(
+    shop: dict[Any, Any], capsys: Any, settings: Any, language: str
+) -> None:
+    said = []
+    for code in ("en", language):
+        settings.LANGUAGE_CODE = code
+        with translation.override(code):
+            call_command("lint_vacancies")
+        said.append(capsys.readouterr())
+
+    assert said[0] == said[1]
+    assert "the internal title, which is public, holds internal words" in said[1].err

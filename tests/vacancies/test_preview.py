@@ -1,0 +1,280 @@
+"""Vacancies before they are public: to who holds a signed link, for a day, and to nobody else."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from forms_structure import operations as forms
+from tests.conftest import NOW
+from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.forms_structure.strategies import section, text_field
+from vacancies import operations
+from vacancies.models import Attachment, Vacancy
+from vacancies.previews import ends_at, opened_by, token_for
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
+STATES: dict[str, dict[str, Any]] = {
+    "draft": {"status": "draft", "publish_from": None},
+    "scheduled": {"publish_from": NOW + DAY},
+    "published": {"publish_from": NOW - DAY},
+    "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
+    "withdrawn": {"status": "withdrawn", "publish_from": NOW - 2 * DAY},
+    "archived": {"status": "archived", "publish_from": None},
+}
+SUFFIXES = ("", "/form", "/form/schema")
+
+
+@pytest.fixture(autouse=True)
+def _stopped(time_machine: Any) -> None:
+    time_machine.move_to(NOW, tick=False)
+
+
+def make_full(state: str, **values: Any) -> Vacancy:
+    """One with everything that an item can show, and a form of its own."""
+    form = forms.create(name="Own", language="nl", structure=[section(text_field("boots"), title="Yard")])
+    vacancy = make_vacancy(
+        title="Secret nurse", form=form, image_url="https://images.acme.test/a.png", video="https://acme.test/v",
+        options={"regions": ["Ghent", "Antwerp"], "functiongroup": ["Care"]}, recruiters=("Zoë",),
+        **STATES[state] | values,
+    )  # fmt: skip
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
+    return vacancy
+
+
+def api(vacancy: Any, suffix: str = "") -> str:
+    return f"/v1/vacancies/{vacancy.pk}{suffix}"
+
+
+@pytest.mark.parametrize("access", ["public", "authenticated", "network"])
+@pytest.mark.parametrize("audience", ["public", "internal"])
+@pytest.mark.parametrize("state", STATES)
+def test_link_opens_a_vacancy_whatever_its_state_and_nothing_else_does(
+    client: Client, settings: Any, state: str, audience: str, access: str
+) -> None:
+    settings.INTERNAL_ACCESS = access
+    vacancy = make_full(state, audience=audience)
+    token = token_for(vacancy.pk)
+    is_open = state == "published" and (audience == "public" or access == "public")
+
+    page = client.get(f"/preview/{token}")
+
+    assert (page.status_code, page.content.decode().count("<h1>Secret nurse</h1>")) == (200, 1)
+    for suffix in SUFFIXES:
+        assert client.get(api(vacancy, suffix), {"preview": token}).status_code == 200
+        assert client.get(api(vacancy, suffix)).status_code == (200 if is_open else 404)
+        assert client.get(api(vacancy, suffix), {"preview": "wrong"}).status_code == 404
+    lists = (
+        "/v1/vacancies",
+        "/v0.1/vacancies",
+        "/v1/vacancies/hot",
+        "/v1/filters",
+        "/v1/vacancies/hot/internal",
+    )
+    for address in lists:
+        plain, asked = client.get(address), client.get(address, {"preview": token})
+        assert (asked.status_code, asked.content) == (plain.status_code, plain.content)
+        assert asked.headers.get("Cache-Control") == plain.headers.get("Cache-Control")
+        if not (state == "published" and audience == "public"):
+            assert b"Secret nurse" not in asked.content
+    total = client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"]
+    assert total == (state == "published" and audience == "public")
+
+
+def test_links_of_a_list_leave_the_token_out(client: Client) -> None:
+    make_full("published")
+    token = token_for(make_vacancy().pk)
+    body = client.get("/v1/vacancies", {"preview": token, "page[size]": "1"}).content.decode()
+    assert "preview" not in body
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state not in ("published", "expired")])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_the_preview_shows_is_what_publishing_shows(client: Client, state: str, suffix: str) -> None:
+    vacancy = make_full(state)
+    before = client.get(api(vacancy, suffix), {"preview": token_for(vacancy.pk)})
+
+    chosen = Vacancy.objects.filter(pk=vacancy.pk)
+    assert operations.publish(vacancies=chosen, at=NOW + SECOND).done == [vacancy.pk]
+    Vacancy.objects.update(publish_from=NOW)
+
+    after = client.get(api(vacancy, suffix))
+    assert after.status_code == 200
+    shown, public = before.json(), after.json()
+    if not suffix:
+        assert shown["data"].pop("updated_at") != public["data"].pop("updated_at")
+    assert shown == public
+    for name in ("Form-Version", "Content-Language", "Content-Type"):
+        assert before.headers.get(name) == after.headers.get(name)
+
+
+@pytest.mark.parametrize("state", ["draft", "published"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_preview_of_the_interface_is_kept_by_nobody(client: Client, state: str, suffix: str) -> None:
+    vacancy = make_full(state)
+    query = {"preview": token_for(vacancy.pk)}
+
+    response = client.get(api(vacancy, suffix), query, headers={"Origin": "https://elsewhere.test"})
+
+    assert response["Cache-Control"] == "private, no-store"
+    assert response["X-Robots-Tag"] == "noindex"
+    for name in ("ETag", "Last-Modified", "Access-Control-Allow-Origin"):
+        assert not response.has_header(name)
+    head = client.head(f"{api(vacancy, suffix)}?preview={query['preview']}")
+    assert (head.status_code, head.content, head["Cache-Control"]) == (200, b"", "private, no-store")
+    assert head["Content-Length"] == str(len(response.content))
+    assert not head.has_header("ETag")
+    wrong = client.get(api(vacancy, suffix), {"preview": "wrong"})
+    assert (wrong.status_code, wrong["X-Robots-Tag"]) == (404, "noindex")
+    assert "public" not in wrong.get("Cache-Control", "")
+    if state == "published":
+        plain = client.get(api(vacancy, suffix))
+        assert plain["Cache-Control"].startswith("public, max-age=")
+        assert plain.has_header("ETag")
+        assert not plain.has_header("X-Robots-Tag")
+
+
+def test_preview_page_is_kept_by_nobody_and_tells_nobody_its_address(client: Client) -> None:
+    vacancy = make_full("draft")
+    address = f"/preview/{token_for(vacancy.pk)}"
+    answers = [
+        client.get(address),
+        client.head(address),
+        client.get("/preview/wrong"),
+        client.head("/preview/wrong"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 404, 404]
+    assert [len(answer.content) == 0 for answer in answers] == [False, True, False, True]
+    for answer in answers:
+        assert answer["Cache-Control"] == "private, no-store"
+        assert answer["X-Robots-Tag"] == "noindex, nofollow"
+        assert answer["Referrer-Policy"] == "no-referrer"
+        policy = answer["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
+        assert "unsafe" not in policy
+        assert "form-action 'none'" in policy
+        for name in ("ETag", "Set-Cookie", "Access-Control-Allow-Origin"):
+            assert not answer.has_header(name)
+    for method in (client.post, client.put, client.delete):
+        assert method(address).status_code in (403, 405)
+
+
+@pytest.mark.parametrize(("later", "is_open"), [(DAY - SECOND, True), (DAY, True), (DAY + SECOND, False)])
+def test_link_opens_for_a_day(client: Client, time_machine: Any, later: timedelta, is_open: bool) -> None:
+    vacancy = make_full("draft")
+    token = token_for(vacancy.pk)
+    assert ends_at(token) == NOW + DAY
+
+    time_machine.move_to(NOW + later, tick=False)
+
+    assert opened_by(token) == (vacancy.pk if is_open else None)
+    for suffix in SUFFIXES:
+        assert client.get(api(vacancy, suffix), {"preview": token}).status_code == (200 if is_open else 404)
+    page = client.get(f"/preview/{token}")
+    assert page.status_code == (200 if is_open else 404)
+    assert (b"Secret nurse" in page.content) == is_open
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda token, other: other,
+        lambda token, other: f"{other.split(':')[0]}:{token.partition(':')[2]}",
+        lambda token, other: token[:-1] + ("A" if token[-1] != "A" else "B"),
+        lambda token, other: token.partition(":")[0],
+        lambda token, other: token + " ",
+        lambda token, other: f"{token}\0",
+        lambda token, other: "é:é:é",
+        lambda token, other: ":::",
+        lambda token, other: "x" * 5000,
+    ],
+)
+def test_token_of_another_vacancy_or_of_none_opens_nothing(client: Client, spoil: Any) -> None:
+    vacancy, other = make_full("draft"), make_vacancy(title="Other", **STATES["draft"])
+    token = spoil(token_for(vacancy.pk), token_for(other.pk))
+
+    bodies = set()
+    for suffix in SUFFIXES:
+        for pk in (vacancy.pk, other.pk + 1000):
+            answer = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
+            assert answer.status_code == 404
+            bodies.add(answer.json()["detail"])
+    assert len(bodies) == 1  # what is hidden and what never was are told alike
+    assert b"Secret nurse" not in client.get(f"/preview/{token}".replace("\0", "%00")).content
+
+
+def test_token_of_a_deleted_vacancy_opens_nothing(client: Client) -> None:
+    vacancy = make_full("draft")
+    token, address = token_for(vacancy.pk), api(vacancy)
+    vacancy.delete()
+
+    assert client.get(address, {"preview": token}).status_code == 404
+    assert client.get(f"/preview/{token}").status_code == 404
+
+
+def test_token_given_twice_is_refused(client: Client) -> None:
+    vacancy = make_full("draft")
+    token = token_for(vacancy.pk)
+    assert client.get(f"{api(vacancy)}?preview={token}&preview={token}").status_code == 400
+
+
+@pytest.mark.parametrize("bare", [{"brand": None}, {"head_recruiter": None}, {"description": ""}])
+def test_unfinished_draft_shows_what_there_is(client: Client, bare: dict[str, Any]) -> None:
+    vacancy = make_vacancy(title="Secret nurse", **STATES["draft"])
+    Vacancy.objects.update(**bare)
+    token = token_for(vacancy.pk)
+
+    item = client.get(api(vacancy), {"preview": token}).json()["data"]
+    page = client.get(f"/preview/{token}")
+
+    assert (item["title"], page.status_code) == ("Secret nurse", 200)
+    if "brand" in bare:
+        assert "brand" not in item
+    else:
+        [name] = bare
+        assert item[name] is None
+
+
+def test_preview_hides_contact_data_as_the_interface_does(client: Client) -> None:
+    head = make_recruiter("Jan", email="jan@acme.test", phone="+32 3 555", is_phone_public=True)
+    vacancy = make_vacancy(head_recruiter=head, brand=make_brand("Other"), **STATES["draft"])
+    token = token_for(vacancy.pk)
+
+    answers = [client.get(api(vacancy), {"preview": token}), client.get(f"/preview/{token}")]
+
+    for answer in answers:
+        assert b"jan@acme.test" not in answer.content
+        assert b"+32 3 555" in answer.content
+
+
+def test_preview_page_escapes_what_is_no_markup(client: Client) -> None:
+    hostile = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+    head = make_recruiter(hostile, function=hostile)
+    vacancy = make_vacancy(
+        title=hostile, location=hostile, head_recruiter=head, brand=make_brand(hostile),
+        recruiters=(hostile,), options={"regions": [hostile]}, **STATES["draft"],
+    )  # fmt: skip
+    Attachment.objects.create(vacancy=vacancy, name=hostile, url="https://acme.test/a.pdf")
+
+    html = client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
+
+    assert html.count("alert(1)") > 6
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+
+
+def test_workplace_hands_out_a_link_to_who_may_see_the_vacancy(client: Client) -> None:
+    vacancy = make_full("draft")
+    address = f"/admin/vacancies/vacancy/{vacancy.pk}/preview/"
+    assert client.get(address)["Location"].startswith("/admin/login/")
+    client.force_login(User.objects.create_superuser("anna"))
+
+    given = client.get(address)["Location"]
+
+    assert given == f"/preview/{token_for(vacancy.pk)}"
+    client.logout()
+    assert b"<h1>Secret nurse</h1>" in client.get(given).content

@@ -1,0 +1,149 @@
+"""Two colleagues at the same moment. Only PostgreSQL lets two write at once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+
+from tests.conftest import NOW
+from tests.factories import make_filter, make_option, make_vacancy
+from tests.vacancies.test_admin import LIST, opened, page
+from vacancies import operations
+from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
+from vacancies.versions import content, fold, record
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("filters"),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time"),
+]
+TWICE = range(8)  # a race is not lost every time
+
+
+@pytest.fixture
+def pair() -> list[Client]:
+    clients = []
+    for name in ("anna", "bob"):
+        client = Client()
+        client.force_login(User.objects.create_superuser(name))
+        clients.append(client)
+    return clients
+
+
+def at_once(*acts: Callable[[], Any]) -> list[Any]:
+    """What each of `acts` returns or raises, all begun together on connections of their own."""
+    barrier, found = Barrier(len(acts)), [None] * len(acts)
+
+    def run(place: int, act: Callable[[], Any]) -> None:
+        try:
+            connection.ensure_connection()
+            barrier.wait(timeout=10)
+            found[place] = act()
+        except Exception as error:
+            found[place] = error
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=pair) for pair in enumerate(acts)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    return found
+
+
+def folded(vacancy: Vacancy) -> dict[str, Any]:
+    return fold(Version.objects.filter(vacancy=vacancy.pk))
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_of_two_saves_one_is_told(pair: list[Client], _: int) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    forms = [opened(client, page(vacancy)) | {"title": f"By {n}"} for n, client in enumerate(pair)]
+
+    answers = at_once(
+        *(lambda c=c, f=f: c.post(page(vacancy), f).status_code for c, f in zip(pair, forms, strict=True))
+    )
+
+    assert sorted(answers) == [200, 302]
+    assert list(Version.objects.order_by("pk").values_list("change", flat=True)) == ["found", "changed"]
+    assert folded(vacancy) == content(vacancy)
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_of_two_decisions_one_is_refused(_: int) -> None:
+    vacancy = make_vacancy()
+
+    outcomes = at_once(*[lambda: operations.withdraw(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
+
+    assert sorted(len(outcome.done) for outcome in outcomes) == [0, 1]
+    assert sorted(len(outcome.refused) for outcome in outcomes) == [0, 1]
+    assert list(Version.objects.values_list("vacancy", "change")) == [(vacancy.pk, "withdrawn")]
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_save_and_decision_both_count(pair: list[Client], _: int) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    record(vacancy, Change.CREATED, author=None, at=NOW)
+    form = opened(pair[0], page(vacancy)) | {"title": "Cook"}
+
+    saving, decided = at_once(
+        lambda: pair[0].post(page(vacancy), form).status_code,
+        lambda: pair[1].post(f"{LIST}{vacancy.pk}/withdraw/").status_code,
+    )
+
+    vacancy.refresh_from_db()
+    assert (decided, vacancy.status) == (302, "withdrawn")
+    assert vacancy.title == ("Cook" if saving == 302 else "Nurse")
+    assert folded(vacancy) == content(vacancy)
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_deleted_vacancy_brought_back_twice_is_there_once(pair: list[Client], _: int) -> None:
+    vacancy = make_vacancy(title="Nurse", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
+    older = record(vacancy, Change.CREATED, author=None, at=NOW)
+    version = record(vacancy, Change.DELETED, author=None, at=NOW + timedelta(hours=1))
+    pk, then = vacancy.pk, content(vacancy)
+    vacancy.delete()
+
+    answers = at_once(
+        *(
+            lambda c=c, v=v: c.post(f"{LIST}{pk}/versions/{v.pk}/").status_code
+            for c, v in zip(pair, (older, version), strict=True)
+        )
+    )
+
+    assert answers == [302, 302]
+    back = Vacancy.objects.get()
+    draft = {"status": "draft", "publish_from": None, "publish_until": None}
+    assert (back.pk, content(back)) == (pk, then | draft)
+    assert folded(back) == content(back)
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_option_made_in_place_by_two_is_one(pair: list[Client], _: int) -> None:
+    url = f"/admin/vacancies/filter/{make_filter('regions').pk}/option/"
+
+    answers = at_once(*(lambda c=c: c.post(url, {"label": "Ghent"}).json() for c in pair))
+
+    option = FilterOption.objects.get()
+    assert answers == [{"id": option.pk, "label": "Ghent"}] * 2
+
+
+@pytest.mark.parametrize("_", TWICE)
+def test_options_merged_by_two_leave_one_link_on_each_vacancy(_: int) -> None:
+    vacancies = [make_vacancy(options={"regions": ["Gent", "Gand"]}) for _ in range(5)]
+    into, gent, gand = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
+
+    at_once(
+        lambda: operations.merge_options(into=into, others=[gent]),
+        lambda: operations.merge_options(into=into, others=[gand]),
+    )
+
+    links = VacancyOption.objects.values_list("vacancy", flat=True)
+    assert sorted(links.filter(option=into)) == [vacancy.pk for vacancy in vacancies]
