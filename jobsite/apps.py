@@ -2,7 +2,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db import models
-from django.db.models.signals import class_prepared
+from django.db.models.signals import class_prepared, post_migrate
 from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext_lazy
@@ -14,7 +14,9 @@ class JobsiteConfig(AppConfig):
     name = "jobsite"
 
     def ready(self) -> None:
-        from jobsite import checks  # noqa: F401 - registers the system checks
+        from jobsite import checks, revision  # noqa: F401 - registers the system checks
+
+        post_migrate.connect(revision.watch)
 
 
 @receiver(class_prepared)

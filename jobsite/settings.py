@@ -215,6 +215,7 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
+BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # public answers kept per process; 0 keeps none
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated

@@ -8,7 +8,12 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 
-_django = get_wsgi_application()
+_bare = get_wsgi_application()
+
+from jobsite.api.bodies import Bodies  # noqa: E402 - these need the settings
+from jobsite.revision import current  # noqa: E402
+
+_django = Bodies(_bare, current)
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:

@@ -23,6 +23,7 @@ def quiet_surroundings(settings, tmp_path):
     """No leftovers between tests: files go away, nobody is throttled unless a test says so."""
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.RATE_LIMIT = "off"
+    settings.BODY_CACHE_MB = 0  # a test's transaction never commits, so the revision stays
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.INTERNAL_ACCESS = "public"
     settings.MULTI_BRANDING = True

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from jobsite.api import caching, parameters
+from jobsite.api import bodies, caching, parameters
 from jobsite.api.pagination import PageNumberPagination
 
 
@@ -65,7 +65,9 @@ class ReadOnlyViewSet(GenericViewSet):
             if self.is_private():
                 caching.private(response)
             else:
-                caching.public(response, now=self.now, until=self.next_change())
+                until = self.next_change()
+                caching.public(response, now=self.now, until=until)
+                bodies.keep(request, until)
         return response
 
 

@@ -1,0 +1,189 @@
+"""Answers that are the same for everybody, kept as bytes until the database says that something changed.
+
+Each process keeps its own, in front of Django: an answer is looked up by the request, and is good while
+the revision of the database is that under which it was made and until the next moment at which time
+alone changes it. The revision is read before the answer is made, so that an answer can only be newer than
+the number it is kept under.
+"""
+
+import gzip
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.utils.http import parse_etags
+
+from jobsite.api.throttling import RateLimit
+
+MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
+PREFIXES = ("/v1/", "/v0.1/")
+KEY_MAX = 1000  # characters; longer ones are no link of ours
+WAIT = 5  # seconds for somebody else who makes the same answer
+ZIPPED_MIN = 200  # bytes: shorter bodies are sent as they are
+OVERHEAD = 2000  # bytes that an answer takes beside its bodies, about
+# What an answer depends on beside the path and the query.
+_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_ORIGIN", "HTTP_HOST", "wsgi.url_scheme",
+          "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")  # fmt: skip
+_CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE",
+               "HTTP_RANGE", "HTTP_ACCEPT_ENCODING")  # fmt: skip
+
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
+
+Environ = dict[str, Any]
+Key = tuple[str, ...]
+
+
+def keep(request: HttpRequest, until: datetime | None) -> None:
+    """Say that the answer to `request` is for everybody, and until when."""
+    request.META[MARK] = until.timestamp() if until else float("inf")
+
+
+@dataclass
+class Answer:
+    revision: int
+    until: float
+    headers: list[tuple[str, str]]  # but Cache-Control, Content-Length, Content-Encoding
+    etag: str
+    body: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes, as if it were kept compressed too."""
+        return 2 * len(self.body) + OVERHEAD
+
+    @cached_property
+    def zipped(self) -> bytes:
+        """Compressed once, when the first client asks for it."""
+        return gzip.compress(self.body, 6, mtime=0)
+
+    def respond(self, environ: Environ, start_response: Callable, now: float) -> list[bytes]:
+        seconds = int(max(0, min(settings.PUBLIC_MAX_AGE, self.until - now)))
+        headers = [*self.headers, ("Cache-Control", f"public, max-age={seconds}")]
+        asked = environ.get("HTTP_IF_NONE_MATCH")
+        if asked and (self.etag in parse_etags(asked) or asked.strip() == "*"):
+            start_response("304 Not Modified", headers)
+            return []
+        body = self.body
+        if len(body) > ZIPPED_MIN and _GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")):
+            body = self.zipped
+            headers.append(("Content-Encoding", "gzip"))
+        headers.append(("Content-Length", str(len(body))))
+        start_response("200 OK", headers)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+
+@dataclass
+class Bodies:
+    """A WSGI application that keeps the public answers of another one."""
+
+    application: Callable[[Environ, Callable], Iterable[bytes]]
+    revision: Callable[[], int]
+    answers: "OrderedDict[Key, Answer]" = field(default_factory=OrderedDict)
+    size: int = 0
+    lock: Any = field(default_factory=threading.Lock)
+    making: dict[Key, Any] = field(default_factory=dict)
+
+    def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+        key = self.key(environ)
+        if key is None:
+            return self.application(environ, start_response)
+        now = time.time()
+        try:
+            answer = self.find(key, now)
+            if answer is None and environ["REQUEST_METHOD"] == "GET":
+                with self.alone(key):
+                    answer = self.find(key, now)
+                    if answer is None:
+                        return self.make(key, environ, start_response)
+        except DatabaseError:
+            answer = None  # Django says what is to be said about it
+        if answer is None or not RateLimit().allow_request(SimpleNamespace(META=environ)):
+            return self.application(environ, start_response)
+        return answer.respond(environ, start_response, now)
+
+    @staticmethod
+    def key(environ: Environ) -> Key | None:
+        """What the answer to the request is kept under; None for one that is not to be kept."""
+        path = environ.get("PATH_INFO", "")
+        if not settings.BODY_CACHE_MB or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return None
+        if not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
+            return None
+        key = tuple(environ.get(part, "") for part in _PARTS)
+        return key if sum(map(len, key)) <= KEY_MAX else None
+
+    def find(self, key: Key, now: float) -> Answer | None:
+        revision = self.revision()
+        answer = self.answers.get(key)
+        if answer is None or answer.revision != revision or answer.until <= now:
+            return None
+        with self.lock:
+            if key in self.answers:
+                self.answers.move_to_end(key)
+        return answer
+
+    @contextmanager
+    def alone(self, key: Key) -> Any:
+        """One at a time makes the answer for `key`; who waited finds it made."""
+        with self.lock:
+            lock, users = self.making.get(key, (threading.Lock(), 0))
+            self.making[key] = (lock, users + 1)
+        got = lock.acquire(timeout=WAIT)
+        try:
+            yield
+        finally:
+            if got:
+                lock.release()
+            with self.lock:
+                lock, users = self.making[key]
+                if users == 1:
+                    del self.making[key]
+                else:
+                    self.making[key] = (lock, users - 1)
+
+    def make(self, key: Key, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+        """Let Django answer, whole and without conditions, and keep that if it is for everybody."""
+        revision = self.revision()
+        plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
+        started: list[Any] = []
+
+        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            started[:] = [status, headers]
+
+        result = self.application(plain, capture)
+        try:
+            body = b"".join(result)
+        finally:
+            if hasattr(result, "close"):
+                result.close()
+        status, headers = started
+        if not status.startswith("200") or MARK not in plain:
+            start_response(status, headers)
+            return [body]
+        ours = {"cache-control", "content-length", "content-encoding"}
+        kept = [(name, value) for name, value in headers if name.lower() not in ours]
+        etag = next((value for name, value in kept if name.lower() == "etag"), "")
+        answer = Answer(revision, plain[MARK], kept, etag, body)
+        self.store(key, answer)
+        return answer.respond(environ, start_response, time.time())
+
+    def store(self, key: Key, answer: Answer) -> None:
+        with self.lock:
+            if old := self.answers.pop(key, None):
+                self.size -= old.size
+            self.answers[key] = answer
+            self.size += answer.size
+            while self.size > settings.BODY_CACHE_MB * 2**20 and self.answers:
+                _, dropped = self.answers.popitem(last=False)
+                self.size -= dropped.size

@@ -1,0 +1,13 @@
+"""The one row by which every process knows whether what it keeps is still what is stored."""
+
+from django.db import models
+
+
+class Revision(models.Model):
+    """A number that every transaction raises, by committing, that changed something the public sees,
+    whichever way it was written: triggers see to it (jobsite/revision.py)."""
+
+    number = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.number)
