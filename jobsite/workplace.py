@@ -46,12 +46,6 @@ class WorkplaceAdmin(ModelAdmin):
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Django names all that hangs on the rows, whoever asks: not to who may not delete one of them."""
-        if not all(self.has_delete_permission(request, obj) for obj in objs):
-            return [], {}, {self.opts.verbose_name}, []
-        return super().get_deleted_objects(objs, request)
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title} | (extra_context or {}))

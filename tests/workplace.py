@@ -166,7 +166,7 @@ def build() -> SimpleNamespace:
     taken_over = moved(
         make_vacancy(
             title=f"{FOREIGN} taken over", title_internal="Nurse", brand=foreign.brand, form=foreign.form,
-            description=f"<p>{FOREIGN} taken over</p>", publish_from=timezone.now() + timedelta(days=9),
+            description=f"<p>{FOREIGN} taken over</p>", audience="internal",
         ), own.brand, (theirs, editor), **texts,
     )  # fmt: skip
     given_away = moved(

@@ -97,7 +97,7 @@ def served(page: Any, site: str) -> list[dict[str, Any]]:
 
 def picture(colour: str = "teal") -> dict[str, Any]:
     file = BytesIO()
-    Image.new("RGB", (60, 40), colour).save(file, "PNG")
+    Image.new("RGB", (640, 400), colour).save(file, "PNG")
     return {"name": f"{colour}.png", "mimeType": "image/png", "buffer": file.getvalue()}
 
 
@@ -243,6 +243,27 @@ def bring_back(page: Any, version: Any) -> None:
         version.get_by_role("link", name="Bring back").click()
     page.get_by_text("the public sees it at once").wait_for()
     follow(page, "button", "Bring back")
+
+
+def test_form_that_is_refused_opens_where_something_is_missing(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}add/")
+    page.fill("#id_title", "Nurse")
+    page.get_by_role("textbox", name="Description", exact=True).fill("We care")
+    tab(page, "Classification")
+    choose(page, "brand", "Acme")
+    tab(page, "Publication")
+    page.select_option("#id_status", "published")
+    save(page)
+    page.get_by_role("tab", name="People 1 error", selected=True).wait_for()
+    page.get_by_text("A vacancy needs a head recruiter to be published.").wait_for()
+    choose(page, "head_recruiter", "Jan")
+    save(page)
+    page.wait_for_url("**/change/")
+    assert [item["title"] for item in served(page, site)] == ["Nurse"]
 
 
 # --- without a mouse ---
@@ -476,7 +497,7 @@ def test_image_is_shown_and_attachments_keep_their_order(
     save(page)
     shown = page.get_by_role("tabpanel", name="Media").locator("img[src*=teal]")
     shown.wait_for()
-    assert shown.evaluate("image => image.complete && image.naturalWidth") == 60
+    page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=shown.element_handle())
     names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
     assert names == ["Brochure", "Map"]
 

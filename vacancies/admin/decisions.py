@@ -194,6 +194,7 @@ class DecidingAdmin(WorkplaceAdmin):
             }
             for decision in DECISIONS
             if vacancy.state in decision.states and self.may(decision, request, vacancy)
+            if vacancy.publish_until or decision is not BY_NAME["extend"]  # nothing to extend without an end
         ]
 
     # --- for one ---
@@ -294,8 +295,8 @@ class DecidingAdmin(WorkplaceAdmin):
 
 
 def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
-    """What the public will see otherwise than when it last saw `vacancy`, or all of it; what was planned
-    for it when the vacancy was another brand's, `user` does not read here either."""
+    """What the public will see otherwise than when it last saw `vacancy`, or all of it; what that
+    was while the vacancy was another brand's, `user` does not read here either."""
     versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
     public = _seen(versions, at=timezone.now())
     last = readable_by(user).filter(pk__in=public[-1:]).first()
