@@ -277,7 +277,7 @@ STATES: dict[str, dict[str, Any]] = {
     ("state", "offered"),
     [
         ("draft", ["publish", "schedule", "archive", "duplicate"]),
-        ("scheduled", ["publish", "schedule", "withdraw", "extend", "duplicate"]),
+        ("scheduled", ["publish", "schedule", "withdraw", "duplicate"]),  # without a last day to extend
         ("published", ["withdraw", "extend", "duplicate"]),
         ("expired", ["publish", "schedule", "withdraw", "extend", "archive", "duplicate"]),
         ("withdrawn", ["publish", "schedule", "archive", "duplicate"]),
