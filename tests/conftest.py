@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from django.core.cache import cache
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from tests.factories import make_filter
 from vacancies.vocabulary import Keyword
@@ -16,6 +16,17 @@ hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("steady")
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory):
+    """SQLite in a file: in memory, the threads of a live server share one connection with the test, and two
+    of them can wait for each other for ever, one for Python's lock and one for SQLite's, where a query
+    calls a function of Python's."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        options = connection.settings_dict["OPTIONS"]
+        options["init_command"] = options["init_command"].replace("synchronous=NORMAL", "synchronous=OFF")
 
 
 @pytest.fixture(autouse=True)
