@@ -99,7 +99,9 @@ def served() -> Vacancy:
 
 
 def write_around_the_models(row: models.Model, values: dict[str, str]) -> None:
-    """Store `values` as they are."""
+    """Store `values` as they are; PostgreSQL keeps no NUL."""
+    if connection.vendor == "postgresql":
+        values = {name: value.replace("\0", "") for name, value in values.items()}
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in values)
     with connection.cursor() as cursor:
         cursor.execute(f"UPDATE {row._meta.db_table} SET {columns} WHERE id = %s", [*values.values(), row.pk])
