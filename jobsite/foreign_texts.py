@@ -83,6 +83,7 @@ DJANGO = [
     _("Password-based authentication was disabled."),
     _("Raw passwords are not stored, so there is no way to see the user’s password."),
     _("Reset password"),
+    _("Run the selected action"),
     _("Set password"),
     _("Set password: %s"),
     _(
