@@ -65,9 +65,8 @@ PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != 
 
 @pytest.fixture(scope="module")
 def world(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), rehearsal(True):
         yield build()
-        transaction.set_rollback(True)
 
 
 def asked(route: str) -> list[tuple[str, str]]:
