@@ -119,6 +119,10 @@ class Filter(models.Model):
     def __str__(self) -> str:
         return self.label
 
+    def next_position(self) -> int:
+        """The place behind all its options."""
+        return (self.options.aggregate(last=models.Max("position"))["last"] or 0) + 1
+
     def add_option(self, label: str, *, beside: "Iterable[FilterOption]") -> "FilterOption":
         """Create the option `label` with a value that those `beside` it, which are here, leave free."""
         return self.options.create(label=label, value=free_value(label, {option.value for option in beside}))

@@ -17,6 +17,15 @@ from vacancies.vocabulary import Keyword
 EVERY_BRAND = "vacancies.work_for_every_brand"
 
 
+def own_brand(user: Any) -> Q:
+    """What holds of rows with a `brand` that `user` works for. Without multi-branding, those that have none
+    are everybody's."""
+    if user.has_perm(EVERY_BRAND):
+        return Q()
+    own = Q(brand__in=user.brands.all())
+    return own if settings.MULTI_BRANDING else own | Q(brand=None)
+
+
 class CodePointOrder(Func):
     """Text in the order of its code points, the same on every database whatever its locale."""
 
@@ -66,12 +75,8 @@ class VacancyQuerySet(models.QuerySet):
         return self.filter(Q(publish_until=None) | Q(publish_until__gt=at), status="published")
 
     def workable_by(self, user: Any) -> Self:
-        """Those of the brands that `user` works for, or all (docs/decisions.md #56). Without multi-branding,
-        those that have no brand are everybody's."""
-        if user.has_perm(EVERY_BRAND):
-            return self
-        own = Q(brand__in=user.brands.all())
-        return self.filter(own if settings.MULTI_BRANDING else own | Q(brand=None))
+        """Those of the brands that `user` works for, or all (docs/decisions.md #56)."""
+        return self.filter(own_brand(user))
 
     def without_texts(self) -> Self:
         """Rows to list or to decide about: their texts are long, and but for the description not needed."""

@@ -136,8 +136,7 @@ class FilterAdmin(WorkplaceAdmin):
         label = " ".join(request.POST.get("label", "").replace("\0", "").split())
         option = filter.options.filter(label__iexact=label).first()
         if option is None:
-            last = filter.options.order_by("-position").values_list("position", flat=True).first()
-            option = FilterOption(filter=filter, label=label, position=(last or 0) + 1)
+            option = FilterOption(filter=filter, label=label, position=filter.next_position())
             try:
                 option.full_clean()
             except ValidationError as error:
@@ -186,8 +185,7 @@ class FilterOptionAdmin(WorkplaceAdmin):
     def save_model(self, request: HttpRequest, obj: FilterOption, form: Any, change: bool) -> None:
         """A new one without a place goes last."""
         if not change and "position" not in form.changed_data:
-            last = obj.filter.options.order_by("-position").values_list("position", flat=True).first()
-            obj.position = (last or 0) + 1
+            obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
 
     @display(description=gettext_lazy("Vacancies"), ordering="use_count")

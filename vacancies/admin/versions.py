@@ -4,11 +4,10 @@ dead."""
 from itertools import accumulate
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -18,11 +17,10 @@ from django.utils.translation import gettext as _
 
 from jobsite.workplace import WorkplaceAdmin, as_id, moment
 from vacancies.admin.form import forms_for
-from vacancies.admin.walls import brands_of
 from vacancies.differences import differences, field_labels
 from vacancies.models import Change, Vacancy, Version
 from vacancies.operations import bring_back
-from vacancies.querysets import EVERY_BRAND
+from vacancies.querysets import own_brand
 from vacancies.versions import KEPT, Content, bare, catch_up, content, content_at, record
 
 VERSIONS_SHOWN = 20
@@ -31,11 +29,7 @@ VERSIONS_SHOWN = 20
 def readable_by(user: Any) -> QuerySet[Version]:
     """The versions from when the vacancies were of a brand of `user`; without multi-branding, also from
     when they had none, as `workable_by` has it."""
-    rows = Version.objects.all()
-    if user.has_perm(EVERY_BRAND):
-        return rows
-    own = Q(brand__in=brands_of(user))
-    return rows.filter(own if settings.MULTI_BRANDING else own | Q(brand=None))
+    return Version.objects.filter(own_brand(user))
 
 
 def row(
