@@ -11,7 +11,7 @@ demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.dev
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(VENV)/bin/ruff check .

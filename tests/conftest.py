@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory):
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, tmp_path_factory):
     """SQLite in a file: in memory, the threads of a live server share one connection with the test, and two
     of them can wait for each other for ever, one for Python's lock and one for SQLite's, where a query
     calls a function of Python's."""

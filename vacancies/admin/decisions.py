@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminSplitDateTimeWidget
 
 from jobsite.commands import rehearsal
-from jobsite.workplace import WorkplaceAdmin, as_id
+from jobsite.workplace import WorkplaceAdmin, as_id, with_named_parts
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
 from vacancies.admin.versions import readable_by
@@ -44,6 +44,10 @@ class MomentForm(forms.Form):
         validators=[validate_moment],
         help_text=gettext_lazy("It appears by itself at this moment, in the time zone of the site."),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with_named_parts(self.fields["moment"])
 
 
 class DayForm(forms.Form):
