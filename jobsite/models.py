@@ -8,6 +8,10 @@ class Revision(models.Model):
     whichever way it was written: triggers see to it (jobsite/revision.py)."""
 
     number = models.BigIntegerField(default=0)
+    # The same for what many pages share: names of options, brands, recruiters, forms.
+    shared = models.BigIntegerField(default=0)
+    # Up to which moment what appears and vanishes by the clock is written down, in microseconds since 1970.
+    settled = models.BigIntegerField(default=0)
 
     def __str__(self) -> str:
         return str(self.number)

@@ -2,23 +2,36 @@
 SQL from elsewhere count too, and a number is visible exactly when its change is."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import DatabaseError, connection, connections
+import psycopg
+from django.db import DatabaseError, connections
 
-READ = "SELECT number FROM jobsite_revision WHERE id = 1"
 VERBS = ("INSERT", "UPDATE", "DELETE")
 
+
+class State(NamedTuple):
+    """The one row of `jobsite.models.Revision`."""
+
+    number: int
+    shared: int
+    settled: int
+
+
+READ = f"SELECT {', '.join(State._fields)} FROM jobsite_revision WHERE id = 1"
+
 # Every writer would lock the one row until it commits. So a transaction leaves a note once, and a
-# deferred trigger on the note raises the number as the last thing before the commit.
+# deferred trigger on the note raises the numbers as the last thing before the commit.
 POSTGRESQL = (
     "CREATE TABLE IF NOT EXISTS jobsite_note (id bigserial PRIMARY KEY)",
+    "ALTER TABLE jobsite_note ADD COLUMN IF NOT EXISTS shared int NOT NULL DEFAULT 0",
     """
     CREATE OR REPLACE FUNCTION jobsite_note() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE noted text := 'jobsite.noted' || TG_ARGV[0];
     BEGIN
-      IF current_setting('jobsite.noted', true) IS DISTINCT FROM pg_current_xact_id()::text THEN
-        PERFORM set_config('jobsite.noted', pg_current_xact_id()::text, true);
-        INSERT INTO jobsite_note DEFAULT VALUES;
+      IF current_setting(noted, true) IS DISTINCT FROM pg_current_xact_id()::text THEN
+        PERFORM set_config(noted, pg_current_xact_id()::text, true);
+        INSERT INTO jobsite_note (shared) VALUES (TG_ARGV[0]::int);
       END IF;
       RETURN NULL;
     END $$
@@ -26,8 +39,9 @@ POSTGRESQL = (
     """
     CREATE OR REPLACE FUNCTION jobsite_raise() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO jobsite_revision (id, number) VALUES (1, 1)
-      ON CONFLICT (id) DO UPDATE SET number = jobsite_revision.number + 1;
+      INSERT INTO jobsite_revision (id, number, shared, settled) VALUES (1, 1, NEW.shared, 0)
+      ON CONFLICT (id) DO UPDATE
+      SET number = jobsite_revision.number + 1, shared = jobsite_revision.shared + NEW.shared;
       DELETE FROM jobsite_note WHERE id = NEW.id;
       RETURN NULL;
     END $$
@@ -42,61 +56,71 @@ POSTGRESQL = (
     """,
 )
 SQLITE_RAISE = """
-    INSERT INTO jobsite_revision (id, number) VALUES (1, 1)
-    ON CONFLICT (id) DO UPDATE SET number = number + 1
+    INSERT INTO jobsite_revision (id, number, shared, settled) VALUES (1, 1, {shared}, 0)
+    ON CONFLICT (id) DO UPDATE SET number = number + 1, shared = shared + {shared}
 """
 
 
-def current() -> int:
-    """Return the revision of the database, by the cheapest way to ask for it: it is asked for on every
-    request. Raises a DatabaseError without one."""
+def fetch(sql: str, *parameters: Any, using: str = "default") -> list[tuple]:
+    """Return the rows of `sql`, with %s for each of `parameters`, by the cheapest way there is: prepared on
+    the server, past Django's cursor. Raises a DatabaseError."""
+    connection = connections[using]
     connection.ensure_connection()
     raw: Any = connection.connection
     try:
-        if connection.vendor == "postgresql":  # past Django's cursor, which prepares nothing
-            row = raw.execute(READ, prepare=True).fetchone()
-        else:
-            row = raw.execute(READ).fetchone()
+        if connection.vendor == "postgresql":
+            return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
+        return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
     except Exception as error:
         connection.errors_occurred = True  # so that the next request looks whether it is still usable
         raise DatabaseError(str(error)) from error
-    return row[0] if row else 0
+
+
+def state(using: str = "default") -> State:
+    """Return where the database stands; it is asked for on every request. Raises a DatabaseError."""
+    rows = fetch(READ, using=using)
+    return State(*rows[0]) if rows else State(0, 0, 0)
 
 
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
-    """After every migration: let the tables of `sender.shown`, models by name, raise the revision. SQLite
-    loses triggers when Django makes a table anew."""
-    names = getattr(sender, "shown", ())
-    if not names:
+    """After every migration: let the tables of `sender.shown` and `sender.shared`, models by name, raise
+    the revision. SQLite loses triggers when Django makes a table anew."""
+    named = dict.fromkeys(getattr(sender, "shown", ()), 0) | dict.fromkeys(getattr(sender, "shared", ()), 1)
+    if not named:
         return
     database = connections[using]
     tables = set(database.introspection.table_names())
-    watched = [model._meta.db_table for model in map(sender.get_model, names)]
+    watched = {sender.get_model(name)._meta.db_table: shared for name, shared in named.items()}
     if "jobsite_revision" not in tables or not tables.issuperset(watched):
         return  # on the way to an older migration
     with database.cursor() as cursor:
-        for statement in _statements(database.vendor, watched):
-            cursor.execute(statement)
+        columns = {c.name for c in database.introspection.get_table_description(cursor, "jobsite_revision")}
+        if columns.issuperset(State._fields):
+            for statement in _statements(database.vendor, watched):
+                cursor.execute(statement)
 
 
-def _statements(vendor: str, tables: list[str]) -> Iterator[str]:
+def _statements(vendor: str, tables: dict[str, int]) -> Iterator[str]:
     if vendor == "sqlite":
-        for table in tables:
+        for table, shared in tables.items():
             for verb in VERBS:
+                name = f"{table}_{verb.lower()}_raises"
+                yield f"DROP TRIGGER IF EXISTS {name}"
                 yield (
-                    f"CREATE TRIGGER IF NOT EXISTS {table}_{verb.lower()}_raises AFTER {verb} ON {table} "
-                    f"BEGIN {SQLITE_RAISE}; END"
+                    f"CREATE TRIGGER {name} AFTER {verb} ON {table} "
+                    f"BEGIN {SQLITE_RAISE.format(shared=shared)}; END"
                 )
     elif vendor == "postgresql":
         yield from POSTGRESQL
-        for table in tables:
+        for table, shared in tables.items():
             yield f"""
                 DO $$ BEGIN
                   IF NOT EXISTS (
-                    SELECT FROM pg_trigger WHERE tgname = 'raises' AND tgrelid = '{table}'::regclass
+                    SELECT FROM pg_trigger WHERE tgname = 'raises_{shared}' AND tgrelid = '{table}'::regclass
                   ) THEN
-                    CREATE TRIGGER raises AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
-                    FOR EACH STATEMENT EXECUTE FUNCTION jobsite_note();
+                    DROP TRIGGER IF EXISTS raises ON {table};
+                    CREATE TRIGGER raises_{shared} AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
+                    FOR EACH STATEMENT EXECUTE FUNCTION jobsite_note({shared});
                   END IF;
                 END $$
             """

@@ -11,9 +11,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 _bare = get_wsgi_application()
 
 from jobsite.api.bodies import Bodies  # noqa: E402 - these need the settings
-from jobsite.revision import current  # noqa: E402
+from jobsite.revision import state  # noqa: E402
+from vacancies.api.shortcut import Shortcut  # noqa: E402
 
-_django = Bodies(_bare, current)
+_django = Bodies(_bare, state, Shortcut())
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 # What Django calls the models and fields that are given no other name (jobsite/apps.py).
@@ -58,8 +59,12 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    shown = (  # whose rows the public sees (jobsite/revision.py)
-        "Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment", "Brand", "Recruiter", "Filter",
-        "FilterOption",
-    )  # fmt: skip
+    # Whose rows the public sees (jobsite/revision.py), and which of them many vacancies share.
+    shown = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
+    shared = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
+
+    def ready(self) -> None:
+        from vacancies import listing
+
+        post_migrate.connect(listing.watch, sender=self)

@@ -4,9 +4,13 @@ Each process keeps its own, in front of Django: an answer is looked up by the re
 the revision of the database is that under which it was made and until the next moment at which time
 alone changes it. The revision is read before the answer is made, so that an answer can only be newer than
 the number it is kept under.
+
+What is not kept is asked of a shortcut, which knows bodies only: the headers of an answer are those that
+Django gave to the first one like it.
 """
 
 import gzip
+import logging
 import re
 import threading
 import time
@@ -17,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -30,6 +34,7 @@ MARK = "jobsite.public_until"  # in the environ of a request whose answer may be
 PREFIXES = ("/v1/", "/v0.1/")
 KEY_MAX = 1000  # characters; longer ones are no link of ours
 WAIT = 5  # seconds for somebody else who makes the same answer
+HEADS_MAX = 1_000  # kinds of answers whose headers are remembered
 ZIPPED_MIN = 200  # bytes: shorter bodies are sent as they are
 OVERHEAD = 2000  # bytes that an answer takes beside its bodies, about
 # What an answer depends on beside the path and the query.
@@ -40,13 +45,31 @@ _CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", 
 
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
+logger = logging.getLogger(__name__)
+
 Environ = dict[str, Any]
 Key = tuple[str, ...]
+
+
+def _kind(key: Key) -> Key:
+    """What the headers of an answer depend on."""
+    return (
+        tuple(re.sub("/[0-9]+", "/0", part) if part.startswith("/v") else part for part in key[:2]) + key[3:]
+    )
 
 
 def keep(request: HttpRequest, until: datetime | None) -> None:
     """Say that the answer to `request` is for everybody, and until when."""
     request.META[MARK] = until.timestamp() if until else float("inf")
+
+
+class Fresh(NamedTuple):
+    """What a shortcut made of a request: the body, until when it holds, what is its own in the headers."""
+
+    body: bytes
+    until: datetime | None
+    tag: str  # another one for another body
+    headers: dict[str, str]
 
 
 @dataclass
@@ -88,7 +111,9 @@ class Bodies:
     """A WSGI application that keeps the public answers of another one."""
 
     application: Callable[[Environ, Callable], Iterable[bytes]]
-    revision: Callable[[], int]
+    state: Callable[[], Any]  # its `number` is the revision
+    shortcut: Callable[[Environ, Any], Fresh | None] = lambda environ, state: None
+    heads: dict[Key, list[tuple[str, str]]] = field(default_factory=dict)
     answers: "OrderedDict[Key, Answer]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: Any = field(default_factory=threading.Lock)
@@ -100,15 +125,18 @@ class Bodies:
             return self.application(environ, start_response)
         now = time.time()
         try:
-            answer = self.find(key, now)
-            if answer is None and environ["REQUEST_METHOD"] == "GET":
-                with self.alone(key):
-                    answer = self.find(key, now)
+            state = self.state()
+            answer = self.find(key, state, now)
+            if answer is None:
+                with self.alone(key) as has_waited:
+                    if has_waited:
+                        state = self.state()
+                        answer = self.find(key, state, now)
                     if answer is None:
-                        return self.make(key, environ, start_response)
-        except DatabaseError:
-            answer = None  # Django says what is to be said about it
-        if answer is None or not RateLimit().allow_request(SimpleNamespace(META=environ)):
+                        return self.make(key, state, environ, start_response)
+        except DatabaseError:  # Django says what is to be said about it
+            return self.application(environ, start_response)
+        if not RateLimit().allow_request(SimpleNamespace(META=environ)):
             return self.application(environ, start_response)
         return answer.respond(environ, start_response, now)
 
@@ -116,17 +144,16 @@ class Bodies:
     def key(environ: Environ) -> Key | None:
         """What the answer to the request is kept under; None for one that is not to be kept."""
         path = environ.get("PATH_INFO", "")
-        if not settings.BODY_CACHE_MB or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return None
         if not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
             return None
         key = tuple(environ.get(part, "") for part in _PARTS)
         return key if sum(map(len, key)) <= KEY_MAX else None
 
-    def find(self, key: Key, now: float) -> Answer | None:
-        revision = self.revision()
+    def find(self, key: Key, state: Any, now: float) -> Answer | None:
         answer = self.answers.get(key)
-        if answer is None or answer.revision != revision or answer.until <= now:
+        if answer is None or answer.revision != state.number or answer.until <= now:
             return None
         with self.lock:
             if key in self.answers:
@@ -135,13 +162,13 @@ class Bodies:
 
     @contextmanager
     def alone(self, key: Key) -> Any:
-        """One at a time makes the answer for `key`; who waited finds it made."""
+        """One at a time makes the answer for `key`; yields whether another one did just before."""
         with self.lock:
             lock, users = self.making.get(key, (threading.Lock(), 0))
             self.making[key] = (lock, users + 1)
         got = lock.acquire(timeout=WAIT)
         try:
-            yield
+            yield users > 0
         finally:
             if got:
                 lock.release()
@@ -152,10 +179,47 @@ class Bodies:
                 else:
                     self.making[key] = (lock, users - 1)
 
-    def make(self, key: Key, environ: Environ, start_response: Callable) -> Iterable[bytes]:
-        """Let Django answer, whole and without conditions, and keep that if it is for everybody."""
-        revision = self.revision()
+    def make(self, key: Key, state: Any, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+        """Put the answer together, or let Django, and keep it if it is for everybody."""
+        fresh = self.try_shortcut(environ, state)
+        head = self.heads.get(kind := _kind(key)) if fresh else None
+        if head is not None and not RateLimit().allow_request(SimpleNamespace(META=environ)):
+            return self.application(environ, start_response)
+        if head is None:
+            status, headers, body, marked = self.ask(environ)
+            if marked is None or not status.startswith("200"):
+                start_response(status, headers)
+                return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
+            ours = {"cache-control", "content-length", "content-encoding"}
+            head = [(name, value) for name, value in headers if name.lower() not in ours]
+            until = marked
+        if fresh is not None:
+            if len(self.heads) >= HEADS_MAX:
+                self.heads.clear()
+            self.heads[kind] = head
+            own = {"ETag": f'W/"{fresh.tag}"'} | fresh.headers
+            head = [*((name, value) for name, value in head if name not in own), *own.items()]
+            body = fresh.body
+            until = fresh.until.timestamp() if fresh.until else float("inf")
+        etag = next((value for name, value in head if name.lower() == "etag"), "")
+        answer = Answer(state.number, until, head, etag, body)
+        self.store(key, answer)
+        return answer.respond(environ, start_response, time.time())
+
+    def try_shortcut(self, environ: Environ, state: Any) -> Fresh | None:
+        try:
+            return self.shortcut(environ, state)
+        except DatabaseError:
+            raise
+        except Exception:  # slower is better than not at all
+            logger.exception("The shortcut failed; Django answers.")
+            return None
+
+    def ask(self, environ: Environ) -> tuple[str, list[tuple[str, str]], bytes, float | None]:
+        """Return status, headers and body of Django's answer, whole and without conditions, and until when
+        it is for everybody, or None if it is not."""
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
+        plain["REQUEST_METHOD"] = "GET"
         started: list[Any] = []
 
         def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
@@ -167,18 +231,11 @@ class Bodies:
         finally:
             if hasattr(result, "close"):
                 result.close()
-        status, headers = started
-        if not status.startswith("200") or MARK not in plain:
-            start_response(status, headers)
-            return [body]
-        ours = {"cache-control", "content-length", "content-encoding"}
-        kept = [(name, value) for name, value in headers if name.lower() not in ours]
-        etag = next((value for name, value in kept if name.lower() == "etag"), "")
-        answer = Answer(revision, plain[MARK], kept, etag, body)
-        self.store(key, answer)
-        return answer.respond(environ, start_response, time.time())
+        return started[0], started[1], body, plain.get(MARK)
 
     def store(self, key: Key, answer: Answer) -> None:
+        if not settings.BODY_CACHE_MB:
+            return
         with self.lock:
             if old := self.answers.pop(key, None):
                 self.size -= old.size

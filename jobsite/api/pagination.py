@@ -26,45 +26,56 @@ class PageNumberPagination(BasePagination):
 
     def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
         """Return the items of the page asked for; a page beyond the last has none."""
-        query = view.query
         self.request = request
-        self.size = min(parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX)
-        self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
-        self.others = {name: value for name, value in query.items() if name not in self.names}
-        self.total = queryset.count()
-        self.last = max(1, -(-self.total // self.size))
-        start = (self.number - 1) * self.size
+        self.read(view.query)
+        start = self.turn(queryset.count())
         items = list(queryset[start : start + self.size]) if start < self.total else []
         self.start = start + 1 if items else None
         self.end = start + len(items) if items else None
         return items
 
+    def read(self, query: dict[str, str]) -> None:
+        """Take over what `query` asks for. Raises InvalidParameters."""
+        self.size = min(parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX)
+        self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
+        self.others = {name: value for name, value in query.items() if name not in self.names}
+
+    def turn(self, total: int) -> int:
+        """Turn to the page asked for of a list of `total` items; return how many are before it."""
+        self.total = total
+        self.last = max(1, -(-total // self.size))
+        start = (self.number - 1) * self.size
+        self.start = start + 1 if start < total else None
+        self.end = min(start + self.size, total) if start < total else None
+        return start
+
     def link(self, number: int) -> str:
         return f"{self.path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: number})}"
 
     def get_paginated_response(self, data: Any) -> Response:
-        self.path = absolute(self.request, self.request.path)
+        return Response({"data": data} | self.place(absolute(self.request, self.request.path)))
+
+    def place(self, path: str) -> dict[str, Any]:
+        """The links and numbers of the page of the list at `path`."""
+        self.path = path
         previous = min(self.number - 1, self.last)
-        return Response(
-            {
-                "data": data,
-                "links": {
-                    "first": self.link(1),
-                    "last": self.link(self.last),
-                    "prev": self.link(previous) if previous else None,
-                    "next": self.link(self.number + 1) if self.number < self.last else None,
-                },
-                "meta": {
-                    "current_page": self.number,
-                    "from": self.start,
-                    "last_page": self.last,
-                    "path": self.path,
-                    "per_page": self.size,
-                    "to": self.end,
-                    "total": self.total,
-                },
-            }
-        )
+        return {
+            "links": {
+                "first": self.link(1),
+                "last": self.link(self.last),
+                "prev": self.link(previous) if previous else None,
+                "next": self.link(self.number + 1) if self.number < self.last else None,
+            },
+            "meta": {
+                "current_page": self.number,
+                "from": self.start,
+                "last_page": self.last,
+                "path": self.path,
+                "per_page": self.size,
+                "to": self.end,
+                "total": self.total,
+            },
+        }
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return {

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from jobsite.api.addresses import absolute
+from jobsite.api.documents import AddressToken, Token
 
 
 class PlainItemSerializer(serializers.Serializer):
@@ -32,6 +33,15 @@ class ItemSerializer(PlainItemSerializer, serializers.ModelSerializer):
     """A model as an item of the interface."""
 
 
+class SharedItemSerializer(ItemSerializer):
+    """One that many items show: in those that are stored a token stands for it."""
+
+    def to_representation(self, instance: Any) -> Any:
+        if self.parent is not None and self.context.get("is_stored"):
+            return Token(f"{instance._meta.model_name}:{instance.pk}")
+        return super().to_representation(instance)
+
+
 class TextField(serializers.CharField):
     """Text, null when there is none."""
 
@@ -52,4 +62,6 @@ class AddressField(serializers.Field):
     def to_representation(self, value: Any) -> str | None:
         file = getattr(value, self.file)
         address = file.url if file else getattr(value, self.url)
-        return absolute(self.context["request"], address) if address else self.empty
+        if address.startswith("/") and self.context.get("is_stored"):
+            return AddressToken(address)
+        return absolute(self.context.get("request"), address) if address else self.empty

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from jobsite.api.openapi import documented
-from jobsite.api.serializers import AddressField, ItemSerializer
+from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer
 from vacancies.api import schema
 from vacancies.models import Attachment, Brand, Vacancy
 from vacancies.vocabulary import Keyword
@@ -17,7 +17,7 @@ class IconsSerializer(serializers.Serializer):
 
 
 @documented("Brand", "Face of an employer.", schema.BRAND)
-class BrandSerializer(ItemSerializer):
+class BrandSerializer(SharedItemSerializer):
     """Interface 2.4: strings all, empty where there is nothing to say."""
 
     icons = IconsSerializer(source="*", read_only=True)

@@ -21,7 +21,7 @@ from jobsite.api.filters import FilterBackend
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
-from jobsite.api.serializers import AddressField, ItemSerializer, TextField
+from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer, TextField
 from jobsite.api.viewsets import ReadOnlyViewSet
 from vacancies.api import schema
 from vacancies.api.lists import ListViewSet
@@ -43,7 +43,7 @@ NO_SUCH_PREVIEW = "This preview link is wrong, or has expired."
 
 
 @documented("Recruiter", "A recruiter, with contact data as far as it is public.", schema.RECRUITER)
-class RecruiterSerializer(ItemSerializer):
+class RecruiterSerializer(SharedItemSerializer):
     """Interface 2.6: contact data only where the recruiter's record says that it is public."""
 
     function = TextField()

@@ -1,0 +1,240 @@
+"""Keeps `Listing` and `Tally` in step with the vacancies by triggers, in the transaction of whoever writes.
+
+Nothing here knows the time: a vacancy whose dates change goes back to the phase AHEAD, and `settle` moves
+on what the clock has passed. So what is LISTED is right from the moment that was settled last until the
+next moment at which one appears or vanishes.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import md5
+from typing import Any
+
+from django.db import DatabaseError, connections, transaction
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Greatest
+
+from jobsite.models import Revision
+from vacancies.models import Listing, Phase
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PATIENCE = 50  # milliseconds that a reader waits for a lock
+# What makes the items of a vacancy, beside its own row.
+PARTS = ("vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment")
+KEYS = "audience, is_hot, publish_from, publish_until, brand_id, form_id"
+# The columns of `Tally` and what of a listing counts there.
+LISTS = {
+    "external": "audience IN ('public', 'both')",
+    "hot": "audience IN ('public', 'both') AND is_hot",
+    "internal": "audience IN ('internal', 'both')",
+    "hot_internal": "audience IN ('internal', 'both') AND is_hot",
+}
+_COLUMNS = ", ".join(LISTS)
+
+
+def microseconds(moment: datetime) -> int:
+    """`moment` in microseconds since 1970."""
+    passed = moment - EPOCH
+    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+
+
+@contextmanager
+def impatiently(using: str = "default") -> Iterator[None]:
+    """A transaction for what a reader writes down in passing: it waits for nobody, and what it writes
+    may be lost."""
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
+        try:
+            with transaction.atomic(using=using):
+                if connection.vendor == "postgresql":
+                    cursor.execute(f"SET LOCAL lock_timeout = {PATIENCE}; SET LOCAL synchronous_commit = off")
+                yield
+        finally:
+            if connection.vendor == "sqlite":
+                seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
+                cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+def settle(*, at: datetime) -> bool:
+    """Let appear and vanish what has to by the moment `at`; return whether that could be done now."""
+    is_over = Q(publish_until__lte=at)
+    with suppress(DatabaseError), impatiently():
+        Listing.objects.filter(is_over, phase=Phase.LISTED).update(phase=Phase.OVER)
+        due = Listing.objects.filter(phase=Phase.AHEAD, publish_from__lte=at)
+        due.update(phase=Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED)))
+        settled = Greatest(F("settled"), Value(microseconds(at)))
+        if not Revision.objects.filter(pk=1).update(settled=settled):
+            Revision.objects.create(pk=1, settled=microseconds(at))
+        return True
+    return False
+
+
+def watch(sender: Any, using: str, **kwargs: Any) -> None:
+    """After every migration: make the triggers, and list what is not listed yet."""
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        tables = set(connection.introspection.table_names(cursor))
+        if not tables.issuperset(("vacancies_listing", "vacancies_tally", "jobsite_revision")):
+            return  # on the way to an older migration
+        columns = {c.name for c in connection.introspection.get_table_description(cursor, "jobsite_revision")}
+        if "settled" not in columns:
+            return
+        if connection.vendor == "sqlite":  # which loses triggers when Django makes a table anew
+            statements, stamp = SQLITE, "0"
+        else:
+            statements, stamp = POSTGRESQL, _STAMP
+            made = md5("".join(statements).encode(), usedforsecurity=False).hexdigest()
+            cursor.execute("SELECT obj_description('vacancies_listing'::regclass)")
+            if cursor.fetchone()[0] == made:  # nothing to lock the tables for
+                return
+            statements += (f"COMMENT ON TABLE vacancies_listing IS '{made}'",)
+        for statement in statements:
+            cursor.execute(statement)
+        cursor.execute(
+            f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
+            f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy WHERE status = 'published' "
+            "AND id NOT IN (SELECT vacancy_id FROM vacancies_listing)"
+        )
+
+
+# --- SQLite: row by row, and one row of the tally for each day ------------------------------------------
+
+
+def _sqlite() -> Iterator[str]:
+    def trigger(name: str, when: str, *statements: str) -> Iterator[str]:
+        yield f"DROP TRIGGER IF EXISTS {name}"
+        yield f"CREATE TRIGGER {name} AFTER {when} BEGIN {' '.join(f'{s};' for s in statements)} END"
+
+    new = ", ".join(f"NEW.{key.strip()}" for key in KEYS.split(","))
+    upsert = f"""
+        INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp)
+        VALUES (NEW.id, {new}, 0, coalesce((SELECT number FROM jobsite_revision WHERE id = 1), 0) + 1)
+        ON CONFLICT (vacancy_id) DO UPDATE SET
+          phase = CASE WHEN publish_from IS excluded.publish_from AND publish_until IS excluded.publish_until
+                  THEN phase ELSE 0 END,
+          {", ".join(f"{key.strip()} = excluded.{key.strip()}" for key in KEYS.split(","))},
+          stamp = max(stamp + 1, excluded.stamp), v1 = NULL, v0_1 = NULL
+    """
+    drop = "DELETE FROM vacancies_listing WHERE vacancy_id = OLD.id"
+    yield from trigger("listing_new", "INSERT ON vacancies_vacancy WHEN NEW.status = 'published'", upsert)
+    yield from trigger("listing_old", "DELETE ON vacancies_vacancy", drop)
+    yield from trigger("listing_in", "UPDATE ON vacancies_vacancy WHEN NEW.status = 'published'", upsert)
+    yield from trigger("listing_out", "UPDATE ON vacancies_vacancy WHEN NEW.status <> 'published'", drop)
+    for table in PARTS:
+        for verb, rows in {"INSERT": ("NEW",), "UPDATE": ("OLD", "NEW"), "DELETE": ("OLD",)}.items():
+            yield from trigger(
+                f"{table}_{verb.lower()}_listing",
+                f"{verb} ON {table}",
+                *(
+                    "UPDATE vacancies_listing SET stamp = stamp + 1, v1 = NULL, v0_1 = NULL "
+                    f"WHERE vacancy_id = {row}.vacancy_id"
+                    for row in rows
+                ),
+            )
+
+    def counted(row: str, sign: str) -> Iterator[str]:
+        # rounded down, also before 1970
+        day = f"((CAST(strftime('%s', {row}.publish_from) AS INTEGER) + 8640000000) / 86400 - 100000)"
+        terms = {
+            name: f"({row}.phase = 1 AND {row}.{rule.replace('is_hot', f'{row}.is_hot')})"
+            for name, rule in LISTS.items()
+        }
+        if sign == "+":  # a row that is not there was emptied with the table
+            yield (
+                f"INSERT INTO vacancies_tally (day, {_COLUMNS}) SELECT {day}, 0, 0, 0, 0 "
+                f"WHERE {row}.phase = 1 AND NOT EXISTS (SELECT 1 FROM vacancies_tally WHERE day = {day})"
+            )
+        changes = ", ".join(f"{name} = {name} {sign} {term}" for name, term in terms.items())
+        yield f"UPDATE vacancies_tally SET {changes} WHERE day = {day} AND {row}.phase = 1"
+
+    yield from trigger("tally_insert", "INSERT ON vacancies_listing", *counted("NEW", "+"))
+    yield from trigger(
+        "tally_update",
+        "UPDATE OF phase, audience, is_hot, publish_from ON vacancies_listing",
+        *counted("OLD", "-"),
+        *counted("NEW", "+"),
+    )
+    yield from trigger("tally_delete", "DELETE ON vacancies_listing", *counted("OLD", "-"))
+
+
+SQLITE = tuple(_sqlite())
+
+# --- PostgreSQL: once for each statement ----------------------------------------------------------------
+
+_STAMP = "pg_current_xact_id()::text::bigint"
+_SUMS = ", ".join(f"sum(change * ({rule})::int)" for rule in LISTS.values())
+_ANY = " OR ".join(f"sum(change * ({rule})::int) <> 0" for rule in LISTS.values())
+
+
+def _count(*changes: str) -> str:
+    """A statement that adds to the tally what came (`new_rows`, 1) and went (`old_rows`, -1)."""
+    rows = " UNION ALL ".join(f"SELECT *, {change} FROM {table}" for change, table in map(str.split, changes))
+    return f"""
+        INSERT INTO vacancies_tally (day, {_COLUMNS})
+        SELECT floor(extract(epoch FROM publish_from) / 86400)::int, {_SUMS}
+        FROM ({rows.replace("*,", "publish_from, audience, is_hot, phase,")})
+          AS rows (publish_from, audience, is_hot, phase, change)
+        WHERE phase = 1 GROUP BY 1 HAVING {_ANY};
+    """
+
+
+def _postgresql() -> Iterator[str]:
+    def trigger(name: str, table: str, verb: str, body: str) -> Iterator[str]:
+        tables = {
+            "INSERT": "REFERENCING NEW TABLE AS new_rows",
+            "UPDATE": "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows",
+            "DELETE": "REFERENCING OLD TABLE AS old_rows",
+            "TRUNCATE": "",
+        }[verb]
+        yield (
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN {body} RETURN NULL; END $$"
+        )
+        yield (
+            f"CREATE OR REPLACE TRIGGER {name} AFTER {verb} ON {table} {tables} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+        )
+
+    upsert = f"""
+        INSERT INTO vacancies_listing AS l (vacancy_id, {KEYS}, phase, stamp)
+        SELECT id, {KEYS}, 0, {_STAMP} FROM new_rows WHERE status = 'published'
+        ON CONFLICT (vacancy_id) DO UPDATE SET
+          phase = CASE WHEN (l.publish_from, l.publish_until)
+                  IS NOT DISTINCT FROM (excluded.publish_from, excluded.publish_until)
+                  THEN l.phase ELSE 0 END,
+          {", ".join(f"{key.strip()} = excluded.{key.strip()}" for key in KEYS.split(","))},
+          stamp = excluded.stamp, v1 = NULL, v0_1 = NULL;
+    """
+    vacancy, listing = "vacancies_vacancy", "vacancies_listing"
+    yield from trigger("listing_new", vacancy, "INSERT", upsert)
+    yield from trigger(
+        "listing_changed",
+        vacancy,
+        "UPDATE",
+        f"DELETE FROM {listing} USING new_rows WHERE vacancy_id = id AND status <> 'published'; {upsert}",
+    )
+    yield from trigger(
+        "listing_old", vacancy, "DELETE", f"DELETE FROM {listing} USING old_rows WHERE vacancy_id = id;"
+    )
+    yield from trigger("listing_none", vacancy, "TRUNCATE", f"DELETE FROM {listing};")
+    for table in PARTS:
+        for verb, rows in {"INSERT": ["new"], "UPDATE": ["old", "new"], "DELETE": ["old"]}.items():
+            touched = " UNION ".join(f"SELECT vacancy_id FROM {name}_rows" for name in rows)
+            yield from trigger(
+                f"{table}_{verb.lower()}_listing",
+                table,
+                verb,
+                f"UPDATE {listing} SET stamp = {_STAMP}, v1 = NULL, v0_1 = NULL "
+                f"WHERE vacancy_id IN ({touched}) "
+                f"AND (stamp <> {_STAMP} OR v1 IS NOT NULL OR v0_1 IS NOT NULL);",
+            )
+    yield from trigger("tally_insert", listing, "INSERT", _count("1 new_rows"))
+    yield from trigger("tally_update", listing, "UPDATE", _count("-1 old_rows", "1 new_rows"))
+    yield from trigger("tally_delete", listing, "DELETE", _count("-1 old_rows"))
+    yield from trigger("tally_none", listing, "TRUNCATE", "DELETE FROM vacancies_tally;")
+
+
+POSTGRESQL = tuple(_postgresql())
