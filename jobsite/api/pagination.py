@@ -50,14 +50,14 @@ class PageNumberPagination(BasePagination):
         return start
 
     def link(self, number: int) -> str:
-        return f"{self.path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: number})}"
+        return f"{self.stem}{number}"
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response({"data": data} | self.place(absolute(self.request, self.request.path)))
 
     def place(self, path: str) -> dict[str, Any]:
         """The links and numbers of the page of the list at `path`."""
-        self.path = path
+        self.stem = f"{path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: ''})}"
         previous = min(self.number - 1, self.last)
         return {
             "links": {
@@ -70,7 +70,7 @@ class PageNumberPagination(BasePagination):
                 "current_page": self.number,
                 "from": self.start,
                 "last_page": self.last,
-                "path": self.path,
+                "path": path,
                 "per_page": self.size,
                 "to": self.end,
                 "total": self.total,

@@ -321,3 +321,18 @@ def test_a_page_costs_two_statements(site, django_assert_num_queries, monkeypatc
             site.ask(site.bodies, f"/v1/vacancies?page[number]={number}&page[size]=10")
             site.ask(site.bodies, f"/v1/vacancies?page[number]={number}&page[size]=10&fields=id")
     assert len(asked) == 6  # and the state, which is asked for in front
+
+
+def test_items_are_made_beforehand(site, settings, capsys):
+    from django.core.management import call_command
+
+    make_site()
+    call_command("render_documents")
+    assert "Made 28 items." in capsys.readouterr().out
+    assert not Listing.objects.filter(v1=None).exists()
+    call_command("render_documents")
+    assert "Made 0 items." in capsys.readouterr().out
+    settings.MULTI_BRANDING = False  # other items: these are of no use
+    call_command("render_documents")
+    assert "Made 28 items." in capsys.readouterr().out
+    everything(site)

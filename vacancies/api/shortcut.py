@@ -14,9 +14,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import django
+import rest_framework
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import WSGIRequest
@@ -27,7 +31,7 @@ from django.utils import timezone
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
-from jobsite.api import documents, parameters
+from jobsite.api import documents, parameters, serializers
 from jobsite.api.addresses import absolute
 from jobsite.api.bodies import Fresh
 from jobsite.api.documents import MARK, Token, Words, dumps
@@ -35,13 +39,14 @@ from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
 from jobsite.api.problems import InvalidParameters
 from jobsite.revision import State, fetch, state
+from vacancies import models
+from vacancies.api import serializers as shared_serializers
 from vacancies.api import v0_1, v1
 from vacancies.listing import EPOCH, LISTS, impatiently, microseconds, settle
 from vacancies.models import Audience, Brand, FilterOption, Listing, Recruiter, Tally, Vacancy
 
 TRIES = 4  # when others write between two of our reads
-SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered
-REMEMBERED_MAX = 4_000_000  # ids, 8 bytes each, in all
+SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered, 8 bytes each
 FORMS_MAX = 1_000
 ROWS_PER_DAY = 8  # of the tally, before they are added up
 VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
@@ -224,9 +229,13 @@ class Memory:
             selection = Selection(stands, until, total, ids if is_whole else None, queryset)
             self.selections[key] = selection
         self.selections.move_to_end(key)
-        while sum(len(each.ids or ()) + 100 for each in self.selections.values()) > REMEMBERED_MAX:
+        while self.size() > settings.LIST_CACHE_MB * 2**20:
             self.selections.popitem(last=False)
         return selection
+
+    def size(self) -> int:
+        """Bytes that the selections take, about."""
+        return sum(8 * len(each.ids or ()) + 1_000 for each in self.selections.values())
 
 
 def look_up(tokens: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -263,18 +272,17 @@ def render(version: str, pks: Iterable[int]) -> dict[int, bytes]:
 
 
 def made_by() -> bytes:
-    """The mark of documents that this code makes under these settings; others are made anew."""
-    if (mark := _marks.get(settings.MULTI_BRANDING)) is None:
-        shapes = [
-            (version, list(serializer().fields), repr(serializer()))
-            for version, serializer in VERSIONS.items()
-        ]
-        said = repr((shapes, settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL))
-        mark = _marks[settings.MULTI_BRANDING] = b"%08x" % zlib.crc32(said.encode())
-    return mark
+    """The mark of documents that this code makes under these settings, 8 bytes; others are made anew."""
+    return _made_by(settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
 
 
-_marks: dict[bool, bytes] = {}
+@cache
+def _made_by(*values: Any) -> bytes:
+    made_of = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
+    mark = zlib.crc32(repr((django.VERSION, values)).encode())
+    for module in made_of:
+        mark = zlib.crc32(Path(module.__file__ or "").read_bytes(), mark)
+    return b"%08x" % mark
 
 
 def fill_in(version: str, rows: list[tuple], using: str) -> dict[int, bytes]:
@@ -307,8 +315,9 @@ def store(version: str, made: dict[int, tuple[int, bytes]]) -> None:
 
 _ROW = "l.vacancy_id, l.stamp, l.{version}, r.number, r.shared, r.settled"
 _PAGE = (
-    f"SELECT {_ROW} FROM (SELECT vacancy_id FROM vacancies_listing WHERE phase = 1 AND {{rule}} {{where}} "
-    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT %s OFFSET %s) p "
+    f"SELECT {_ROW} FROM (SELECT vacancy_id FROM vacancies_listing {{index}} "
+    "WHERE phase = 1 AND {rule} {where} "
+    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT {size} OFFSET %s) p "
     "JOIN vacancies_listing l ON l.vacancy_id = p.vacancy_id, jobsite_revision r WHERE r.id = 1 "
     "ORDER BY l.publish_from DESC, l.vacancy_id DESC"
 )
@@ -393,14 +402,18 @@ class Shortcut:
     def listed(self, which: List, counts: Counts, start: int, size: int, memory: Memory) -> list[tuple]:
         """The rows of a page, found from the day that it begins on."""
         day, offset = counts.find(which.name, start)
-        where, end = "", ()
-        if day != counts.days[0]:
-            midnight = EPOCH + timedelta(days=day + 1)
-            vendor = connections[memory.using].vendor
-            where = "AND publish_from < %s"
-            end = (str(midnight.replace(tzinfo=None)) if vendor == "sqlite" else midnight,)  # type: ignore[assignment]
-        sql = _PAGE.format(version=which.version, rule=LISTS[which.name], where=where)
-        return fetch(sql, *end, size, offset, using=memory.using)
+        is_sqlite = connections[memory.using].vendor == "sqlite"
+        end: Any = EPOCH + timedelta(days=day + 1)
+        sql = _PAGE.format(
+            version=which.version,
+            rule=LISTS[which.name],
+            # SQLite would rather sort all of them
+            index=f"INDEXED BY listed_{which.name}" if is_sqlite else "",
+            where="AND publish_from < %s" if day != counts.days[0] else "",
+            size=size,
+        )
+        before = [str(end.replace(tzinfo=None)) if is_sqlite else end] if day != counts.days[0] else []
+        return fetch(sql, *before, offset, using=memory.using)
 
     def selected(
         self,
