@@ -1,5 +1,6 @@
 """System checks for this project's own traps (manage.py check, check --deploy)."""
 
+import re
 from datetime import date
 from ipaddress import ip_network
 from typing import Any
@@ -45,6 +46,12 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
             date.fromisoformat(getattr(settings, name) or "2000-01-01")
         except ValueError:
             messages.append(Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006"))
+    if not re.fullmatch(r"|pgbouncer|[1-9][0-9]*", settings.DATABASE_POOL):
+        messages.append(Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007"))
+    if settings.REPLICA_MAX_LAG < 2:  # they are asked once a second
+        messages.append(Error("REPLICA_MAX_LAG must be at least 2 seconds.", id="jobsite.E008"))
+    if len(settings.DATABASES) > 1 and "postgresql" not in settings.DATABASES["default"]["ENGINE"]:
+        messages.append(Error("REPLICA_URLS are for PostgreSQL in DATABASE_URL.", id="jobsite.E009"))
     return messages
 
 

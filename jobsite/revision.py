@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import psycopg
 from django.db import DatabaseError, connections
 
+from jobsite import replicas
+
 VERBS = ("INSERT", "UPDATE", "DELETE")
 
 
@@ -61,10 +63,10 @@ SQLITE_RAISE = """
 """
 
 
-def fetch(sql: str, *parameters: Any, using: str = "default") -> list[tuple]:
-    """Return the rows of `sql`, with %s for each of `parameters`, by the cheapest way there is: prepared on
-    the server, past Django's cursor. Raises a DatabaseError."""
-    connection = connections[using]
+def fetch(sql: str, *parameters: Any) -> list[tuple]:
+    """Return the rows of `sql`, with %s for each of `parameters`, from where public reads go, by the cheapest
+    way there is: prepared on the server, past Django's cursor. Raises a DatabaseError."""
+    connection = connections[replicas.current()]
     connection.ensure_connection()
     raw: Any = connection.connection
     try:
@@ -76,9 +78,9 @@ def fetch(sql: str, *parameters: Any, using: str = "default") -> list[tuple]:
         raise DatabaseError(str(error)) from error
 
 
-def state(using: str = "default") -> State:
+def state() -> State:
     """Return where the database stands; it is asked for on every request. Raises a DatabaseError."""
-    rows = fetch(READ, using=using)
+    rows = fetch(READ)
     return State(*rows[0]) if rows else State(0, 0, 0)
 
 

@@ -106,6 +106,40 @@ LOGGING = {  # what fails is said on stderr, whether DEBUG is on or not
 
 # --- Data --------------------------------------------------------------------------------------
 
+# A connection to PostgreSQL stays with its thread: nothing is cheaper, and what was prepared stays prepared.
+# Where there are more threads than connections to be had: a number, for so many in each process, or
+# "pgbouncer", where such a one hands them out by the transaction.
+DATABASE_POOL = env.str("DATABASE_POOL", "")
+# Seconds that a statement may take, and a third of it for a lock; 0 for no end. wsgi.py sets it.
+STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=0)
+REPLICA_MAX_LAG = env.float("REPLICA_MAX_LAG", default=5)  # seconds behind the primary
+
+
+def postgresql(database: dict[str, Any], pool: str = "") -> dict[str, Any]:
+    """Return `database`, read from a URL, completed for PostgreSQL; the options of the URL come first."""
+    options: dict[str, Any] = {
+        "connect_timeout": 2,
+        "keepalives_idle": 30,  # a peer that vanished is noticed within a minute,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,  # and within ten seconds while a query waits for it
+    }
+    if pool != "pgbouncer":  # which knows neither of these
+        options["prepare_threshold"] = 2**31  # only what asks to be prepared is
+        if STATEMENT_TIMEOUT:
+            limits = {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": STATEMENT_TIMEOUT * 333}
+            options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    if pool.isdecimal():
+        options["pool"] = {"min_size": 1, "max_size": int(pool), "timeout": 2}
+    return {
+        "CONN_MAX_AGE": 0 if "pool" in options else None,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": pool == "pgbouncer",
+        **database,
+        "OPTIONS": options | database.get("OPTIONS", {}),
+    }
+
+
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
 }
@@ -118,11 +152,24 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON",
     }
 else:
-    DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+    DATABASES["default"] = postgresql(DATABASES["default"], DATABASE_POOL)
+for _number, _url in enumerate(env.list("REPLICA_URLS", default=[]), start=1):
+    DATABASES[f"replica_{_number}"] = {
+        # A pool would wait for a frozen server without an end.
+        **postgresql(env.db_url_config(_url.strip()), DATABASE_POOL if DATABASE_POOL == "pgbouncer" else ""),
+        "ENGINE": "jobsite.replicas",
+        "CONN_HEALTH_CHECKS": False,  # a read that fails there is done again on the primary
+        "TEST": {"MIRROR": "default"},
+    }
+DATABASE_ROUTERS = ["jobsite.replicas.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The rate limit counts in this cache: give several workers one they share (redis://...).
-CACHES = {"default": env.cache_url("CACHE_URL", default="locmemcache://")}
+_CACHE = env.str("CACHE_URL", "locmemcache://")
+_CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") else _CACHE
+CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
+if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
+    CACHES["default"]["BACKEND"] = "jobsite.cache.RedisCache"
 
 MEDIA_ROOT = BASE_DIR / "media"
 MEDIA_URL = "/media/"
@@ -216,6 +263,7 @@ PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by th
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
 BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # public answers kept per process; 0 keeps none
+LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of narrowed and sorted lists kept per process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated

@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
+os.environ.setdefault("STATEMENT_TIMEOUT", "20")  # commands may take longer
 
 _bare = get_wsgi_application()
 
-from jobsite.api.bodies import Bodies  # noqa: E402 - these need the settings
+from jobsite import replicas  # noqa: E402 - these need the settings
+from jobsite.api.bodies import Bodies, finished  # noqa: E402
 from jobsite.revision import state  # noqa: E402
 from vacancies.api.shortcut import Shortcut  # noqa: E402
 
@@ -26,4 +29,10 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
+    if Bodies.key(environ) and (alias := replicas.choose()) != "default":
+        with suppress(replicas.LostError):  # then the primary is asked the same
+            with replicas.reading(alias):
+                status, headers, body = finished(_django, dict(environ))
+            start_response(status, headers)
+            return [body]
     return _django(environ, start_response)

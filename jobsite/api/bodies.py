@@ -34,6 +34,7 @@ MARK = "jobsite.public_until"  # in the environ of a request whose answer may be
 PREFIXES = ("/v1/", "/v0.1/")
 KEY_MAX = 1000  # characters; longer ones are no link of ours
 WAIT = 5  # seconds for somebody else who makes the same answer
+AHEAD = 10  # seconds that an answer is good for where the database is at an earlier revision
 HEADS_MAX = 1_000  # kinds of answers whose headers are remembered
 ZIPPED_MIN = 200  # bytes: shorter bodies are sent as they are
 OVERHEAD = 2000  # bytes that an answer takes beside its bodies, about
@@ -63,6 +64,22 @@ def keep(request: HttpRequest, until: datetime | None) -> None:
     request.META[MARK] = until.timestamp() if until else float("inf")
 
 
+def finished(application: Callable, environ: Environ) -> tuple[str, list[tuple[str, str]], bytes]:
+    """Return status, headers and body of what `application` answers."""
+    started: list[Any] = []
+
+    def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+        started[:] = [status, headers]
+
+    result = application(environ, capture)
+    try:
+        body = b"".join(result)
+    finally:
+        if hasattr(result, "close"):
+            result.close()
+    return started[0], started[1], body
+
+
 class Fresh(NamedTuple):
     """What a shortcut made of a request: the body, until when it holds, what is its own in the headers."""
 
@@ -79,6 +96,7 @@ class Answer:
     headers: list[tuple[str, str]]  # but Cache-Control, Content-Length, Content-Encoding
     etag: str
     body: bytes
+    made: float = field(default_factory=time.time)
 
     @property
     def size(self) -> int:
@@ -153,7 +171,11 @@ class Bodies:
 
     def find(self, key: Key, state: Any, now: float) -> Answer | None:
         answer = self.answers.get(key)
-        if answer is None or answer.revision != state.number or answer.until <= now:
+        if answer is None or answer.until <= now:
+            return None
+        # a replica that is behind the one that was asked before makes nothing older
+        is_ahead = answer.revision > state.number and now < answer.made + AHEAD
+        if answer.revision != state.number and not is_ahead:
             return None
         with self.lock:
             if key in self.answers:
@@ -220,18 +242,7 @@ class Bodies:
         it is for everybody, or None if it is not."""
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
-        started: list[Any] = []
-
-        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
-            started[:] = [status, headers]
-
-        result = self.application(plain, capture)
-        try:
-            body = b"".join(result)
-        finally:
-            if hasattr(result, "close"):
-                result.close()
-        return started[0], started[1], body, plain.get(MARK)
+        return *finished(self.application, plain), plain.get(MARK)
 
     def store(self, key: Key, answer: Answer) -> None:
         if not settings.BODY_CACHE_MB:

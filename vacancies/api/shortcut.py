@@ -9,52 +9,40 @@ that it was read in, and the statement that reads the page reads that state alon
 import re
 import zlib
 from array import array
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from itertools import accumulate
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-import django
-import rest_framework
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import WSGIRequest
-from django.db import DatabaseError, connections
+from django.db import connections
 from django.http import QueryDict
 from django.utils import timezone
 
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
-from jobsite.api import documents, parameters, serializers
+from jobsite import replicas
+from jobsite.api import parameters
 from jobsite.api.addresses import absolute
 from jobsite.api.bodies import Fresh
-from jobsite.api.documents import MARK, Token, Words, dumps
+from jobsite.api.documents import MARK, Token, UnknownError, Words, cut, dumps, encode, whole
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
 from jobsite.api.problems import InvalidParameters
 from jobsite.revision import State, fetch, state
-from vacancies import models
-from vacancies.api import serializers as shared_serializers
 from vacancies.api import v0_1, v1
-from vacancies.listing import EPOCH, LISTS, impatiently, microseconds, settle
-from vacancies.models import Audience, Brand, FilterOption, Listing, Recruiter, Tally, Vacancy
+from vacancies.api.documents import VERSIONS, ChangedError, fill_in, look_up, made_by
+from vacancies.counts import Counts, as_moment, count
+from vacancies.listing import EPOCH, LISTS, microseconds, settle
+from vacancies.models import Audience, Vacancy
 
 TRIES = 4  # when others write between two of our reads
 SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered, 8 bytes each
 FORMS_MAX = 1_000
-ROWS_PER_DAY = 8  # of the tally, before they are added up
-VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
-STORED = {"is_stored": True}  # the context in which serializers leave tokens
-SHARED: dict[str, Any] = {
-    "brand": (Brand, v1.BrandSerializer),
-    "recruiter": (Recruiter, v1.RecruiterSerializer),
-}
 
 
 class List(NamedTuple):
@@ -77,98 +65,7 @@ PATHS = {
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
 
-class ChangedError(Exception):
-    """Somebody wrote between two of our reads."""
-
-
 # --- What is remembered ---------------------------------------------------------------------------------
-
-
-@dataclass
-class Counts:
-    """The sizes of the lists in one state of the database, by day, newest first, and the moment at which
-    time alone changes each."""
-
-    state: State
-    days: list[int] = field(default_factory=list)
-    before: dict[str, list[int]] = field(default_factory=dict)  # how many are on later days
-    totals: dict[str, int] = field(default_factory=dict)
-    changes: dict[str, datetime | None] = field(default_factory=dict)
-
-    @property
-    def next_change(self) -> datetime | None:
-        return min(filter(None, self.changes.values()), default=None)
-
-    def find(self, name: str, start: int) -> tuple[int, int]:
-        """Return the day on which the item at `start` of a list stands, and how many of the list are
-        before it on that day."""
-        place = bisect_right(self.before[name], start) - 1
-        return self.days[place], start - self.before[name][place]
-
-
-def _next_changes() -> str:
-    """A statement for the first moment, of each audience and heat, at which one appears or vanishes."""
-    table = Listing._meta.db_table
-    return "SELECT " + ", ".join(
-        f"(SELECT min({column}) FROM {table} WHERE phase = {phase} AND audience = '{audience}' "
-        f"AND is_hot = {heat})"
-        for column, phase in (("publish_from", 0), ("publish_until", 1))
-        for audience in Audience.values
-        for heat in ("false", "true")
-    )
-
-
-TALLIES = (
-    f"SELECT day, {', '.join(f'CAST(sum({name}) AS int)' for name in LISTS)}, count(*) "
-    f"FROM {Tally._meta.db_table} GROUP BY day ORDER BY day DESC"
-)
-NEXT_CHANGES = _next_changes()
-
-
-def _moment(value: Any) -> datetime | None:
-    """What a driver gives for a moment; SQLite keeps it as text in UTC."""
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    return value and (value if value.tzinfo else value.replace(tzinfo=UTC))
-
-
-def count(using: str) -> Counts:
-    """Return the sizes of the lists. Three statements, whatever their size."""
-    counts = Counts(state(using))
-    rows = fetch(TALLIES, using=using)
-    counts.days = [row[0] for row in rows]
-    for column, name in enumerate(LISTS, start=1):
-        sums = list(accumulate((row[column] for row in rows), initial=0))
-        counts.totals[name] = sums.pop()
-        counts.before[name] = sums
-    moments = list(map(_moment, fetch(NEXT_CHANGES, using=using)[0]))
-    groups = [(audience, heat) for _ in range(2) for audience in Audience.values for heat in (False, True)]
-    for name in LISTS:
-        other = Audience.INTERNAL if name in ("external", "hot") else Audience.PUBLIC
-        changes = (
-            moment
-            for moment, (audience, heat) in zip(moments, groups, strict=True)
-            if moment and audience != other and (heat or "hot" not in name)
-        )
-        counts.changes[name] = min(changes, default=None)
-    if sum(row[-1] for row in rows) > ROWS_PER_DAY * len(rows) + 1_000:
-        add_up()
-    return counts
-
-
-def add_up() -> None:
-    """Make one row of those that writers added to the tally for a day."""
-    table, columns = Tally._meta.db_table, ", ".join(LISTS)
-    sums = ", ".join(f"sum({name})" for name in LISTS)
-    try:
-        with impatiently(), connections["default"].cursor() as cursor:
-            cursor.execute(
-                f"WITH gone AS (DELETE FROM {table} WHERE id IN (SELECT id FROM {table} "
-                f"FOR UPDATE SKIP LOCKED) RETURNING *) INSERT INTO {table} (day, {columns}) "
-                f"SELECT day, {sums} FROM gone GROUP BY day"
-            )
-    except DatabaseError:
-        pass  # the next one to count will
 
 
 @dataclass
@@ -185,9 +82,8 @@ class Selection:
 
 @dataclass
 class Memory:
-    """What a process remembers of one database between requests."""
+    """What a process remembers of one database, the primary or a replica, between requests."""
 
-    using: str
     counts: Counts | None = None
     shared: int = -1
     words: dict[str, Words] = field(default_factory=dict)  # by address of this service
@@ -200,7 +96,7 @@ class Memory:
         for _ in range(TRIES):
             counts = self.counts
             if counts is None or counts.state != stands:
-                counts = self.counts = count(self.using)
+                counts = self.counts = count()
                 stands = counts.state
             if counts.next_change is None or now < counts.next_change:
                 if microseconds(now) < stands.settled:
@@ -208,7 +104,7 @@ class Memory:
                 return counts
             if not settle(at=now):
                 break
-            stands = state(self.using)
+            stands = state()
         raise ChangedError
 
     def learnt(self, shared: int, base: str) -> Words:
@@ -236,79 +132,6 @@ class Memory:
     def size(self) -> int:
         """Bytes that the selections take, about."""
         return sum(8 * len(each.ids or ()) + 1_000 for each in self.selections.values())
-
-
-def look_up(tokens: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return what `tokens` stand for; those of what is no more are left out."""
-    by_kind: dict[str, list[int]] = {}
-    for token in tokens:
-        kind, _, pk = token.decode().partition(":")
-        by_kind.setdefault(kind, []).append(int(pk))
-    found = {}
-    for kind, pks in by_kind.items():
-        if kind == "option":
-            for option, label in FilterOption.objects.filter(pk__in=pks).values_list("pk", "label"):
-                found[f"option:{option}".encode()] = dumps(label)
-        else:
-            model, serializer = SHARED[kind]
-            for instance in model.objects.filter(pk__in=pks):
-                item = serializer(instance, context=STORED).data
-                found[f"{kind}:{instance.pk}".encode()] = documents.whole(documents.document(item))
-    return found
-
-
-# --- Documents ------------------------------------------------------------------------------------------
-
-
-def render(version: str, pks: Iterable[int]) -> dict[int, bytes]:
-    """Return the documents of the vacancies `pks`, made by the serializer of the version."""
-    serializer = VERSIONS[version](context=STORED)
-    made = {}
-    for vacancy in Vacancy.objects.with_related().filter(pk__in=list(pks)):
-        for choice in vacancy.ordered_choices:
-            choice.option.label = Token(f"option:{choice.option_id}")
-        made[vacancy.pk] = made_by() + documents.document(serializer.to_representation(vacancy))
-    return made
-
-
-def made_by() -> bytes:
-    """The mark of documents that this code makes under these settings, 8 bytes; others are made anew."""
-    return _made_by(settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
-
-
-@cache
-def _made_by(*values: Any) -> bytes:
-    made_of = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
-    mark = zlib.crc32(repr((django.VERSION, values)).encode())
-    for module in made_of:
-        mark = zlib.crc32(Path(module.__file__ or "").read_bytes(), mark)
-    return b"%08x" % mark
-
-
-def fill_in(version: str, rows: list[tuple], using: str) -> dict[int, bytes]:
-    """Return the documents of those of `rows` (id, stamp, document) that have none, and store them.
-    Raises ChangedError if one was written meanwhile."""
-    mark = made_by()
-    lacking = {row[0]: row[1] for row in rows if not (row[2] and bytes(row[2][:8]) == mark)}
-    if not lacking:
-        return {}
-    made = render(version, lacking)
-    stamps = dict(Listing.objects.filter(pk__in=list(lacking)).values_list("pk", "stamp"))
-    if made.keys() != lacking.keys() or stamps != lacking:
-        raise ChangedError
-    store(version, {pk: (lacking[pk], document) for pk, document in made.items()})
-    return made
-
-
-def store(version: str, made: dict[int, tuple[int, bytes]]) -> None:
-    """Keep documents by id, each with the stamp that its vacancy had before it was read, where that still
-    is the stamp."""
-    sql = f"UPDATE {Listing._meta.db_table} SET {version} = %s WHERE vacancy_id = %s AND stamp = %s"
-    try:
-        with impatiently(), connections["default"].cursor() as cursor:
-            cursor.executemany(sql, [(made[pk][1], pk, made[pk][0]) for pk in sorted(made)])
-    except DatabaseError:
-        pass  # made again for the next reader
 
 
 # --- Answers --------------------------------------------------------------------------------------------
@@ -341,7 +164,7 @@ class Shortcut:
             return None
         if connections["default"].in_atomic_block:  # what is not committed has no number yet
             return None
-        memory = self.memories.setdefault("default", Memory("default"))
+        memory = self.memories.setdefault(replicas.current(), Memory())
         try:
             base = absolute(WSGIRequest(environ), "/")[:-1]
             query = QueryDict(environ.get("QUERY_STRING", ""))
@@ -350,8 +173,8 @@ class Shortcut:
                     if which:
                         return self.page(which, base + path, base, query, memory, stands)
                     return self.one(int(single[1]), single[2] or "", base, query, memory)  # type: ignore[index]
-                except (ChangedError, documents.UnknownError):
-                    stands = state(memory.using)
+                except (ChangedError, UnknownError):
+                    stands = state()
         except (InvalidParameters, DisallowedHost):
             pass
         return None
@@ -380,29 +203,29 @@ class Shortcut:
         else:
             total = counts.totals[which.name]
             start = paginator.turn(total)
-            rows = self.listed(which, counts, start, paginator.size, memory) if start < total else []
+            rows = self.listed(which, counts, start, paginator.size) if start < total else []
             if len(rows) != len(range(start, min(start + paginator.size, total))):
                 raise ChangedError
         if any(row[3:] != counts.state for row in rows):
             memory.counts = None
             raise ChangedError
-        made = fill_in(which.version, rows, memory.using)
+        made = fill_in(which.version, rows)
         data = b",".join(made[row[0]][8:] if row[0] in made else bytes(row[2][8:]) for row in rows)
         if keys:
             items = (made.get(row[0]) or bytes(row[2]) for row in rows)
-            data = b",".join(documents.cut(each[8:], keys) for each in items)
+            data = b",".join(cut(each[8:], keys) for each in items)
         else:
-            data = documents.whole(data)
+            data = whole(data)
         words = memory.learnt(counts.state.shared, base)
         place = dumps(paginator.place(path))
         body = b"".join((b'{"data":[', words.fill(data), b"],", place[1:]))
         tag = zlib.crc32(repr([row[:2] for row in rows]).encode() + place + (only or "").encode())
         return Fresh(body, until, f"{counts.state.shared:x}-{made_by().decode()}-{total:x}-{tag:08x}", {})
 
-    def listed(self, which: List, counts: Counts, start: int, size: int, memory: Memory) -> list[tuple]:
+    def listed(self, which: List, counts: Counts, start: int, size: int) -> list[tuple]:
         """The rows of a page, found from the day that it begins on."""
         day, offset = counts.find(which.name, start)
-        is_sqlite = connections[memory.using].vendor == "sqlite"
+        is_sqlite = connections["default"].vendor == "sqlite"
         end: Any = EPOCH + timedelta(days=day + 1)
         sql = _PAGE.format(
             version=which.version,
@@ -413,7 +236,7 @@ class Shortcut:
             size=size,
         )
         before = [str(end.replace(tzinfo=None)) if is_sqlite else end] if day != counts.days[0] else []
-        return fetch(sql, *before, offset, using=memory.using)
+        return fetch(sql, *before, offset)
 
     def selected(
         self,
@@ -441,29 +264,29 @@ class Shortcut:
         else:
             ids = list(selection.ids[start:end])
         chosen = _CHOSEN.format(version=which.version)
-        if connections[memory.using].vendor == "sqlite":
-            rows = fetch(f"{chosen} IN (SELECT value FROM json_each(%s))", str(ids), using=memory.using)
+        if connections["default"].vendor == "sqlite":
+            rows = fetch(f"{chosen} IN (SELECT value FROM json_each(%s))", str(ids))
         else:
-            rows = fetch(f"{chosen} = ANY(%s)", ids, using=memory.using)
+            rows = fetch(f"{chosen} = ANY(%s)", ids)
         by_id = {row[0]: row for row in rows}
         return [by_id[pk] for pk in ids], selection.total
 
     def one(self, pk: int, form: str, base: str, query: QueryDict, memory: Memory) -> Fresh | None:
         if parameters.read(query, ("preview",)):
             return None
-        rows = fetch(_ONE, pk, using=memory.using)
+        rows = fetch(_ONE, pk)
         if not rows:
             return None
         stamp, document, audience, begins, ends, brand, own_form, shared = rows[0]
-        begins, ends, now = _moment(begins), _moment(ends), timezone.now()
+        begins, ends, now = as_moment(begins), as_moment(ends), timezone.now()
         assert begins is not None  # of what is published
         if now < begins or (ends and ends <= now) or (audience == Audience.INTERNAL and is_protected()):
             return None
         words = memory.learnt(shared, base)
         if form:
             return self.form(pk, form, base, (brand, own_form), ends, memory)
-        made = fill_in("v1", [(pk, stamp, document)], memory.using)
-        data = documents.whole((made.get(pk) or bytes(document))[8:])
+        made = fill_in("v1", [(pk, stamp, document)])
+        data = whole((made.get(pk) or bytes(document))[8:])
         body = b"".join((b'{"data":', words.fill(data), b"}"))
         return Fresh(
             body, ends, f"{shared:x}-{made_by().decode()}-{stamp:x}-{zlib.crc32(base.encode()):x}", {}
@@ -482,7 +305,7 @@ class Shortcut:
             version = digest(sections)
             served = (
                 b'{"data":' + dumps(sections) + b"}",
-                documents.encode({"data": {"version": version, "schema": rules}}).split(MARK),
+                encode({"data": {"version": version, "schema": rules}}).split(MARK),
                 {"Form-Version": version, "Content-Language": language},
             )
             forms[key] = served

@@ -3,7 +3,7 @@ from typing import Any
 from django.db.models import BinaryField, Func
 
 from jobsite.commands import Command as BaseCommand
-from vacancies.api import shortcut
+from vacancies.api import documents
 from vacancies.models import Listing, Phase
 
 BATCH = 500
@@ -17,14 +17,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         made = 0
-        for version in shortcut.VERSIONS:
+        for version in documents.VERSIONS:
             with self.progress(total=Listing.objects.count(), unit=f" of {version}") as bar:
                 last = 0
                 while rows := self.batch(version, after=last):
                     last = rows[-1][0]
                     try:
-                        made += len(shortcut.fill_in(version, rows, "default"))
-                    except shortcut.ChangedError:  # by somebody who saves just now: left to the first reader
+                        made += len(documents.fill_in(version, rows))
+                    except documents.ChangedError:  # by somebody who saves just now: left to the first reader
                         self.stderr.write(f"One of {rows[0][0]} to {last} is being changed.")
                     bar.update(len(rows))
         self.finish(f"Made {made} items.", made=made)

@@ -1,0 +1,30 @@
+"""Django's PostgreSQL, for a replica: it tells `jobsite.replicas` what failed, and waits for no frozen
+server. The name of this module is the one that Django looks for in an ENGINE."""
+
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+
+from jobsite import replicas
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Return a connection of psycopg; raises as it does, in time by `connect_timeout`."""
+        try:
+            raw = super().get_new_connection(conn_params)
+        except psycopg.Error as error:
+            replicas.note(self.alias, error)
+            raise
+        wait, alias = raw.wait, self.alias
+
+        def wait_while_it_lives(generator: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return wait(replicas.watched(generator, lambda: replicas.is_lost(alias)), replicas.TICK)
+            except psycopg.Error as error:
+                replicas.note(alias, error)
+                raise
+
+        raw.wait = wait_while_it_lives  # what all of psycopg waits with
+        return raw

@@ -1,0 +1,101 @@
+"""The items of vacancies as they are stored: made by the serializers, when they are first asked for."""
+
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import django
+import rest_framework
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+from jobsite.api import documents, serializers
+from jobsite.api.documents import Token, document, dumps, whole
+from vacancies import models
+from vacancies.api import serializers as shared_serializers
+from vacancies.api import v0_1, v1
+from vacancies.listing import impatiently
+from vacancies.models import Brand, FilterOption, Listing, Recruiter, Vacancy
+
+VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
+STORED = {"is_stored": True}  # the context in which serializers leave tokens
+SHARED: dict[str, Any] = {
+    "brand": (Brand, v1.BrandSerializer),
+    "recruiter": (Recruiter, v1.RecruiterSerializer),
+}
+
+
+class ChangedError(Exception):
+    """Somebody wrote between two of our reads."""
+
+
+def render(version: str, pks: Iterable[int]) -> dict[int, bytes]:
+    """Return the documents of the vacancies `pks`, made by the serializer of the version."""
+    serializer = VERSIONS[version](context=STORED)
+    made = {}
+    for vacancy in Vacancy.objects.with_related().filter(pk__in=list(pks)):
+        for choice in vacancy.ordered_choices:
+            choice.option.label = Token(f"option:{choice.option_id}")
+        made[vacancy.pk] = made_by() + document(serializer.to_representation(vacancy))
+    return made
+
+
+def made_by() -> bytes:
+    """The mark of documents that this code makes under these settings, 8 bytes; others are made anew."""
+    return _made_by(settings.MULTI_BRANDING, settings.TIME_ZONE, settings.MEDIA_URL)
+
+
+@cache
+def _made_by(*values: Any) -> bytes:
+    made_of = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
+    mark = zlib.crc32(repr((django.VERSION, values)).encode())
+    for module in made_of:
+        mark = zlib.crc32(Path(module.__file__ or "").read_bytes(), mark)
+    return b"%08x" % mark
+
+
+def fill_in(version: str, rows: list[tuple]) -> dict[int, bytes]:
+    """Return the documents of those of `rows` (id, stamp, document) that have none, and store them.
+    Raises ChangedError if one was written meanwhile."""
+    mark = made_by()
+    lacking = {row[0]: row[1] for row in rows if not (row[2] and bytes(row[2][:8]) == mark)}
+    if not lacking:
+        return {}
+    made = render(version, lacking)
+    stamps = dict(Listing.objects.filter(pk__in=list(lacking)).values_list("pk", "stamp"))
+    if made.keys() != lacking.keys() or stamps != lacking:
+        raise ChangedError
+    store(version, {pk: (lacking[pk], item) for pk, item in made.items()})
+    return made
+
+
+def store(version: str, made: dict[int, tuple[int, bytes]]) -> None:
+    """Keep documents by id, each with the stamp that its vacancy had before it was read, where that still
+    is the stamp."""
+    sql = f"UPDATE {Listing._meta.db_table} SET {version} = %s WHERE vacancy_id = %s AND stamp = %s"
+    try:
+        with impatiently(), connections["default"].cursor() as cursor:
+            cursor.executemany(sql, [(made[pk][1], pk, made[pk][0]) for pk in sorted(made)])
+    except DatabaseError:
+        pass  # made again for the next reader
+
+
+def look_up(tokens: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return what `tokens` stand for; those of what is no more are left out."""
+    by_kind: dict[str, list[int]] = {}
+    for token in tokens:
+        kind, _, pk = token.decode().partition(":")
+        by_kind.setdefault(kind, []).append(int(pk))
+    found = {}
+    for kind, pks in by_kind.items():
+        if kind == "option":
+            for option, label in FilterOption.objects.filter(pk__in=pks).values_list("pk", "label"):
+                found[f"option:{option}".encode()] = dumps(label)
+        else:
+            model, serializer = SHARED[kind]
+            for instance in model.objects.filter(pk__in=pks):
+                item = serializer(instance, context=STORED).data
+                found[f"{kind}:{instance.pk}".encode()] = whole(document(item))
+    return found
