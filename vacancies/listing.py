@@ -72,6 +72,29 @@ def settle(*, at: datetime) -> bool:
     return False
 
 
+def _list_the_rest(stamp: str) -> str:
+    return (
+        f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
+        f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy v WHERE status = 'published' "
+        "AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id)"
+    )
+
+
+def list_anew() -> None:
+    """Make listings and tally from nothing, as after a load of data that brought its own."""
+    connection = connections["default"]
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("LOCK TABLE vacancies_vacancy IN SHARE MODE")
+        # Raised, so that nobody takes an old item for the new one, and nobody's memory for true.
+        raised = Revision.objects.filter(pk=1)
+        raised.update(number=F("number") + 1, settled=0)
+        number = raised.values_list("number", flat=True).first() or 0
+        cursor.execute("DELETE FROM vacancies_listing")
+        cursor.execute("DELETE FROM vacancies_tally")
+        cursor.execute(_list_the_rest(_STAMP if connection.vendor == "postgresql" else str(number)))
+
+
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
     """After every migration: make the triggers, and list what is not listed yet."""
     connection = connections[using]
@@ -93,11 +116,7 @@ def watch(sender: Any, using: str, **kwargs: Any) -> None:
             statements += (f"COMMENT ON TABLE vacancies_listing IS '{made}'",)
         for statement in statements:
             cursor.execute(statement)
-        cursor.execute(
-            f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
-            f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy WHERE status = 'published' "
-            "AND id NOT IN (SELECT vacancy_id FROM vacancies_listing)"
-        )
+        cursor.execute(_list_the_rest(stamp))
 
 
 # --- SQLite: row by row, and one row of the tally for each day ------------------------------------------

@@ -336,3 +336,16 @@ def test_items_are_made_beforehand(site, settings, capsys):
     call_command("render_documents")
     assert "Made 28 items." in capsys.readouterr().out
     everything(site)
+
+
+def test_lists_are_made_anew_after_a_load_that_brought_its_own(site, tmp_path):
+    from django.core.management import call_command
+
+    make_site()
+    everything(site)
+    call_command("dumpdata", "vacancies", "forms_structure", output=tmp_path / "all.json")
+    call_command("loaddata", tmp_path / "all.json", verbosity=0)
+    Tally.objects.update(external=77)
+    call_command("render_documents", anew=True, verbosity=0)
+    everything(site)
+    assert tallied() == listed()

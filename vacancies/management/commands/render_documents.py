@@ -1,9 +1,11 @@
 from typing import Any
 
+from django.core.management.base import CommandParser
 from django.db.models import BinaryField, Func
 
 from jobsite.commands import Command as BaseCommand
 from vacancies.api import documents
+from vacancies.listing import list_anew
 from vacancies.models import Listing, Phase
 
 BATCH = 500
@@ -15,7 +17,16 @@ class Command(BaseCommand):
         "after an import or an upgrade, so that no crawler waits."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--anew",
+            action="store_true",
+            help="make the lists and their sums from nothing first, as after loaddata",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["anew"]:
+            list_anew()
         made = 0
         for version in documents.VERSIONS:
             with self.progress(total=Listing.objects.count(), unit=f" of {version}") as bar:
