@@ -2,7 +2,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db import models
-from django.db.models.signals import class_prepared, post_migrate
+from django.db.models.signals import class_prepared, post_migrate, pre_migrate
 from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext_lazy
@@ -16,6 +16,7 @@ class JobsiteConfig(AppConfig):
     def ready(self) -> None:
         from jobsite import checks, revision  # noqa: F401 - registers the system checks
 
+        pre_migrate.connect(revision.unwatch, sender=self)
         post_migrate.connect(revision.watch)
 
 

@@ -84,6 +84,16 @@ def state() -> State:
     return State(*rows[0]) if rows else State(0, 0, 0)
 
 
+def unwatch(using: str, plan: list[Any] | None = None, **kwargs: Any) -> None:
+    """Before migrations on SQLite, which renames tables that it makes anew, and no table that a trigger
+    elsewhere names: take all triggers away. They are all ours, and are made again afterwards."""
+    if connections[using].vendor == "sqlite" and plan:
+        with connections[using].cursor() as cursor:
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP TRIGGER {name}")
+
+
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
     """After every migration: let the tables of `sender.shown` and `sender.shared`, models by name, raise
     the revision. SQLite loses triggers when Django makes a table anew."""

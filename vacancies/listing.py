@@ -80,15 +80,15 @@ def _list_the_rest(stamp: str) -> str:
     )
 
 
-def list_anew() -> None:
+def list_anew(using: str = "default") -> None:
     """Make listings and tally from nothing, as after a load of data that brought its own."""
-    connection = connections["default"]
-    with transaction.atomic(), connection.cursor() as cursor:
+    connection = connections[using]
+    with transaction.atomic(using=using), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("LOCK TABLE vacancies_vacancy IN SHARE MODE")
         # Raised, so that nobody takes an old item for the new one, and nobody's memory for true.
-        raised = Revision.objects.filter(pk=1)
-        raised.update(number=F("number") + 1, settled=0)
+        raised = Revision.objects.using(using).filter(pk=1)
+        raised.update(number=F("number") + 1, shared=F("shared") + 1, settled=0)
         number = raised.values_list("number", flat=True).first() or 0
         cursor.execute("DELETE FROM vacancies_listing")
         cursor.execute("DELETE FROM vacancies_tally")
@@ -105,18 +105,21 @@ def watch(sender: Any, using: str, **kwargs: Any) -> None:
         columns = {c.name for c in connection.introspection.get_table_description(cursor, "jobsite_revision")}
         if "settled" not in columns:
             return
-        if connection.vendor == "sqlite":  # which loses triggers when Django makes a table anew
-            statements, stamp = SQLITE, "0"
-        else:
-            statements, stamp = POSTGRESQL, _STAMP
-            made = md5("".join(statements).encode(), usedforsecurity=False).hexdigest()
-            cursor.execute("SELECT obj_description('vacancies_listing'::regclass)")
-            if cursor.fetchone()[0] == made:  # nothing to lock the tables for
-                return
-            statements += (f"COMMENT ON TABLE vacancies_listing IS '{made}'",)
-        for statement in statements:
-            cursor.execute(statement)
-        cursor.execute(_list_the_rest(stamp))
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'listing_in'")
+            was_watched = cursor.fetchone()
+            for statement in SQLITE:
+                cursor.execute(statement)
+            if not was_watched:  # migrations may have written
+                list_anew(using)
+            return
+        made = md5("".join(POSTGRESQL).encode(), usedforsecurity=False).hexdigest()
+        cursor.execute("SELECT obj_description('vacancies_listing'::regclass)")
+        if cursor.fetchone()[0] != made:  # else there is nothing to lock the tables for
+            for statement in POSTGRESQL:
+                cursor.execute(statement)
+            cursor.execute(_list_the_rest(_STAMP))
+            cursor.execute(f"COMMENT ON TABLE vacancies_listing IS '{made}'")
 
 
 # --- SQLite: row by row, and one row of the tally for each day ------------------------------------------
