@@ -64,16 +64,19 @@ def as_moment(value: Any) -> datetime | None:
     return value and (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-def count() -> Counts:
-    """Return the sizes of the lists. Three statements, whatever their size."""
+def count() -> Counts | None:
+    """Return the sizes of the lists, or None if somebody wrote meanwhile. Four statements, whatever their
+    size."""
     counts = Counts(state())
     rows = fetch(TALLIES)
+    moments = list(map(as_moment, fetch(NEXT_CHANGES)[0]))
+    if state() != counts.state:
+        return None
     counts.days = [row[0] for row in rows]
     for column, name in enumerate(LISTS, start=1):
         sums = list(accumulate((row[column] for row in rows), initial=0))
         counts.totals[name] = sums.pop()
         counts.before[name] = sums
-    moments = list(map(as_moment, fetch(NEXT_CHANGES)[0]))
     groups = [(audience, heat) for _ in range(2) for audience in Audience.values for heat in (False, True)]
     for name in LISTS:
         other = Audience.INTERNAL if name in ("external", "hot") else Audience.PUBLIC

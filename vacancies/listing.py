@@ -19,9 +19,20 @@ from jobsite.models import Revision
 from vacancies.models import Listing, Phase
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+STEP = 5_000  # ids
 PATIENCE = 50  # milliseconds that a reader waits for a lock
 # What makes the items of a vacancy, beside its own row.
 PARTS = ("vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment")
+_CARRIERS = "SELECT vacancy_id FROM vacancies_vacancyoption WHERE option_id"
+# What moves options from one key of an item to another: table, column, and whose items those are.
+MOVES = (
+    ("vacancies_filteroption", "filter_id", f"{_CARRIERS} = NEW.id"),
+    (
+        "vacancies_filter",
+        "keyword",
+        f"{_CARRIERS} IN (SELECT id FROM vacancies_filteroption WHERE filter_id = NEW.id)",
+    ),
+)
 KEYS = "audience, is_hot, publish_from, publish_until, brand_id, form_id"
 # The columns of `Tally` and what of a listing counts there.
 LISTS = {
@@ -65,34 +76,42 @@ def settle(*, at: datetime) -> bool:
         Listing.objects.filter(is_over, phase=Phase.LISTED).update(phase=Phase.OVER)
         due = Listing.objects.filter(phase=Phase.AHEAD, publish_from__lte=at)
         due.update(phase=Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED)))
-        settled = Greatest(F("settled"), Value(microseconds(at)))
+        # Another number even where the clock is behind that of who did it before.
+        settled = Greatest(F("settled") + 1, Value(microseconds(at)))
         if not Revision.objects.filter(pk=1).update(settled=settled):
             Revision.objects.create(pk=1, settled=microseconds(at))
         return True
     return False
 
 
-def _list_the_rest(stamp: str) -> str:
-    return (
-        f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
-        f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy v WHERE status = 'published' "
-        "AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id)"
-    )
+def _list_the_rest(cursor: Any, stamp: str, lock: str = "") -> None:
+    """List what is published and not listed, in steps: nobody waits long for rows that are locked."""
+    cursor.execute("SELECT max(id) FROM vacancies_vacancy")
+    last = cursor.fetchone()[0] or 0
+    for start in range(0, last + 1, STEP):
+        cursor.execute(
+            f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
+            f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy v WHERE status = 'published' "
+            f"AND id >= {start} AND id < {start + STEP} "
+            f"AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id) {lock}"
+        )
 
 
 def list_anew(using: str = "default") -> None:
     """Make listings and tally from nothing, as after a load of data that brought its own."""
     connection = connections[using]
     with transaction.atomic(using=using), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("LOCK TABLE vacancies_vacancy IN SHARE MODE")
+        is_postgresql = connection.vendor == "postgresql"
+        if is_postgresql:
+            tables = ", ".join(("vacancies_vacancy", *PARTS, "vacancies_listing", "vacancies_tally"))
+            cursor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         # Raised, so that nobody takes an old item for the new one, and nobody's memory for true.
         raised = Revision.objects.using(using).filter(pk=1)
         raised.update(number=F("number") + 1, shared=F("shared") + 1, settled=0)
         number = raised.values_list("number", flat=True).first() or 0
         cursor.execute("DELETE FROM vacancies_listing")
         cursor.execute("DELETE FROM vacancies_tally")
-        cursor.execute(_list_the_rest(_STAMP if connection.vendor == "postgresql" else str(number)))
+        _list_the_rest(cursor, _STAMP if is_postgresql else str(number))
 
 
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
@@ -118,7 +137,7 @@ def watch(sender: Any, using: str, **kwargs: Any) -> None:
         if cursor.fetchone()[0] != made:  # else there is nothing to lock the tables for
             for statement in POSTGRESQL:
                 cursor.execute(statement)
-            cursor.execute(_list_the_rest(_STAMP))
+            _list_the_rest(cursor, _STAMP, "FOR SHARE")
             cursor.execute(f"COMMENT ON TABLE vacancies_listing IS '{made}'")
 
 
@@ -130,6 +149,7 @@ def _sqlite() -> Iterator[str]:
         yield f"DROP TRIGGER IF EXISTS {name}"
         yield f"CREATE TRIGGER {name} AFTER {when} BEGIN {' '.join(f'{s};' for s in statements)} END"
 
+    anew = "SET stamp = stamp + 1, v1 = NULL, v0_1 = NULL"
     new = ", ".join(f"NEW.{key.strip()}" for key in KEYS.split(","))
     upsert = f"""
         INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp)
@@ -146,20 +166,25 @@ def _sqlite() -> Iterator[str]:
     yield from trigger("listing_in", "UPDATE ON vacancies_vacancy WHEN NEW.status = 'published'", upsert)
     yield from trigger("listing_out", "UPDATE ON vacancies_vacancy WHEN NEW.status <> 'published'", drop)
     for table in PARTS:
-        for verb, rows in {"INSERT": ("NEW",), "UPDATE": ("OLD", "NEW"), "DELETE": ("OLD",)}.items():
+        for verb, rows in {"INSERT": "NEW", "UPDATE": "OLD NEW", "DELETE": "OLD"}.items():
+            touched = ", ".join(f"{row}.vacancy_id" for row in rows.split())
+            # One more for each change, as the revision: so one that is listed again never has an old stamp.
             yield from trigger(
                 f"{table}_{verb.lower()}_listing",
                 f"{verb} ON {table}",
-                *(
-                    "UPDATE vacancies_listing SET stamp = stamp + 1, v1 = NULL, v0_1 = NULL "
-                    f"WHERE vacancy_id = {row}.vacancy_id"
-                    for row in rows
-                ),
+                f"UPDATE vacancies_listing {anew} WHERE vacancy_id IN ({touched})",
             )
+    for table, column, carriers in MOVES:
+        yield from trigger(
+            f"{table}_moved_listing",
+            f"UPDATE OF {column} ON {table} WHEN OLD.{column} <> NEW.{column}",
+            f"UPDATE vacancies_listing {anew} WHERE vacancy_id IN ({carriers})",
+        )
 
     def counted(row: str, sign: str) -> Iterator[str]:
-        # rounded down, also before 1970
-        day = f"((CAST(strftime('%s', {row}.publish_from) AS INTEGER) + 8640000000) / 86400 - 100000)"
+        # rounded down, also before 1970; without the fraction, which SQLite rounds up
+        second = f"strftime('%s', substr({row}.publish_from, 1, 19))"
+        day = f"((CAST({second} AS INTEGER) + 8640000000) / 86400 - 100000)"
         terms = {
             name: f"({row}.phase = 1 AND {row}.{rule.replace('is_hot', f'{row}.is_hot')})"
             for name, rule in LISTS.items()
@@ -242,6 +267,7 @@ def _postgresql() -> Iterator[str]:
         "listing_old", vacancy, "DELETE", f"DELETE FROM {listing} USING old_rows WHERE vacancy_id = id;"
     )
     yield from trigger("listing_none", vacancy, "TRUNCATE", f"DELETE FROM {listing};")
+    anew = f"SET stamp = {_STAMP}, v1 = NULL, v0_1 = NULL"
     for table in PARTS:
         for verb, rows in {"INSERT": ["new"], "UPDATE": ["old", "new"], "DELETE": ["old"]}.items():
             touched = " UNION ".join(f"SELECT vacancy_id FROM {name}_rows" for name in rows)
@@ -249,10 +275,23 @@ def _postgresql() -> Iterator[str]:
                 f"{table}_{verb.lower()}_listing",
                 table,
                 verb,
-                f"UPDATE {listing} SET stamp = {_STAMP}, v1 = NULL, v0_1 = NULL "
+                # A vacancy that somebody publishes just now has no listing to be seen yet: wait for that.
+                f"PERFORM 1 FROM {vacancy} WHERE id IN ({touched}) ORDER BY id FOR NO KEY UPDATE; "
+                f"UPDATE {listing} {anew} "
                 f"WHERE vacancy_id IN ({touched}) "
                 f"AND (stamp <> {_STAMP} OR v1 IS NOT NULL OR v0_1 IS NOT NULL);",
             )
+        yield from trigger(f"{table}_none_listing", table, "TRUNCATE", f"UPDATE {listing} {anew};")
+    for table, column, carriers in MOVES:
+        name = f"{table}_moved_listing"
+        yield (
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"UPDATE {listing} {anew} WHERE vacancy_id IN ({carriers}); RETURN NULL; END $$"
+        )
+        yield (
+            f"CREATE OR REPLACE TRIGGER {name} AFTER UPDATE ON {table} FOR EACH ROW "
+            f"WHEN (OLD.{column} <> NEW.{column}) EXECUTE FUNCTION {name}()"
+        )
     yield from trigger("tally_insert", listing, "INSERT", _count("1 new_rows"))
     yield from trigger("tally_update", listing, "UPDATE", _count("-1 old_rows", "1 new_rows"))
     yield from trigger("tally_delete", listing, "DELETE", _count("-1 old_rows"))

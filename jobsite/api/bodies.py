@@ -148,7 +148,7 @@ class Bodies:
             if answer is None:
                 with self.alone(key) as has_waited:
                     if has_waited:
-                        state = self.state()
+                        state, now = self.state(), time.time()
                         answer = self.find(key, state, now)
                     if answer is None:
                         return self.make(key, state, environ, start_response)

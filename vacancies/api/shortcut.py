@@ -24,6 +24,7 @@ from django.utils import timezone
 
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
+from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite import replicas
 from jobsite.api import parameters
@@ -38,7 +39,7 @@ from vacancies.api import v0_1, v1
 from vacancies.api.documents import VERSIONS, ChangedError, fill_in, look_up, made_by
 from vacancies.counts import Counts, as_moment, count
 from vacancies.listing import EPOCH, LISTS, microseconds, settle
-from vacancies.models import Audience, Vacancy
+from vacancies.models import Audience, Brand, Vacancy
 
 TRIES = 4  # when others write between two of our reads
 SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered, 8 bytes each
@@ -97,6 +98,8 @@ class Memory:
             counts = self.counts
             if counts is None or counts.state != stands:
                 counts = self.counts = count()
+                if counts is None:
+                    continue
                 stands = counts.state
             if counts.next_change is None or now < counts.next_change:
                 if microseconds(now) < stands.settled:
@@ -134,6 +137,15 @@ class Memory:
         return sum(8 * len(each.ids or ()) + 1_000 for each in self.selections.values())
 
 
+def served_form(own: int | None, brand: int | None) -> Form | None:
+    """The form of a vacancy with the form `own` and of the brand, by the rule of `with_form`."""
+    vacancy = Vacancy()
+    of_brand = Brand.objects.filter(pk__in=[brand]).values_list("form_id", flat=True)
+    default = Form.objects.default().values_list("pk", flat=True)
+    vacancy.served_form_id = own or of_brand.first() or default.first()
+    return vacancy.served_form
+
+
 # --- Answers --------------------------------------------------------------------------------------------
 
 _ROW = "l.vacancy_id, l.stamp, l.{version}, r.number, r.shared, r.settled"
@@ -166,8 +178,8 @@ class Shortcut:
             return None
         memory = self.memories.setdefault(replicas.current(), Memory())
         try:
-            base = absolute(WSGIRequest(environ), "/")[:-1]
-            query = QueryDict(environ.get("QUERY_STRING", ""))
+            request = WSGIRequest(environ)
+            base, query = absolute(request, "/")[:-1], request.GET
             for _ in range(TRIES):
                 try:
                     if which:
@@ -189,10 +201,10 @@ class Shortcut:
         asked = {name: received[name] for name in names if name in received}
         paginator = PageNumberPagination()
         paginator.read(asked)
-        only = asked.get("fields")
-        keys = only and {
-            dumps(name) for name in parameters.choices("fields", only, VERSIONS["v1"].Meta.fields)
-        }
+        keys = None
+        if "fields" in asked:
+            allowed = VERSIONS["v1"].Meta.fields
+            keys = {dumps(name) for name in parameters.choices("fields", asked["fields"], allowed)}
         narrowing = {name: value for name, value in paginator.others.items() if name != "fields"}
 
         now = timezone.now()
@@ -211,7 +223,7 @@ class Shortcut:
             raise ChangedError
         made = fill_in(which.version, rows)
         data = b",".join(made[row[0]][8:] if row[0] in made else bytes(row[2][8:]) for row in rows)
-        if keys:
+        if keys is not None:
             items = (made.get(row[0]) or bytes(row[2]) for row in rows)
             data = b",".join(cut(each[8:], keys) for each in items)
         else:
@@ -219,7 +231,7 @@ class Shortcut:
         words = memory.learnt(counts.state.shared, base)
         place = dumps(paginator.place(path))
         body = b"".join((b'{"data":[', words.fill(data), b"],", place[1:]))
-        tag = zlib.crc32(repr([row[:2] for row in rows]).encode() + place + (only or "").encode())
+        tag = zlib.crc32(repr([row[:2] for row in rows]).encode() + place)
         return Fresh(body, until, f"{counts.state.shared:x}-{made_by().decode()}-{total:x}-{tag:08x}", {})
 
     def listed(self, which: List, counts: Counts, start: int, size: int) -> list[tuple]:
@@ -269,6 +281,8 @@ class Shortcut:
         else:
             rows = fetch(f"{chosen} = ANY(%s)", ids)
         by_id = {row[0]: row for row in rows}
+        if len(by_id) < len(ids):
+            raise ChangedError
         return [by_id[pk] for pk in ids], selection.total
 
     def one(self, pk: int, form: str, base: str, query: QueryDict, memory: Memory) -> Fresh | None:
@@ -284,7 +298,7 @@ class Shortcut:
             return None
         words = memory.learnt(shared, base)
         if form:
-            return self.form(pk, form, base, (brand, own_form), ends, memory)
+            return self.form(pk, form, base, own_form, brand, ends, memory)
         made = fill_in("v1", [(pk, stamp, document)])
         data = whole((made.get(pk) or bytes(document))[8:])
         body = b"".join((b'{"data":', words.fill(data), b"}"))
@@ -293,14 +307,19 @@ class Shortcut:
         )
 
     def form(
-        self, pk: int, form: str, base: str, key: tuple, ends: datetime | None, memory: Memory
+        self,
+        pk: int,
+        form: str,
+        base: str,
+        own: int | None,
+        brand: int | None,
+        ends: datetime | None,
+        memory: Memory,
     ) -> Fresh | None:
-        served = memory.forms.get(key)
+        forms, key = memory.forms, (own, None if own else brand)
+        served = forms.get(key)
         if served is None:
-            forms, vacancy = memory.forms, Vacancy.objects.with_form().only("pk").filter(pk=pk).first()
-            if vacancy is None:
-                raise ChangedError
-            sections, language = forms_v1.serve(vacancy.served_form)
+            sections, language = forms_v1.serve(served_form(own, brand))
             rules = submission_schema(sections, address=Token("address"))
             version = digest(sections)
             served = (
