@@ -93,7 +93,8 @@ def _list_the_rest(cursor: Any, stamp: str, lock: str = "") -> None:
             f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
             f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy v WHERE status = 'published' "
             f"AND id >= {start} AND id < {start + STEP} "
-            f"AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id) {lock}"
+            f"AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id) {lock} "
+            "ON CONFLICT (vacancy_id) DO NOTHING"  # somebody saves it just now
         )
 
 
