@@ -19,7 +19,7 @@ from jobsite.models import Revision
 from vacancies.models import Listing, Phase
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-STEP = 5_000  # ids
+STEP = 5_000  # rows
 PATIENCE = 50  # milliseconds that a reader waits for a lock
 # What makes the items of a vacancy, beside its own row.
 PARTS = ("vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment")
@@ -86,13 +86,17 @@ def settle(*, at: datetime) -> bool:
 
 def _list_the_rest(cursor: Any, stamp: str, lock: str = "") -> None:
     """List what is published and not listed, in steps: nobody waits long for rows that are locked."""
-    cursor.execute("SELECT max(id) FROM vacancies_vacancy")
-    last = cursor.fetchone()[0] or 0
-    for start in range(0, last + 1, STEP):
+    last = 0
+    while True:
+        step = f"SELECT id FROM vacancies_vacancy WHERE id > {last} ORDER BY id LIMIT {STEP}"
+        cursor.execute(f"SELECT max(id) FROM ({step}) AS step")
+        first, last = last, cursor.fetchone()[0]
+        if last is None:
+            return
         cursor.execute(
             f"INSERT INTO vacancies_listing (vacancy_id, {KEYS}, phase, stamp) "
             f"SELECT id, {KEYS}, 0, {stamp} FROM vacancies_vacancy v WHERE status = 'published' "
-            f"AND id >= {start} AND id < {start + STEP} "
+            f"AND id > {first} AND id <= {last} "
             f"AND NOT EXISTS (SELECT 1 FROM vacancies_listing l WHERE l.vacancy_id = v.id) {lock} "
             "ON CONFLICT (vacancy_id) DO NOTHING"  # somebody saves it just now
         )

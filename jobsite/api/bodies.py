@@ -209,8 +209,8 @@ class Bodies:
             return self.application(environ, start_response)
         if head is None:
             status, headers, body, marked = self.ask(environ)
-            own = any(name.lower() == "set-cookie" for name, _ in headers)
-            if marked is None or own or not status.startswith("200"):
+            is_somebodys = any(name.lower() == "set-cookie" for name, _ in headers)
+            if marked is None or is_somebodys or not status.startswith("200"):
                 start_response(status, headers)
                 return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
             ours = {"cache-control", "content-length", "content-encoding"}

@@ -21,6 +21,11 @@ from vacancies.models import Brand, FilterOption, Listing, Recruiter, Vacancy
 
 VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
 STORED = {"is_stored": True}  # the context in which serializers leave tokens
+# Of the code that makes items, as this process has read it.
+MADE_OF = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
+CODE = zlib.crc32(repr(django.VERSION).encode())
+for _module in MADE_OF:
+    CODE = zlib.crc32(Path(_module.__file__ or "").read_bytes(), CODE)
 SHARED: dict[str, Any] = {
     "brand": (Brand, v1.BrandSerializer),
     "recruiter": (Recruiter, v1.RecruiterSerializer),
@@ -49,11 +54,7 @@ def made_by() -> bytes:
 
 @cache
 def _made_by(*values: Any) -> bytes:
-    made_of = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
-    mark = zlib.crc32(repr((django.VERSION, values)).encode())
-    for module in made_of:
-        mark = zlib.crc32(Path(module.__file__ or "").read_bytes(), mark)
-    return b"%08x" % mark
+    return b"%08x" % zlib.crc32(repr(values).encode(), CODE)
 
 
 def fill_in(version: str, rows: list[tuple]) -> dict[int, bytes]:

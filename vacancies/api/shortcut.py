@@ -13,6 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from hashlib import blake2b
+from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -86,10 +89,12 @@ class Memory:
     """What a process remembers of one database, the primary or a replica, between requests."""
 
     counts: Counts | None = None
+    no_settling_before: float = 0.0
     shared: int = -1
     words: dict[str, Words] = field(default_factory=dict)  # by address of this service
     forms: "OrderedDict[tuple, tuple]" = field(default_factory=OrderedDict)
     selections: "OrderedDict[tuple, Selection]" = field(default_factory=OrderedDict)
+    lock: Any = field(default_factory=Lock)
 
     def current_counts(self, now: datetime, stands: State) -> Counts:
         """Return the sizes of the lists in the state `stands`, what the clock has passed being written down
@@ -105,7 +110,10 @@ class Memory:
                 if microseconds(now) < stands.settled:
                     break  # a clock behind that of whoever wrote it down
                 return counts
-            if not settle(at=now):
+            if monotonic() < self.no_settling_before:
+                break
+            if not settle(at=now):  # somebody holds a lock: not every reader has to wait for it
+                self.no_settling_before = monotonic() + 1
                 break
             stands = state()
         raise ChangedError
@@ -126,10 +134,11 @@ class Memory:
             is_whole = len(ids) <= SELECTED_MAX
             total = len(ids) if is_whole else queryset.count()
             selection = Selection(stands, until, total, ids if is_whole else None, queryset)
+        with self.lock:
             self.selections[key] = selection
-        self.selections.move_to_end(key)
-        while self.size() > settings.LIST_CACHE_MB * 2**20:
-            self.selections.popitem(last=False)
+            self.selections.move_to_end(key)
+            while self.size() > settings.LIST_CACHE_MB * 2**20:
+                self.selections.popitem(last=False)
         return selection
 
     def size(self) -> int:
@@ -231,8 +240,9 @@ class Shortcut:
         words = memory.learnt(counts.state.shared, base)
         place = dumps(paginator.place(path))
         body = b"".join((b'{"data":[', words.fill(data), b"],", place[1:]))
-        tag = zlib.crc32(repr([row[:2] for row in rows]).encode() + place)
-        return Fresh(body, until, f"{counts.state.shared:x}-{made_by().decode()}-{total:x}-{tag:08x}", {})
+        made_of = repr([row[:2] for row in rows]).encode() + place
+        tag = blake2b(made_of, digest_size=8).hexdigest()
+        return Fresh(body, until, f"{counts.state.shared:x}-{made_by().decode()}-{tag}", {})
 
     def listed(self, which: List, counts: Counts, start: int, size: int) -> list[tuple]:
         """The rows of a page, found from the day that it begins on."""
@@ -328,8 +338,9 @@ class Shortcut:
                 {"Form-Version": version, "Content-Language": language},
             )
             forms[key] = served
-            if len(forms) > FORMS_MAX:
-                forms.popitem(last=False)
+            with memory.lock:
+                while len(forms) > FORMS_MAX:
+                    forms.popitem(last=False)
         sections_json, schema, headers = served
         tag = headers["Form-Version"] + headers["Content-Language"]
         if form == "/form":

@@ -1,0 +1,418 @@
+#!/usr/bin/env python
+"""Measures the public interface beside the floor (F) and a naive twin, in one run.
+
+    python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
+
+Each round takes every case on every application, one after another, with wrk; ratios are medians over the
+rounds of ratios within a round. Cold cases ask an instance that keeps no answers (BODY_CACHE_MB=0), over
+as many pages as there are; warm ones ask one that does. CPU is that of the workers and of PostgreSQL.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.benchmarks.servers import (  # noqa: E402 - found by the line above
+    PLAIN,
+    App,
+    cpu_seconds,
+    get,
+    gunicorn,
+    postgresql,
+    running,
+    serving,
+)
+
+HERE = Path(__file__).parent
+LIST = "/v1/vacancies"
+NEAR = 1000  # pages from the first on that cold lists walk
+SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent of the last one
+RATE = 10  # publications a second
+MEMORY = 150  # MiB that a worker stays below
+SAMPLES = 5
+TITLE = {"naive": "naive twin", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, stored total"}
+
+Sample = dict[str, float]
+
+
+@dataclass
+class Case:
+    """Paths to ask, one or a walk, and the least that ours has to reach, by the name of the other."""
+
+    key: str
+    title: str
+    paths: list[str]
+    least: dict[str, float] = field(default_factory=dict)
+    server: str = "cold"  # or "warm"
+    others: tuple[str, ...] = ("naive",)
+    headers: dict[str, str] = field(default_factory=dict)
+    status: int = 200
+    is_written: bool = False
+    page: int = 0  # the number of the page in the middle of the walk, where that is the point
+    rounds: list[dict[str, Sample]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--database", default="sqlite", help="sqlite, postgres (a cluster of its own) or a URL"
+    )
+    parser.add_argument("--vacancies", type=int, default=1000, metavar="N")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    parser.add_argument("--cases", nargs="*", metavar="KEY", help="all of them if not given")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="for plot.py")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"), help="of databases"
+    )
+    parser.add_argument("--peer-venv", type=Path, help="a venv with fastapi, asyncpg, orjson and uvicorn")
+    options = parser.parse_args()
+    if not shutil.which("wrk"):
+        sys.exit("wrk is missing: apt-get install wrk.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    options.folder.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        report = Benchmark(options, work, stack).run()
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1))
+
+
+class Benchmark:
+    def __init__(self, options: argparse.Namespace, work: Path, stack: ExitStack) -> None:
+        self.options, self.work = options, work
+        self.database_pid: int | None = None
+        url = self.database_url(stack)
+        self.env = {"DATABASE_URL": url, "SECRET_KEY": "benchmark", "RATE_LIMIT": "off", "ALLOWED_HOSTS": "*"}
+        script = [sys.executable, str(HERE / "content.py"), "fill", str(options.vacancies)]
+        if subprocess.run(script, env=PLAIN | self.env).returncode:
+            sys.exit("The database could not be filled.")
+
+        def serve(name: str, *command: str, path: str = LIST, **env: str) -> App:
+            served = serving(name, *command, env=self.env | env, folder=work, path=path)
+            return stack.enter_context(served)
+
+        (work / "ready").write_bytes(b"{}")
+        self.apps = {
+            "floor": serve(
+                "floor", *gunicorn("tests.benchmarks.floor"), path="/ready", FLOOR_FOLDER=str(work)
+            ),
+            "naive": serve("naive", *gunicorn("tests.benchmarks.naive")),
+            "warm": serve("warm", *gunicorn("jobsite.wsgi")),
+            "cold": serve("cold", *gunicorn("jobsite.wsgi"), BODY_CACHE_MB="0"),
+        }
+        if options.peer_venv and url.startswith("postgres"):
+            peer = [
+                str(options.peer_venv / "bin/python"),
+                "-m",
+                "uvicorn",
+                "--workers",
+                "2",
+                "--port",
+                "PORT",
+            ]
+            peer += ["--no-access-log", "--app-dir", str(HERE), "peer:app"]
+            self.apps["fastapi"] = serve("fastapi", *peer)
+            self.apps["fastapi-stored"] = serve("fastapi-stored", *peer, STORED_TOTAL="1")
+        self.cases = [case for case in self.all_cases() if self.wants(case.key)]
+        self.position: dict[tuple[str, str], int] = {}
+
+    def database_url(self, stack: ExitStack) -> str:
+        name, folder = self.options.database, self.options.folder
+        if name == "sqlite":
+            return f"sqlite:///{folder / f'sqlite-{self.options.vacancies}.sqlite3'}"
+        if name != "postgres":
+            if name.startswith("postgres"):
+                shown = subprocess.run(
+                    ["psql", name, "-Atc", "SHOW data_directory"], capture_output=True, text=True
+                )
+                pid = Path(shown.stdout.strip() or "-", "postmaster.pid")
+                self.database_pid = int(pid.read_text().split()[0]) if pid.exists() else None
+            return name
+        port = stack.enter_context(postgresql(folder / "pg"))
+        self.database_pid = int((folder / "pg/postmaster.pid").read_text().split()[0])
+        server = ["-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
+        # Fails where the database is there already.
+        subprocess.run(
+            ["createdb", *server, f"jobsite_{self.options.vacancies}"], stderr=subprocess.DEVNULL, check=False
+        )
+        return f"postgres://postgres@127.0.0.1:{port}/jobsite_{self.options.vacancies}"
+
+    # --- Cases ---------------------------------------------------------------------------------
+
+    def ask(self, **query: Any) -> dict[str, Any]:
+        return json.loads(get(self.apps["warm"].url + path(LIST, **query))[2])
+
+    def all_cases(self) -> Iterator[Case]:
+        last = self.ask()["meta"]["last_page"]
+        near = range(1, min(last, NEAR) + 1)
+        first = path(LIST)
+        warm: dict[str, Any] = {"paths": [first], "server": "warm"}
+        etag = get(self.apps["warm"].url + first)[1]["etag"]
+        yield Case("warm", "warm list", least={"floor": 0.9}, **warm)
+        yield Case("gzip", "warm list, gzip", least={"floor": 1}, headers={"Accept-Encoding": "gzip"}, **warm)
+        yield Case(
+            "conditional", "warm list, 304", least={"floor": 0.95}, headers={"If-None-Match": etag},
+            status=304, others=(), **warm,
+        )  # fmt: skip
+        yield Case(
+            "writers", f"warm list, {RATE} publications/s", least={"floor": 0.8}, is_written=True, **warm
+        )
+        peers = tuple(name for name in TITLE if name in self.apps)
+        ahead = {"floor": 0.3, "naive": 18, "fastapi": 5, "fastapi-stored": 1.6}
+        narrowed: dict[str, float] = {"floor": 0.2, "naive": 10}
+        yield Case("cold", "cold list", shuffled(path(LIST, page=n) for n in near), ahead, others=peers)
+        if self.wants("filtered"):
+            filters = json.loads(get(self.apps["warm"].url + "/v1/filters")[2])["data"]
+            regions = next(each["options"] for each in filters if each["keyword"] == "regions")
+            filtered = [each for option in regions for each in self.pages(100, regions=option["value"])]
+            yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), narrowed)
+        for key, query in (("sorted", {"sort": "title"}), ("sparse", {"fields": "id,title,slug"})):
+            name, value = next(iter(query.items()))
+            walk = shuffled(path(LIST, page=n, **query) for n in near)
+            yield Case(key, f"cold list, {name}={value}", walk, narrowed)
+        if self.wants("searched"):
+            words = ("nurse", "driver", "engineer", "analyst", "officer", "teacher", "manager", "operator")
+            towns = (
+                "antwerp",
+                "ghent",
+                "bruges",
+                "leuven",
+                "hasselt",
+                "mons",
+                "namur",
+                "arlon",
+                "wavre",
+                "dinant",
+            )
+            searched = [each for word in (*words, *towns) for each in self.pages(5, search=word)]
+            yield Case("searched", "cold list, filter[search]", shuffled(searched), narrowed)
+        if self.wants("single", "form"):
+            ids = [
+                item["id"]
+                for n in range(1, last // 5 + 1, max(1, last // 200))
+                for item in self.ask(page=n, size=100, fields="id")["data"]
+            ]
+            yield Case("single", "cold single", shuffled(f"{LIST}/{pk}" for pk in ids), {"floor": 0.65})
+            yield Case(
+                "form", "cold form", shuffled(f"{LIST}/{pk}/form" for pk in ids), {"floor": 0.5}, others=()
+            )
+        width = max(1, min(50, last // 10))
+        for spot in SPOTS:
+            start = 1 + (last - width) * spot // 100
+            walk = shuffled(path(LIST, page=n) for n in range(start, start + width))
+            yield Case(
+                f"pages-{spot}", f"cold pages from {start} on ({spot} %)", walk,
+                {"pages-0": 1 / 1.5} if spot else {}, page=start + width // 2,
+            )  # fmt: skip
+        old = shuffled(path("/v0.1/vacancies", page=n) for n in near)
+        yield Case("old", "cold list, v0.1", old)
+        yield Case("crawl", "crawler, from page 1 on, answers kept",
+                   [path(LIST, page=n) for n in range(1, last + 1)], server="warm", others=())  # fmt: skip
+
+    def wants(self, *keys: str) -> bool:
+        return not self.options.cases or any(key in self.options.cases for key in keys)
+
+    def pages(self, most: int, **query: str) -> list[str]:
+        """The first pages of a list, `most` at most."""
+        last = self.ask(**query)["meta"]["last_page"]
+        return [path(LIST, page=n, **query) for n in range(1, min(most, last) + 1)]
+
+    # --- Measuring -----------------------------------------------------------------------------
+
+    def run(self) -> dict[str, Any]:
+        for case in self.cases:
+            (self.work / f"{case.key}.paths").write_text("\n".join(case.paths))
+            if case.server == "cold":  # it keeps no answers; items have been asked for before
+                for each in case.paths:
+                    get(self.apps["cold"].url + each)
+            # Bytes of F: the answer of middle size of some of the walk.
+            asked = case.paths[:: max(1, len(case.paths) // 9)]
+            bodies = [get(self.apps[case.server].url + each)[2] for each in asked]
+            (self.work / case.key).write_bytes(sorted(bodies, key=len)[len(bodies) // 2])
+            self.compare_items(case)
+        for number in range(self.options.rounds):
+            for case in self.cases:
+                print(f"round {number + 1}: {case.title}", file=sys.stderr)
+                log = self.work / "writer.log"
+                writer = [sys.executable, str(HERE / "content.py"), "publish", str(RATE)]
+                with running(*writer, env=self.env, log=log) if case.is_written else nullcontext():
+                    taken = {name: self.measure(case, name) for name in ("floor", *case.others, "ours")}
+                if case.is_written:
+                    done = json.loads(log.read_text())
+                    taken["ours"]["writes"] = done["published"] / done["seconds"]
+                case.rounds.append(taken)
+        for case in self.cases:
+            self.compare_items(case)
+        return self.report()
+
+    def compare_items(self, case: Case) -> None:
+        """Note where the naive twin and the others have other items than ours."""
+        for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
+            for name in case.others:
+                pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]
+                # Twice, since a vacancy may expire between two requests.
+                if not any(len({items(url) for url in pair}) == 1 for _ in range(2)):
+                    case.faults.append(f"items differ from the {TITLE[name]}'s: {each}")
+
+    def measure(self, case: Case, name: str) -> Sample:
+        app = self.apps[case.server if name == "ours" else name]
+        paths, expected, status = self.work / f"{case.key}.paths", self.work / "expected", case.status
+        expected.write_bytes(b'{"data":')
+        if name == "floor":
+            paths = self.work / "floor.paths"
+            paths.write_text(f"/{case.key}")
+            expected.write_bytes((self.work / case.key).read_bytes())
+            status = 200
+        elif case.status == 304:
+            expected.write_bytes(b"")
+            # The one that is current after what was written in other cases.
+            case.headers = {"If-None-Match": get(app.url + case.paths[0])[1]["etag"]}
+        elif len(case.paths) == 1 and not case.is_written and "Accept-Encoding" not in case.headers:
+            expected.write_bytes(unlinked(get(app.url + case.paths[0])[2]))
+        elif "Accept-Encoding" in case.headers:
+            expected.write_bytes(get(app.url + case.paths[0], case.headers)[2][:2])
+        key = (case.key, name)
+        first = self.wrk(app, case, 1, paths, self.position.get(key, 0), status, expected)
+        self.position[key] = self.position.get(key, 0) + int(first["requests"]) + 50
+        found = self.wrk(app, case, self.options.seconds, paths, self.position[key], 0)
+        self.position[key] += int(found["requests"]) + 50
+        size, checked = (one["bytes"] / one["requests"] for one in (found, first))
+        is_fixed = len(case.paths) == 1 and not case.is_written and first["requests"] > 100
+        if first["wrong"] or first["errors"] or found["errors"]:
+            case.faults.append(f"{name}: {first['wrong']} wrong, {first['errors'] + found['errors']} errors")
+        elif is_fixed and abs(size / checked - 1) > 0.1:
+            case.faults.append(f"{name}: {size:.0f} bytes an answer, {checked:.0f} when checked")
+        return {
+            "requests": found["requests"] / found["seconds"],
+            "p50": found["p50"],
+            "p99": found["p99"],
+            "cpu_app": 1000 * found["cpu_app"] / found["requests"],
+            "cpu_database": 1000 * found["cpu_database"] / found["requests"],
+            "bytes": size,
+        }
+
+    def wrk(self, app: App, case: Case, seconds: int, paths: Path, start: int, status: int,
+            expected: Path | None = None) -> Sample:  # fmt: skip
+        """Return what walk.lua prints, counts, seconds, bytes, milliseconds, and the seconds of CPU."""
+        headers = [part for name, value in case.headers.items() for part in ("-H", f"{name}: {value}")]
+        arguments = [str(part) for part in (paths, start, status, expected) if part is not None]
+        command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s", "-s", str(HERE / "walk.lua")]
+        command += [*headers, app.url, "--", *arguments]
+        pids = {"cpu_app": app.pid, "cpu_database": self.database_pid}
+        before = {name: cpu_seconds(pid) for name, pid in pids.items()}
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout.splitlines()[-1])
+        found |= {name: cpu_seconds(pid) - before[name] for name, pid in pids.items()}
+        for _ in range(2):
+            get(app.url + "/none")  # behind what wrk left unanswered: the next one finds it at rest
+        return found | {"requests": found["requests"] or 1}  # none within the time: slower than that
+
+    # --- Telling -------------------------------------------------------------------------------
+
+    def report(self) -> dict[str, Any]:
+        rows = [self.row(case) for case in self.cases]
+        about = {"database": self.env["DATABASE_URL"].partition(":")[0], "vacancies": self.options.vacancies}
+        print(f"\n{about['vacancies']} vacancies, {about['database']}, medians of {self.options.rounds} "
+              f"rounds of {self.options.seconds} s, {os.cpu_count()} cores\n")  # fmt: skip
+        print("| case | F req/s | ours req/s | ours/F | ours/naive | p50/p99 ms | CPU ms ours (app + DB) |"
+              " target | met |\n|---|--:|--:|--:|--:|--:|--:|---|---|")  # fmt: skip
+        for row in rows:
+            ours, ratios = row["ours"], row["ratios"]
+            naive = f"{ratios['naive']:.1f}" if "naive" in ratios else "-"
+            print(
+                f"| {row['title']} | {row['floor']['requests']:.0f} | {said(ours['requests'])} | "
+                f"{ratios['floor']:.3f} | {naive} | {ours['p50']:.1f}/{ours['p99']:.1f} | "
+                f"{ours['cpu_app']:.2f} + {ours['cpu_database']:.2f} | {row['target']} | {row['met']} |"
+            )
+        peaks = {name: self.apps[name].peak_mib() for name in ("warm", "cold")}
+        print(f"\nPeak memory of a worker: {peaks['warm']:.0f} MiB with kept answers, {peaks['cold']:.0f} "
+              f"without (target {MEMORY}).")  # fmt: skip
+        for row in rows:
+            for name in ("fastapi", "fastapi-stored"):
+                if name in row["ratios"]:
+                    print(f"{row['title']}: {row['ratios'][name]:.1f} times {TITLE[name]}.")
+            if "writes" in row["ours"]:
+                print(f"{row['title']}: {row['ours']['writes']:.1f} publications/s took place.")
+            for fault in row["faults"]:
+                print(f"FAILED {row['title']}: {fault}")
+        return {**about, "peak_mib": peaks, "cases": rows}
+
+    def row(self, case: Case) -> dict[str, Any]:
+        """Return a case as JSON has it: medians by application, ratios, the target and whether it is met."""
+        middle: dict[str, Any] = {
+            name: {what: median(taken[name][what] for taken in case.rounds) for what in case.rounds[0][name]}
+            for name in case.rounds[0]
+        }
+        ratios = {
+            name: median(taken["ours"]["requests"] / taken[name]["requests"] for taken in case.rounds)
+            for name in middle
+            if name != "ours"
+        }
+        first = next((each for each in self.cases if each.key == "pages-0"), None)
+        if case.page and first:
+            pairs = zip(case.rounds, first.rounds, strict=True)
+            ratios["pages-0"] = median(a["ours"]["requests"] / b["ours"]["requests"] for a, b in pairs)
+        least = {name: value for name, value in case.least.items() if name in ratios}
+        said = {"floor": "{:.2f} F", "pages-0": "cost {:.2f} of page 1 at most"}
+        target = [
+            said.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(1 / value if name == "pages-0" else value)
+            for name, value in least.items()
+        ]
+        met = "yes" if all(ratios[name] >= value for name, value in least.items()) else "no"
+        return {
+            "key": case.key, "title": case.title, "page": case.page, **middle, "ratios": ratios,
+            "target": ", ".join(target) or "-", "met": "failed" if case.faults else met if least else "-",
+            "faults": case.faults, "rounds": case.rounds,
+        }  # fmt: skip
+
+
+def path(base: str, **query: Any) -> str:
+    """Return a path with the parameters, by their short names, as the interface calls them."""
+    names = {"page": "page[number]", "size": "page[size]", "regions": "filter[regions]",
+             "search": "filter[search]"}  # fmt: skip
+    return base + ("?" + urlencode({names.get(k, k): v for k, v in query.items()}) if query else "")
+
+
+def shuffled(paths: Any) -> list[str]:
+    """Return them in an order that is the same in every run."""
+    paths = list(paths)
+    random.Random(1).shuffle(paths)
+    return paths
+
+
+def said(rate: float) -> str:
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def unlinked(body: bytes) -> bytes:
+    """Return what precedes the links, which count what the clock may change meanwhile."""
+    return re.split(rb',"(?:links|meta)":\{', body, maxsplit=1)[0]
+
+
+def items(url: str) -> str:
+    """Return the items of an answer in one form whatever the order of keys."""
+    status, _, body = get(url)
+    return json.dumps(json.loads(body)["data"], sort_keys=True) if status == 200 else f"{url}: {status}"
+
+
+if __name__ == "__main__":
+    main()

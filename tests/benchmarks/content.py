@@ -1,0 +1,80 @@
+"""The database of a benchmark: `fill N` makes or completes it, `publish RATE` publishes until it is told
+to end and then prints {"published", "seconds"}."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+os.chdir(ROOT)
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
+
+import django  # noqa: E402
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from forms_structure.models import Form  # noqa: E402
+from forms_structure.operations import create  # noqa: E402
+from forms_structure.presets import presets  # noqa: E402
+from vacancies import operations  # noqa: E402
+from vacancies.models import Status, Vacancy  # noqa: E402
+from vacancies.querysets import VacancyQuerySet  # noqa: E402
+
+POOL = 50  # vacancies that the writer publishes, again and again; offline in between
+
+
+def fill(count: int) -> None:
+    """Let the database hold `count` published vacancies, a form for them, and what the writer publishes."""
+    call_command("migrate", verbosity=0)
+    found = Vacancy.objects.filter(status=Status.PUBLISHED).count()
+    if not found:
+        call_command("generate_vacancies", str(count), stdout=sys.stderr)
+    elif not count <= found <= count + POOL:
+        sys.exit(f"The database holds {found} published vacancies, not {count}: name another one.")
+    if not Form.objects.default().exists():
+        sections = [preset["section"] for preset in presets("en")]
+        create(name="Application", structure=sections, language="en", is_default=True)
+    made = pool()
+    for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
+        operations.duplicate(vacancy=vacancy, at=timezone.now())
+    operations.withdraw(vacancies=made, at=timezone.now())
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+
+
+def pool() -> VacancyQuerySet:
+    """The copies that the writer publishes, by id: looking for their titles takes a scan."""
+    pks = Vacancy.objects.filter(title__startswith="Copy of ").values_list("pk", flat=True)
+    return Vacancy.objects.filter(pk__in=list(pks))
+
+
+def publish(rate: float) -> None:
+    """Publish `rate` vacancies a second until SIGTERM."""
+    copies = pool()
+    pks = list(copies.values_list("pk", flat=True))
+    ends: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: ends.append(number))
+    start, published = time.monotonic(), 0
+    while not ends:
+        for pk in pks:
+            time.sleep(max(0, start + published / rate - time.monotonic()))
+            if ends:
+                break
+            operations.publish(vacancies=copies.filter(pk=pk), at=timezone.now())
+            published += 1
+        operations.withdraw(vacancies=copies, at=timezone.now())
+    print(json.dumps({"published": published, "seconds": time.monotonic() - start}))
+
+
+if __name__ == "__main__":
+    verb, number = sys.argv[1:]
+    fill(int(number)) if verb == "fill" else publish(float(number))

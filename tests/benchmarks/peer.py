@@ -1,0 +1,118 @@
+"""A peer outside Django: FastAPI, asyncpg and orjson, SQL by hand, for the list of v1 on PostgreSQL alone.
+With STORED_TOTAL it takes the total from a row instead of counting. Not a dependency of the project."""
+
+import os
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import orjson
+from fastapi import FastAPI, Query, Response
+
+KEYWORDS = ["types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
+            "jobcustom3_values", "jobcustom4_values"]  # fmt: skip
+TEXTS = ["location", "description", "short_description", "profile", "offer", "contact", "company",
+         "postcustom1", "video"]  # fmt: skip
+SHOWN = """status = 'published' AND audience IN ('public', 'both') AND publish_from <= now()
+           AND (publish_until IS NULL OR publish_until > now())"""
+COUNT = f"SELECT count(*) FROM vacancies_vacancy WHERE {SHOWN}"
+STORE = f"CREATE TABLE IF NOT EXISTS benchmark_total AS {COUNT}"
+TOTAL = "SELECT count FROM benchmark_total" if os.environ.get("STORED_TOTAL") else COUNT
+PERSON = """{0}.id {0}_id, {0}.name {0}_name, {0}.function {0}_function, {0}.image_url {0}_image,
+            CASE WHEN {0}.is_email_public THEN {0}.email END {0}_email,
+            CASE WHEN {0}.is_phone_public THEN {0}.phone END {0}_phone"""
+PAGE = f"""
+    SELECT v.id, title, title_internal, is_hot, is_permanent, {", ".join(f"v.{name}" for name in TEXTS)},
+           v.image_url, updated_at, created_at, b.name brand_name, b.description brand_description,
+           b.icon_small_url, b.icon_large_url, b.url brand_url, {PERSON.format("head")}
+    FROM (SELECT id FROM vacancies_vacancy WHERE {SHOWN}
+          ORDER BY publish_from DESC, id DESC LIMIT $1 OFFSET $2) page
+    JOIN vacancies_vacancy v USING (id) LEFT JOIN vacancies_brand b ON b.id = brand_id
+    JOIN vacancies_recruiter head ON head.id = head_recruiter_id ORDER BY publish_from DESC, v.id DESC"""
+LABELS = """
+    SELECT vacancy_id, keyword, o.label FROM vacancies_vacancyoption c
+    JOIN vacancies_filteroption o ON o.id = option_id JOIN vacancies_filter f ON f.id = filter_id
+    WHERE vacancy_id = ANY($1) ORDER BY c.position, c.id"""
+PEOPLE = f"""
+    SELECT vacancy_id, {PERSON.format("head")} FROM vacancies_vacancyrecruiter link
+    JOIN vacancies_recruiter head ON head.id = recruiter_id
+    WHERE vacancy_id = ANY($1) ORDER BY link.position, link.id"""
+FILES = (
+    "SELECT vacancy_id, name, url FROM vacancies_attachment WHERE vacancy_id = ANY($1) ORDER BY position, id"
+)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async with asyncpg.create_pool(os.environ["DATABASE_URL"], min_size=4, max_size=4) as app.state.pool:
+        with suppress(asyncpg.UniqueViolationError):  # the other worker made it
+            await app.state.pool.execute(STORE)
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+@app.get("/v1/vacancies")
+async def vacancies(
+    number: int = Query(1, alias="page[number]", ge=1),
+    size: int = Query(20, alias="page[size]", ge=1, le=100),
+) -> Response:
+    async with app.state.pool.acquire() as connection:
+        total = await connection.fetchval(TOTAL)
+        rows = await connection.fetch(PAGE, size, (number - 1) * size)
+        ids = [row["id"] for row in rows]
+        labels: dict[tuple[int, str], list[str]] = {}
+        for pk, keyword, label in await connection.fetch(LABELS, ids):
+            labels.setdefault((pk, keyword), []).append(label)
+        people = grouped(await connection.fetch(PEOPLE, ids), person)
+        files = grouped(await connection.fetch(FILES, ids), lambda row: {"name": row[1], "path": row[2]})
+    data = [item(row, labels, people, files) for row in rows]
+    meta = {"current_page": number, "last_page": -(-total // size), "per_page": size, "total": total}
+    return Response(orjson.dumps({"data": data, "meta": meta}), media_type="application/json")
+
+
+def grouped(rows: list[Any], shape: Any) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row["vacancy_id"], []).append(shape(row))
+    return found
+
+
+def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files: Any) -> dict[str, Any]:
+    pk, title = row["id"], row["title"]
+    shown = {keyword: labels.get((pk, keyword)) for keyword in KEYWORDS}
+    for keyword in KEYWORDS[3:]:
+        shown[keyword] = shown[keyword] or []
+    icons = {"small": row["icon_small_url"], "large": row["icon_large_url"]}
+    brand = {"name": row["brand_name"], "description": row["brand_description"], "icons": icons,
+             "url": row["brand_url"]}  # fmt: skip
+    return {
+        "id": pk, "title": title, "title_internal": row["title_internal"] or title, "slug": slug(title, pk),
+        "brand": brand, "is_hot": row["is_hot"], "is_permanent": row["is_permanent"],
+        "functiongroup": next(iter(labels.get((pk, "functiongroup"), [])), None), **shown,
+        **{name: row[name] or None for name in TEXTS}, "image": row["image_url"] or None,
+        **({"attachments": files[pk]} if pk in files else {}), "head_recruiter": person(row),
+        "recruiters": people.get(pk), "updated_at": moment(row["updated_at"]),
+        "created_at": moment(row["created_at"]),
+    }  # fmt: skip
+
+
+def person(row: Any) -> dict[str, Any]:
+    return {
+        name: row[f"head_{name}"] or None for name in ("id", "name", "function", "email", "phone", "image")
+    }
+
+
+def slug(title: str, pk: int) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    words = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain.lower())).strip("-_")
+    return "-".join(filter(None, (words, f"({pk})")))
+
+
+def moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
