@@ -125,10 +125,11 @@ def postgresql(database: dict[str, Any], pool: str = "") -> dict[str, Any]:
         "tcp_user_timeout": 10_000,  # and within ten seconds while a query waits for it
     }
     if pool != "pgbouncer":  # which knows neither of these
-        options["prepare_threshold"] = 2**31  # only what asks to be prepared is
+        options["prepare_threshold"] = 2**31  # only what asks to be prepared is, and planned once
+        said: dict[str, Any] = {"plan_cache_mode": "force_generic_plan"}
         if STATEMENT_TIMEOUT:
-            limits = {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": STATEMENT_TIMEOUT * 333}
-            options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+            said |= {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": STATEMENT_TIMEOUT * 333}
+        options["options"] = " ".join(f"-c {name}={value}" for name, value in said.items())
     if pool.isdecimal():
         options["pool"] = {"min_size": 1, "max_size": int(pool), "timeout": 2}
     return {

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
+from django.db import DatabaseError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ.setdefault("STATEMENT_TIMEOUT", "20")  # commands may take longer
@@ -29,8 +30,8 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
-    if Bodies.key(environ) and (alias := replicas.choose()) != "default":
-        with suppress(replicas.LostError):  # then the primary is asked the same
+    if (alias := replicas.choose()) != "default" and Bodies.key(environ):
+        with suppress(DatabaseError):  # then the primary is asked the same
             with replicas.reading(alias):
                 status, headers, body = finished(_django, dict(environ))
             start_response(status, headers)

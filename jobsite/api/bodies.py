@@ -28,6 +28,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest
 from django.utils.http import parse_etags
 
+from jobsite import replicas
 from jobsite.api.throttling import RateLimit
 
 MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
@@ -152,8 +153,10 @@ class Bodies:
                         answer = self.find(key, state, now)
                     if answer is None:
                         return self.make(key, state, environ, start_response)
-        except DatabaseError:  # Django says what is to be said about it
-            return self.application(environ, start_response)
+        except DatabaseError:
+            if replicas.current() != "default":
+                raise  # for the primary to be asked
+            return self.application(environ, start_response)  # Django says what is to be said about it
         if not RateLimit().allow_request(SimpleNamespace(META=environ)):
             return self.application(environ, start_response)
         return answer.respond(environ, start_response, now)

@@ -1,11 +1,11 @@
 """Items as bytes that can be stored: what many of them share, and the address of this service, are tokens
 in them, filled in when they are sent. So a renamed option, brand or recruiter touches no document.
 
-In the bytes, NUL stands on both sides of a token and 0x01 before every key but the first: JSON escapes both,
-so neither can be part of a text.
+In the bytes, NUL stands on both sides of a token and 0x01 before every key: JSON escapes both, so neither
+can be part of a text.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jobsite.api.renderers import JSONRenderer
@@ -42,18 +42,22 @@ def encode(value: Any) -> bytes:
 
 def document(item: dict[str, Any]) -> bytes:
     """Return `item` as a document."""
-    members = (dumps(key) + b":" + encode(value) for key, value in item.items())
-    return b"{" + (b"," + KEY).join(members) + b"}"
+    members = (KEY + dumps(key) + b":" + encode(value) for key, value in item.items())
+    return b"{" + b",".join(members) + b"}"
 
 
 def whole(document: bytes) -> bytes:
     return document.replace(KEY, b"")
 
 
-def cut(document: bytes, names: Collection[bytes]) -> bytes:
-    """Return the document with those of its keys that `names` has, each in quotes."""
-    members = document[1:-1].split(b"," + KEY)
-    return b"{" + b",".join(each for each in members if each[: each.index(b":")] in names) + b"}"
+def cut(document: bytes, names: Iterable[bytes]) -> bytes:
+    """Return the document with those of its keys that are in `names`, in that order, each in quotes."""
+    members = []
+    for name in names:
+        if (start := document.find(KEY + name + b":")) >= 0:
+            end = document.find(b"," + KEY, start)
+            members.append(document[start + 1 : end if end >= 0 else -1])
+    return b"{" + b",".join(members) + b"}"
 
 
 class UnknownError(Exception):

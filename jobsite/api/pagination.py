@@ -30,8 +30,8 @@ class PageNumberPagination(BasePagination):
         self.read(view.query)
         start = self.turn(queryset.count())
         items = list(queryset[start : start + self.size]) if start < self.total else []
-        self.start = start + 1 if items else None
-        self.end = start + len(items) if items else None
+        if start + len(items) != (self.end or start):  # somebody wrote between the two
+            self.turn(start + len(items) if items else min(start, queryset.count()))
         return items
 
     def read(self, query: dict[str, str]) -> None:

@@ -13,6 +13,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection of psycopg; raises as it does, in time by `connect_timeout`."""
         try:
+            if replicas.is_lost(self.alias):  # it would wait for the time-out
+                raise psycopg.OperationalError("the server is left out")
             raw = super().get_new_connection(conn_params)
         except psycopg.Error as error:
             replicas.note(self.alias, error)

@@ -101,7 +101,7 @@ def test_options_of_a_url_come_first():
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "prepare_threshold": 2**31,
-        "options": "-c statement_timeout=9000 -c lock_timeout=2997",
+        "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2997",
     }
 
 

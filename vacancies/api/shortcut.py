@@ -45,8 +45,9 @@ from vacancies.listing import EPOCH, LISTS, microseconds, settle
 from vacancies.models import Audience, Brand, Vacancy
 
 TRIES = 4  # when others write between two of our reads
-SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered, 8 bytes each
+SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered
 FORMS_MAX = 1_000
+LIMITS = (5, 20, 50, 100)  # rows that are read for a page: a statement is planned for each
 
 
 class List(NamedTuple):
@@ -130,7 +131,8 @@ class Memory:
         selection = self.selections.get(key)
         if selection is None or selection.state != stands:
             queryset = rows()
-            ids = array("q", queryset.values_list("pk", flat=True)[: SELECTED_MAX + 1])
+            pks = list(queryset.values_list("pk", flat=True)[: SELECTED_MAX + 1])
+            ids = array("I" if max(pks, default=0) < 2**32 else "Q", pks)
             is_whole = len(ids) <= SELECTED_MAX
             total = len(ids) if is_whole else queryset.count()
             selection = Selection(stands, until, total, ids if is_whole else None, queryset)
@@ -143,7 +145,8 @@ class Memory:
 
     def size(self) -> int:
         """Bytes that the selections take, about."""
-        return sum(8 * len(each.ids or ()) + 1_000 for each in self.selections.values())
+        ids = (each.ids for each in self.selections.values() if each.ids)
+        return sum(len(each) * each.itemsize for each in ids) + 1_000 * len(self.selections)
 
 
 def served_form(own: int | None, brand: int | None) -> Form | None:
@@ -213,7 +216,8 @@ class Shortcut:
         keys = None
         if "fields" in asked:
             allowed = VERSIONS["v1"].Meta.fields
-            keys = {dumps(name) for name in parameters.choices("fields", asked["fields"], allowed)}
+            chosen = parameters.choices("fields", asked["fields"], allowed)
+            keys = [dumps(name) for name in allowed if name in chosen]
         narrowing = {name: value for name, value in paginator.others.items() if name != "fields"}
 
         now = timezone.now()
@@ -255,10 +259,10 @@ class Shortcut:
             # SQLite would rather sort all of them
             index=f"INDEXED BY listed_{which.name}" if is_sqlite else "",
             where="AND publish_from < %s" if day != counts.days[0] else "",
-            size=size,
+            size=next((limit for limit in LIMITS if limit >= size), size),
         )
         before = [str(end.replace(tzinfo=None)) if is_sqlite else end] if day != counts.days[0] else []
-        return fetch(sql, *before, offset)
+        return fetch(sql, *before, offset)[:size]
 
     def selected(
         self,
