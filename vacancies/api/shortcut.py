@@ -253,11 +253,16 @@ class Shortcut:
         day, offset = counts.find(which.name, start)
         is_sqlite = connections["default"].vendor == "sqlite"
         end: Any = EPOCH + timedelta(days=day + 1)
+        rule, index = LISTS[which.name], ""
+        if (
+            is_sqlite
+        ):  # which would rather sort all of them; and Djangos differ in how they say it in an index
+            index = f"INDEXED BY listed_{which.name}"
+            rule = rule.replace("is_hot", "is_hot AND is_hot = 1")
         sql = _PAGE.format(
             version=which.version,
-            rule=LISTS[which.name],
-            # SQLite would rather sort all of them
-            index=f"INDEXED BY listed_{which.name}" if is_sqlite else "",
+            rule=rule,
+            index=index,
             where="AND publish_from < %s" if day != counts.days[0] else "",
             size=next((limit for limit in LIMITS if limit >= size), size),
         )
