@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import md5
 from typing import Any, NamedTuple
 
 import psycopg
@@ -44,11 +45,13 @@ POSTGRESQL = (
     "ALTER TABLE jobsite_note ADD COLUMN IF NOT EXISTS shared int NOT NULL DEFAULT 0",
     """
     CREATE OR REPLACE FUNCTION jobsite_note() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE noted text := 'jobsite.noted' || TG_ARGV[0];
+    DECLARE
+      shared int := coalesce(TG_ARGV[0], '1')::int;  -- triggers of an older version say nothing
+      noted text := 'jobsite.noted' || shared;
     BEGIN
       IF current_setting(noted, true) IS DISTINCT FROM pg_current_xact_id()::text THEN
         PERFORM set_config(noted, pg_current_xact_id()::text, true);
-        INSERT INTO jobsite_note (shared) VALUES (TG_ARGV[0]::int);
+        INSERT INTO jobsite_note (shared) VALUES (shared);
       END IF;
       RETURN NULL;
     END $$
@@ -103,7 +106,8 @@ def _ask(raw: Any, sql: str, parameters: Any) -> list[tuple]:
     server = raw.pgconn
     prepared = raw.__dict__.setdefault("jobsite_prepared", {})
     if (name := prepared.get(sql)) is None:
-        name = b"jobsite_%d" % len(prepared)
+        # By what it says: behind a pool that nobody told of, another connection's is the same or is missing.
+        name = b"jobsite_" + md5(sql.encode(), usedforsecurity=False).hexdigest().encode()
         numbers = itertools.count(1)
         statement = re.sub("%s", lambda found: f"${next(numbers)}", sql)
         _checked(server.prepare(name, statement.encode()))
@@ -135,6 +139,8 @@ def unwatch(using: str, plan: list[Any] | None = None, **kwargs: Any) -> None:
     elsewhere names: take all triggers away. They are all ours, and are made again afterwards."""
     if connections[using].vendor == "sqlite" and plan:
         with connections[using].cursor() as cursor:
+            if "jobsite_revision" in connections[using].introspection.table_names(cursor):
+                cursor.execute("UPDATE jobsite_revision SET number = -1 - number WHERE number >= 0")
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
             for (name,) in cursor.fetchall():
                 cursor.execute(f"DROP TRIGGER {name}")
@@ -174,10 +180,10 @@ def _statements(vendor: str, tables: dict[str, int]) -> Iterator[str]:
             yield f"""
                 DO $$ BEGIN
                   IF NOT EXISTS (
-                    SELECT FROM pg_trigger WHERE tgname = 'raises_{shared}' AND tgrelid = '{table}'::regclass
+                    SELECT FROM pg_trigger WHERE tgname = 'raises' AND tgrelid = '{table}'::regclass
+                    AND pg_get_triggerdef(oid) LIKE '%jobsite_note(''{shared}'')%'
                   ) THEN
-                    DROP TRIGGER IF EXISTS raises ON {table};
-                    CREATE TRIGGER raises_{shared} AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
+                    CREATE OR REPLACE TRIGGER raises AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
                     FOR EACH STATEMENT EXECUTE FUNCTION jobsite_note({shared});
                   END IF;
                 END $$

@@ -4,6 +4,7 @@ Without any variable this is a development checkout: DEBUG on, SQLite, loopback 
 Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
 """
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,8 @@ LOGGING = {  # what fails is said on stderr, whether DEBUG is on or not
 # Where there are more threads than connections to be had: a number, for so many in each process, or
 # "pgbouncer", where such a one hands them out by the transaction.
 DATABASE_POOL = env.str("DATABASE_POOL", "")
-# Seconds that a statement may take, and a third of it for a lock; 0 for no end. wsgi.py sets it.
-STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=0)
+# Seconds that a statement may take, and a third of it for a lock; 0 for no end, as commands need it.
+STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
 REPLICA_MAX_LAG = env.float("REPLICA_MAX_LAG", default=5)  # seconds behind the primary
 
 

@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
-os.environ.setdefault("STATEMENT_TIMEOUT", "20")  # commands may take longer
+os.environ["JOBSITE_SERVES"] = "1"  # commands may take longer
 
 _bare = get_wsgi_application()
 
@@ -18,6 +18,7 @@ from jobsite.api.bodies import Bodies, finished  # noqa: E402
 from jobsite.revision import state  # noqa: E402
 from vacancies.api.shortcut import Shortcut  # noqa: E402
 
+IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = Bodies(_bare, state, Shortcut())
 
 
@@ -30,10 +31,15 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
-    if (alias := replicas.choose()) != "default" and Bodies.key(environ):
+    is_public = Bodies.key(environ) is not None
+    if is_public and (alias := replicas.choose()) != "default":
         with suppress(DatabaseError):  # then the primary is asked the same
             with replicas.reading(alias):
                 status, headers, body = finished(_django, dict(environ))
             start_response(status, headers)
             return [body]
-    return _django(environ, start_response)
+    try:
+        return _django(environ, start_response)
+    finally:
+        if IS_POOLED and is_public:  # what is not answered by Django is not ended by it
+            connections["default"].close()

@@ -13,7 +13,8 @@ from typing import Any
 
 from django.db import DatabaseError, connections, transaction
 from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Greatest
+from django.db.models.functions import Abs, Greatest
+from django.utils import timezone
 
 from jobsite.models import Revision
 from vacancies.models import Listing, Phase
@@ -71,20 +72,23 @@ def impatiently(*, flush: str = "off") -> Iterator[None]:
                 cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
-def settle(*, at: datetime) -> bool:
-    """Let appear and vanish what has to by the moment `at`; return whether that could be done now."""
-    is_over = Q(publish_until__lte=at)
+def settle(*, at: datetime) -> int | None:
+    """Let appear and vanish what has to by the moment `at`, some thousands at a time; return how many that
+    were, or None if it could not be done now."""
+    is_over, moved = Q(publish_until__lte=at), 0
     # Flushed, since replicas get no more than that, and each of their readers would settle again.
     with suppress(DatabaseError), impatiently(flush="local"):
-        Listing.objects.filter(is_over, phase=Phase.LISTED).update(phase=Phase.OVER)
-        due = Listing.objects.filter(phase=Phase.AHEAD, publish_from__lte=at)
-        due.update(phase=Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED)))
-        # Another number even where the clock is behind that of who did it before.
-        settled = Greatest(F("settled") + 1, Value(microseconds(at)))
-        if not Revision.objects.filter(pk=1).update(settled=settled):
-            Revision.objects.create(pk=1, settled=microseconds(at))
-        return True
-    return False
+        for phase, due in ((Phase.LISTED, is_over), (Phase.AHEAD, Q(publish_from__lte=at))):
+            rows = Listing.objects.using("default").filter(due, phase=phase).values("pk")[:STEP]
+            next_phase = Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED))
+            moved += Listing.objects.filter(pk__in=rows).update(phase=next_phase)
+        if moved:
+            # Another number even where the clock is behind that of who did it before.
+            settled = Greatest(F("settled") + 1, Value(microseconds(at)))
+            if not Revision.objects.filter(pk=1).update(settled=settled):
+                Revision.objects.create(pk=1, settled=microseconds(at))
+        return moved
+    return None
 
 
 def _list_the_rest(cursor: Any, stamp: str, lock: str = "") -> None:
@@ -115,11 +119,13 @@ def list_anew(using: str = "default") -> None:
             cursor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         # Raised, so that nobody takes an old item for the new one, and nobody's memory for true.
         raised = Revision.objects.using(using).filter(pk=1)
-        raised.update(number=F("number") + 1, shared=F("shared") + 1, settled=0)
+        raised.update(number=Abs(F("number")) + 1, shared=F("shared") + 1, settled=0)
         number = raised.values_list("number", flat=True).first() or 0
         cursor.execute("DELETE FROM vacancies_listing")
         cursor.execute("DELETE FROM vacancies_tally")
         _list_the_rest(cursor, _STAMP if is_postgresql else str(number))
+    while settle(at=timezone.now()):  # not left to the first reader
+        pass
 
 
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
@@ -146,6 +152,10 @@ def watch(sender: Any, using: str, **kwargs: Any) -> None:
             for statement in POSTGRESQL:
                 cursor.execute(statement)
             _list_the_rest(cursor, _STAMP, "FOR SHARE")
+            # From here on the lists are read from it.
+            Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1, settled=0)
+            while settle(at=timezone.now()):
+                pass
             cursor.execute(f"COMMENT ON TABLE vacancies_listing IS '{made}'")
 
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -145,9 +145,11 @@ class Bodies:
         now = time.time()
         try:
             state = self.state()
+            if state.number < 0:  # nobody tells of changes
+                return self.application(environ, start_response)
             answer = self.find(key, state, now)
             if answer is None:
-                with self.alone(key) as has_waited:
+                with self.alone(key) if settings.BODY_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
                         state, now = self.state(), time.time()
                         answer = self.find(key, state, now)
@@ -169,6 +171,9 @@ class Bodies:
             return None
         if not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
             return None
+        accepted = environ.get("HTTP_ACCEPT") or "*"
+        if "HTTP_IF_MATCH" in environ or not ("*" in accepted or "json" in accepted):
+            return None  # to be refused
         key = tuple(environ.get(part, "") for part in _PARTS)
         return key if sum(map(len, key)) <= KEY_MAX else None
 

@@ -13,6 +13,8 @@ from jobsite.api.renderers import JSONRenderer
 MARK, KEY = b"\0", b"\x01"
 BASE = b"base"  # the token for the address of this service
 
+KNOWN_MAX = 50_000  # tokens
+
 dumps = JSONRenderer().render
 
 
@@ -82,6 +84,9 @@ class Words:
             new = self.look_up(set(tokens) - set(known))
             if len(new) < len(set(tokens) - set(known)):
                 raise UnknownError from None
+            if len(known) > KNOWN_MAX:
+                known = self.known = {BASE: known[BASE]}
+                new |= self.look_up(set(tokens) - set(known) - set(new))
             known.update({token: self.fill(value) for token, value in new.items()})
             parts[1::2] = [known[token] for token in tokens]
         return b"".join(parts)

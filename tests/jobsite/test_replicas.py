@@ -31,7 +31,8 @@ needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="there are no Po
 @contextmanager
 def environment(**values):
     """What jobsite.settings says with these variables."""
-    names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL")
+    names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
+             "JOBSITE_SERVES")  # fmt: skip
     with patch.dict(os.environ, values):
         for name in set(names) - values.keys():
             os.environ.pop(name, None)

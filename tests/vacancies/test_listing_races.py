@@ -458,8 +458,9 @@ def test_empty_value_is_refused(site, query):
     assert (status, answer) == (expected[0], expected[2])
 
 
-def test_answer_of_somebody_else_is_not_kept_past_its_end(time_machine):
+def test_answer_of_somebody_else_is_not_kept_past_its_end(time_machine, settings):
     """Who waits for another one's answer may keep it for the seconds that are left then."""
+    settings.BODY_CACHE_MB = 1
     start = datetime(2026, 3, 2, tzinfo=UTC)
     time_machine.move_to(start, tick=False)
 

@@ -11,9 +11,9 @@ import rest_framework
 from django.conf import settings
 from django.db import DatabaseError, connections
 
-from jobsite.api import documents, serializers
+from jobsite.api import documents, renderers, serializers
 from jobsite.api.documents import Token, document, dumps, whole
-from vacancies import models
+from vacancies import models, querysets, vocabulary
 from vacancies.api import serializers as shared_serializers
 from vacancies.api import v0_1, v1
 from vacancies.listing import impatiently
@@ -22,10 +22,13 @@ from vacancies.models import Brand, FilterOption, Listing, Recruiter, Vacancy
 VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
 STORED = {"is_stored": True}  # the context in which serializers leave tokens
 # Of the code that makes items, as this process has read it.
-MADE_OF = (documents, serializers, shared_serializers, models, v0_1, v1, rest_framework)
+MADE_OF = (
+    documents, renderers, serializers, shared_serializers, models, querysets, vocabulary, v0_1, v1,
+    rest_framework,
+)  # fmt: skip
 CODE = zlib.crc32(repr(django.VERSION).encode())
-for _module in MADE_OF:
-    CODE = zlib.crc32(Path(_module.__file__ or "").read_bytes(), CODE)
+for _file in (__file__, *(module.__file__ or "" for module in MADE_OF)):
+    CODE = zlib.crc32(Path(_file).read_bytes(), CODE)
 SHARED: dict[str, Any] = {
     "brand": (Brand, v1.BrandSerializer),
     "recruiter": (Recruiter, v1.RecruiterSerializer),

@@ -76,10 +76,9 @@ SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.
 @dataclass
 class Selection:
     """A narrowed or sorted list in one state of the database: its size, its ids unless they are too many,
-    and its queryset."""
+    in which case its queryset."""
 
     state: State
-    until: datetime | None
     total: int
     ids: "array[int] | None"
     rows: Any
@@ -113,8 +112,10 @@ class Memory:
                 return counts
             if monotonic() < self.no_settling_before:
                 break
-            if not settle(at=now):  # somebody holds a lock: not every reader has to wait for it
-                self.no_settling_before = monotonic() + 1
+            moved = settle(at=now)
+            # Somebody holds a lock, or a replica has not heard of it: not every reader has to try again.
+            if moved is None or replicas.current() != "default":
+                self.no_settling_before = monotonic() + (1 if moved is None else 0.1)
                 break
             stands = state()
         raise ChangedError
@@ -127,7 +128,7 @@ class Memory:
             self.words.clear()
         return self.words.setdefault(base, Words(base, look_up))
 
-    def select(self, key: tuple, stands: State, until: datetime | None, rows: Callable[[], Any]) -> Selection:
+    def select(self, key: tuple, stands: State, rows: Callable[[], Any]) -> Selection:
         selection = self.selections.get(key)
         if selection is None or selection.state != stands:
             queryset = rows()
@@ -135,7 +136,7 @@ class Memory:
             ids = array("I" if max(pks, default=0) < 2**32 else "Q", pks)
             is_whole = len(ids) <= SELECTED_MAX
             total = len(ids) if is_whole else queryset.count()
-            selection = Selection(stands, until, total, ids if is_whole else None, queryset)
+            selection = Selection(stands, total, *((ids, None) if is_whole else (None, queryset)))
         with self.lock:
             self.selections[key] = selection
             self.selections.move_to_end(key)
@@ -235,12 +236,8 @@ class Shortcut:
             memory.counts = None
             raise ChangedError
         made = fill_in(which.version, rows)
-        data = b",".join(made[row[0]][8:] if row[0] in made else bytes(row[2][8:]) for row in rows)
-        if keys is not None:
-            items = (made.get(row[0]) or bytes(row[2]) for row in rows)
-            data = b",".join(cut(each[8:], keys) for each in items)
-        else:
-            data = whole(data)
+        items = ((made.get(row[0]) or bytes(row[2]))[8:] for row in rows)
+        data = whole(b",".join(items)) if keys is None else b",".join(cut(item, keys) for item in items)
         words = memory.learnt(counts.state.shared, base)
         place = dumps(paginator.place(path))
         body = b"".join((b'{"data":[', words.fill(data), b"],", place[1:]))
@@ -264,7 +261,7 @@ class Shortcut:
             rule=rule,
             index=index,
             where="AND publish_from < %s" if day != counts.days[0] else "",
-            size=next((limit for limit in LIMITS if limit >= size), size),
+            size=next((limit for limit in LIMITS if limit >= size), settings.PAGE_SIZE_MAX),
         )
         before = [str(end.replace(tzinfo=None)) if is_sqlite else end] if day != counts.days[0] else []
         return fetch(sql, *before, offset)[:size]
@@ -285,7 +282,7 @@ class Shortcut:
             return filterset.qs
 
         key = (which.name, *narrowing.items())
-        selection = memory.select(key, counts.state, counts.changes[which.name], narrowed)
+        selection = memory.select(key, counts.state, narrowed)
         start = paginator.turn(selection.total)
         if start >= selection.total:
             return [], selection.total
@@ -321,9 +318,8 @@ class Shortcut:
         made = fill_in("v1", [(pk, stamp, document)])
         data = whole((made.get(pk) or bytes(document))[8:])
         body = b"".join((b'{"data":', words.fill(data), b"}"))
-        return Fresh(
-            body, ends, f"{shared:x}-{made_by().decode()}-{stamp:x}-{zlib.crc32(base.encode()):x}", {}
-        )
+        tag = blake2b(repr((stamp, base)).encode(), digest_size=8).hexdigest()
+        return Fresh(body, ends, f"{shared:x}-{made_by().decode()}-{tag}", {})
 
     def form(
         self,

@@ -6,10 +6,15 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
+        ("jobsite", "0002_state"),
         ("vacancies", "0006_workplace_indexes"),
     ]
 
     operations = [
+        # Lists are left to the views until vacancies.listing.watch has filled the table.
+        migrations.RunSQL(
+            "UPDATE jobsite_revision SET settled = 4611686018427387904", migrations.RunSQL.noop
+        ),
         migrations.CreateModel(
             name="Listing",
             fields=[
