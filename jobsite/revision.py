@@ -41,8 +41,16 @@ LOADERS: dict[int, Callable[[bytes], Any]] = {
 # Every writer would lock the one row until it commits. So a transaction leaves a note once, and a
 # deferred trigger on the note raises the numbers as the last thing before the commit.
 POSTGRESQL = (
-    "CREATE TABLE IF NOT EXISTS jobsite_note (id bigserial PRIMARY KEY)",
-    "ALTER TABLE jobsite_note ADD COLUMN IF NOT EXISTS shared int NOT NULL DEFAULT 0",
+    "CREATE TABLE IF NOT EXISTS jobsite_note (id bigserial PRIMARY KEY, shared int NOT NULL DEFAULT 0)",
+    """
+    DO $$ BEGIN
+      IF NOT EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = 'jobsite_note'::regclass AND attname = 'shared'
+      ) THEN
+        ALTER TABLE jobsite_note ADD COLUMN shared int NOT NULL DEFAULT 0;  -- of an older version
+      END IF;
+    END $$
+    """,
     """
     CREATE OR REPLACE FUNCTION jobsite_note() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
