@@ -31,8 +31,9 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
-    is_public = Bodies.key(environ) is not None
-    if is_public and (alias := replicas.choose()) != "default":
+    alias = replicas.choose()
+    is_public = (IS_POOLED or alias != "default") and Bodies.key(environ) is not None
+    if is_public and alias != "default":
         with suppress(DatabaseError):  # then the primary is asked the same
             with replicas.reading(alias):
                 status, headers, body = finished(_django, dict(environ))

@@ -1,7 +1,6 @@
 """A second, real instance of this service: its own process, its own database."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -11,20 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.servers import free_port
+
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def free_port() -> int:
-    """A port of loopback below the range that the system hands to clients."""
-    for port in range(21000, 32000):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no free port")
 
 
 class Instance:

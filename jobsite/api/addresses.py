@@ -8,10 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-def absolute(request: HttpRequest | None, path: str) -> str:
-    """Return `path` under PUBLIC_BASE_URL, else under the request's checked host; a URL, for which no
-    request is needed, as it is."""
-    if request is None or not path.startswith("/"):
+def absolute(request: HttpRequest, path: str) -> str:
+    """Return `path` under PUBLIC_BASE_URL, else under the request's checked host; a URL as it is."""
+    if not path.startswith("/"):
         return path
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL + path

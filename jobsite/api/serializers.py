@@ -62,6 +62,8 @@ class AddressField(serializers.Field):
     def to_representation(self, value: Any) -> str | None:
         file = getattr(value, self.file)
         address = file.url if file else getattr(value, self.url)
-        if address.startswith("/") and self.context.get("is_stored"):
-            return AddressToken(address)
-        return absolute(self.context.get("request"), address) if address else self.empty
+        if not address:
+            return self.empty
+        if self.context.get("is_stored"):
+            return AddressToken(address) if address.startswith("/") else address
+        return absolute(self.context["request"], address)

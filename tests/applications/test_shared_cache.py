@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.applications.makers import MINE
-from tests.services import Instance, free_port
+from tests.servers import free_port
+from tests.services import Instance
 
 pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
 

@@ -3,7 +3,6 @@
 import gzip
 import threading
 from datetime import timedelta
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from forms_structure.models import Form
 from jobsite.api.bodies import Bodies
 from jobsite.revision import State, state
 from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.wsgi import ask
 from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
 
 LIST, V0_1, FILTERS = "/v1/vacancies", "/v0.1/vacancies", "/v1/filters"
@@ -33,27 +33,7 @@ class Service:
         self.bodies = Bodies(counted, state)
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[str, dict[str, str], bytes]:
-        path, _, query = path.partition("?")
-        environ = {
-            "REQUEST_METHOD": method,
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "SERVER_NAME": "testserver",
-            "SERVER_PORT": "80",
-            "HTTP_HOST": "testserver",
-            "wsgi.url_scheme": "http",
-            "wsgi.input": BytesIO(),
-            "REMOTE_ADDR": "127.0.0.1",
-            **headers,
-        }
-        started: list[Any] = []
-        result = self.bodies(
-            environ, lambda status, headers, exc_info=None: started.extend((status, headers))
-        )
-        body = b"".join(result)
-        if hasattr(result, "close"):
-            result.close()
-        return started[0], dict(started[1]), body
+        return ask(self.bodies, path, method, **headers)
 
 
 def committed() -> State:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from jobsite.api.bodies import Bodies
 from jobsite.revision import state
 from tests.contract.sample import make_site
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from tests.wsgi import ask
 from vacancies.api.shortcut import PATHS, Shortcut
 from vacancies.models import (
     Attachment,
@@ -47,25 +47,7 @@ class Site:
         return fresh
 
     def ask(self, application: Any, path: str, **headers: str) -> tuple[str, dict[str, str], bytes]:
-        path, _, query = path.partition("?")
-        environ = {
-            "REQUEST_METHOD": "GET",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "SERVER_NAME": "testserver",
-            "SERVER_PORT": "80",
-            "HTTP_HOST": "testserver",
-            "wsgi.url_scheme": "http",
-            "wsgi.input": BytesIO(),
-            "REMOTE_ADDR": "127.0.0.1",
-            **headers,
-        }
-        started: list[Any] = []
-        result = application(environ, lambda *parts: started.extend(parts))
-        body = b"".join(result)
-        if hasattr(result, "close"):
-            result.close()
-        return started[0], dict(started[1]), body
+        return ask(application, path, **headers)
 
     def same(self, path: str, is_short: bool = True) -> Any:
         """Check that both ways give the same, and return it."""

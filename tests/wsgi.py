@@ -1,0 +1,27 @@
+"""A request to a WSGI application, without a server in between."""
+
+from io import BytesIO
+from typing import Any
+
+from jobsite.api.bodies import finished
+
+
+def ask(
+    application: Any, path: str, method: str = "GET", **headers: str
+) -> tuple[str, dict[str, str], bytes]:
+    """Return status, headers and body of the answer; `headers` are named as in the environ."""
+    path, _, query = path.partition("?")
+    environ = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "SERVER_NAME": "testserver",
+        "SERVER_PORT": "80",
+        "HTTP_HOST": "testserver",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": BytesIO(),
+        "REMOTE_ADDR": "127.0.0.1",
+        **headers,
+    }
+    status, answered, body = finished(application, environ)
+    return status, dict(answered), body
