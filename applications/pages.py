@@ -26,9 +26,13 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
 
 from applications.languages import preferred
-from applications.lockout import too_many
+from applications.lockout import limited
 from jobsite.api.addresses import absolute
-from jobsite.api.throttling import RateLimit
+
+HAS_FACTORS = settings.SECOND_FACTOR != "off"
+IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
+if IS_EXTENDED:
+    from jobsite import sign_in
 
 logger = logging.getLogger(__name__)
 
@@ -98,11 +102,9 @@ class ConfirmView(views.PasswordResetConfirmView):
 def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     """`view` in the language that the reader's browser asks for, kept by no cache."""
 
+    @limited
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        limit = RateLimit(settings.SIGN_IN_RATE)
-        if request.method == "POST" and not limit.allow_request(request):
-            return too_many(request, wait=limit.wait())
         language = preferred(request.headers.get("Accept-Language", ""))
         with translation.override(language):
             response = view(request, *args, **kwargs)
@@ -116,10 +118,24 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     return answer
 
 
+class LoginView(views.LoginView):
+    """By name and password; where it is switched on, by a second factor, a passkey or another site."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
+        return super().get_context_data(**kwargs) | {"is_login": True} | others
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not IS_EXTENDED:
+            return super().form_valid(form)
+        return sign_in.by_password(self.request, form.get_user(), self.get_success_url())
+
+
 @login_required(login_url="account-login")
 def account(request: HttpRequest) -> HttpResponse:
     """Who is signed in, and what can be done about it."""
-    return render(request, "registration/account.html", {"heading": _("Your account")})
+    context = {"heading": _("Your account"), "has_factors": HAS_FACTORS}
+    return render(request, "registration/account.html", context)
 
 
 def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
@@ -128,9 +144,7 @@ def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
     return view.as_view(template_name="registration/form.html", extra_context=context, **options)
 
 
-_login = _form(
-    views.LoginView, _("Sign in"), _("Sign in"), next_page="account", extra_context={"is_login": True}
-)
+_login = _form(LoginView, _("Sign in"), _("Sign in"), next_page="account")
 _password = _form(
     views.PasswordChangeView, _("Change my password"), _("Save"), success_url=reverse_lazy("account")
 )
@@ -157,3 +171,47 @@ urlpatterns = [
     path("reset/sent", page(_sent), name="account-reset-sent"),
     path("reset/<uidb64>/<token>", page(_confirm), name="account-reset-confirm"),
 ]
+
+if IS_EXTENDED:  # django-allauth's, by the names that it knows them by
+    from allauth.account import views as account_views
+
+    urlpatterns += [
+        path("login", page(_login), name="account_login"),
+        path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account_logout"),
+        path("inactive", page(account_views.account_inactive), name="account_inactive"),
+        path("confirm", page(account_views.reauthenticate), name="account_reauthenticate"),
+    ]
+if HAS_FACTORS:
+    from allauth.mfa.base import views as factors
+    from allauth.mfa.recovery_codes import views as codes
+    from allauth.mfa.totp import views as totp
+    from allauth.mfa.webauthn import views as passkeys
+
+    urlpatterns += [
+        path("factors", page(factors.index), name="mfa_index"),
+        path("factors/code", page(factors.authenticate), name="mfa_authenticate"),
+        path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
+        path("factors/app", page(totp.activate_totp), name="mfa_activate_totp"),
+        path("factors/app/remove", page(totp.deactivate_totp), name="mfa_deactivate_totp"),
+        path("factors/recovery", page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+        path("factors/recovery/new", page(codes.generate_recovery_codes), name="mfa_generate_recovery_codes"),
+        path(
+            "factors/recovery/file", page(codes.download_recovery_codes), name="mfa_download_recovery_codes"
+        ),
+        path("passkeys", page(passkeys.list_webauthn), name="mfa_list_webauthn"),
+        path("passkeys/login", page(passkeys.login_webauthn), name="mfa_login_webauthn"),
+        path("passkeys/add", page(passkeys.add_webauthn), name="mfa_add_webauthn"),
+        path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
+        path("passkeys/<int:pk>", page(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
+        path("passkeys/<int:pk>/remove", page(passkeys.remove_webauthn), name="mfa_remove_webauthn"),
+    ]
+if settings.OIDC_ISSUER:
+    from allauth.socialaccount import views as social
+    from allauth.socialaccount.providers.openid_connect import views as oidc
+
+    urlpatterns += [
+        path("oidc/error", page(social.login_error), name="socialaccount_login_error"),
+        path("oidc/cancelled", page(social.login_cancelled), name="socialaccount_login_cancelled"),
+        path("<str:provider_id>/login", page(oidc.login), name="openid_connect_login"),
+        path("<str:provider_id>/callback", page(oidc.callback), name="openid_connect_callback"),
+    ]

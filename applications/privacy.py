@@ -1,10 +1,13 @@
 """What is held about applicants: told to them, kept no longer than needed, and gone when they ask."""
 
 import json
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from axes import models as axes
@@ -15,6 +18,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import ProtectedError, Q, QuerySet
+from django.utils import timezone
 
 from applications.models import Access, AccessLog, Application, HistoryEntry, StageChange, Token
 from jobsite.languages import site_language
@@ -57,8 +61,11 @@ def find(*, username: str) -> Any:
 # --- Erasing -----------------------------------------------------------------------------------
 
 
-def erase(*, user: Any) -> Counter[str]:
+def erase(*, user: Any, is_noted: bool = True) -> Counter[str]:
     """Let nothing remain of the applicant `user`; return how many rows of each kind went.
+
+    That it was done is written down outside the database, by a mark that names nobody, if `is_noted`:
+    a backup from before still has the applicant (`erase_again`).
 
     Who looked at their applications stays on record: it names them by number, and no number leads to a
     person any more. Raises StaffAccountError for whoever may enter the admin, and Django's ProtectedError
@@ -66,10 +73,40 @@ def erase(*, user: Any) -> Counter[str]:
     """
     if user.is_staff or user.is_superuser:
         raise StaffAccountError
+    mark = _mark(user.pk, user.date_joined)
     with transaction.atomic():
         counts = _delete_applications(Application.objects.of(user).values_list("pk", flat=True))
         counts.update(_delete_account(user, _sessions()))
+        if settings.ERASURE_LOG and is_noted:  # before the commit: what is not written down is not done
+            with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
+                log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {mark}\n")
+                log.flush()
+                os.fsync(log.fileno())
         return counts
+
+
+def erase_again() -> Counter[str] | None:
+    """After a restore: erase those who are in the ERASURE_LOG; return how many accounts were erased, and how
+    many kept as something hangs on them, or None where there is no such log. A later account of the
+    same name is another one."""
+    if not settings.ERASURE_LOG or not os.path.exists(settings.ERASURE_LOG):
+        return None
+    with open(settings.ERASURE_LOG) as log:
+        marks = {line.split()[-1] for line in log if line.strip()}
+    counts: Counter[str] = Counter(erased=0, kept=0)
+    for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
+        if _mark(pk, joined) in marks:
+            try:
+                erase(user=User._default_manager.get(pk=pk), is_noted=False)  # it is already
+                counts["erased"] += 1
+            except (ProtectedError, StaffAccountError):
+                counts["kept"] += 1
+    return counts
+
+
+def _mark(pk: int, joined: datetime) -> str:
+    """Stands for an account, and tells nothing to those who do not have it."""
+    return sha256(f"{pk} {joined.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}".encode()).hexdigest()
 
 
 def _sessions() -> Mapping[int, list[str]]:
@@ -198,10 +235,7 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
         left = Application.objects.values("pk")
         record = AccessLog.objects.filter(~Q(application__in=left), at__lt=before)
         counts["accesses"] = record.delete()[0]
-        counts.update(_delete_tokens(Token.objects.filter(expiry__lt=now)))
-        counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
-        over = now - settings.AXES_COOLOFF_TIME
-        counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=over).delete()[0]
+        counts.update(purge_credentials(now=now))
     sessions = _sessions()
     for user in list(_idle_accounts(before)):
         try:
@@ -209,6 +243,16 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
                 counts.update(_delete_account(user, sessions))
         except ProtectedError:
             counts["accounts_kept"] += 1
+    return counts
+
+
+def purge_credentials(*, now: datetime) -> Counter[str]:
+    """Delete tokens, sessions and failed sign-ins that are over; return how many rows of each kind went."""
+    with transaction.atomic():
+        counts = _delete_tokens(Token.objects.filter(expiry__lt=now))
+        counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
+        over = now - settings.AXES_COOLOFF_TIME
+        counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=over).delete()[0]
     return counts
 
 

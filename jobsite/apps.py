@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db import models
 from django.db.models.signals import class_prepared, post_migrate, pre_migrate
 from django.dispatch import receiver
@@ -14,8 +15,12 @@ class JobsiteConfig(AppConfig):
     name = "jobsite"
 
     def ready(self) -> None:
-        from jobsite import checks, revision  # noqa: F401 - registers the system checks
+        from jobsite import checks, revision, sessions  # noqa: F401 - registers checks and receivers
 
+        if "allauth" in settings.INSTALLED_APPS:
+            from jobsite import sign_in
+
+            sign_in.hide_from_admin()
         pre_migrate.connect(revision.unwatch, sender=self)
         post_migrate.connect(revision.watch)
 

@@ -6,8 +6,10 @@ Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
 
 import os
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import django
 import environ
@@ -31,10 +33,33 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 # Where it is set, absolute URLs never look at the Host header.
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 
-if not SECRET_KEY:
-    if ALLOWED_HOSTS or PUBLIC_BASE_URL or not DEBUG:
-        raise ImproperlyConfigured("SECRET_KEY must be set wherever the site serves more than this machine.")
-    SECRET_KEY = "django-insecure-development-only-key-for-loopback"  # never leaves loopback
+
+def _unsafe() -> list[str]:
+    """Say what more than this machine must never be shown."""
+    address = urlsplit(PUBLIC_BASE_URL).hostname if PUBLIC_BASE_URL else "localhost"
+    is_public = not {address, *ALLOWED_HOSTS} <= {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]"}
+    new_key = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one."""
+    if not SECRET_KEY:
+        if DEBUG and not ALLOWED_HOSTS and not PUBLIC_BASE_URL:
+            return []
+        return [f"SECRET_KEY must be set wherever the site serves more than this machine; {new_key}"]
+    if DEBUG and not is_public:
+        return []
+    found = []
+    if DEBUG:
+        found.append("DEBUG is on: error pages would show source and settings to everybody. Leave it out.")
+    if SECRET_KEY.startswith("django-insecure-") or len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 10:
+        found.append(f"SECRET_KEY can be guessed, it must be 50 random characters or more; {new_key}")
+    if not ALLOWED_HOSTS:
+        found.append("ALLOWED_HOSTS is empty: name the hosts that the site is reached by.")
+    if any("*" in host for host in ALLOWED_HOSTS):
+        found.append("ALLOWED_HOSTS has a *: name the hosts, or .example.com for every host below that.")
+    return found
+
+
+if _found := _unsafe():
+    raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *_found]))
+SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # never leaves loopback
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
@@ -65,6 +90,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "jobsite.headers.Headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
@@ -77,7 +104,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # last, as it asks
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
@@ -97,13 +123,28 @@ TEMPLATES = [
     }
 ]
 
-LOGGING = {  # what fails is said on stderr, whether DEBUG is on or not
+# On stderr: what fails, whether DEBUG is on or not, commands and, unless whoever stands in front does that,
+# requests. No line names a person (jobsite/logs.py).
+LOG_FORMAT = env.str("LOG_FORMAT", "text" if DEBUG else "json")
+LOG_REQUESTS = env.bool("LOG_REQUESTS", default=not DEBUG)
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
-    "loggers": {"django": {"level": "INFO" if DEBUG else "ERROR"}},
+    "formatters": {
+        "json": {"()": "jobsite.logs.JsonFormatter"},
+        "text": {"()": "jobsite.logs.TextFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "loggers": {
+        "django": {"level": "INFO" if DEBUG else "ERROR"},
+        "gunicorn.error": {"level": "INFO", "propagate": True},
+        "jobsite.commands": {"level": "WARNING" if DEBUG else "INFO"},
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
+# Where Prometheus may ask for figures (jobsite/metrics.py); nobody may while there is no port.
+METRICS_PORT = env.int("METRICS_PORT", default=0)
+METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
 
 # --- Data --------------------------------------------------------------------------------------
 
@@ -173,9 +214,11 @@ CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.cache.RedisCache"
 
-MEDIA_ROOT = BASE_DIR / "media"
+MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
-STATIC_ROOT = BASE_DIR / "static"
+# Where nginx has an internal location for the media, e.g. /_media/: Django says who gets what, nginx sends it.
+X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
+STATIC_ROOT = BASE_DIR / env.str("STATIC_ROOT", "static")
 STATIC_URL = "/static/"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -209,7 +252,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # a filter with thousands of options is one form
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = not DEBUG
+if not DEBUG:  # browsers take such a cookie from this very host only, and over TLS
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = True, "Lax"
+SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12) * 3600  # since the sign-in, not since the last page
 KNOX_TOKEN_MODEL = "applications.Token"
 MIGRATION_MODULES = {"knox": None}  # they would make a table of a model that ours takes the place of
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
@@ -242,7 +289,7 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-SIGN_IN_RATE = "20/min"  # posts to the account pages from an address, while RATE_LIMIT is on
+SIGN_IN_RATE = "20/min"  # posts to pages that ask for a password from an address, while RATE_LIMIT is on
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -253,6 +300,78 @@ AXES_LOCKOUT_CALLABLE = "applications.lockout.refuse"
 AXES_DISABLE_ACCESS_LOG = True  # who signed in when is nobody's business here
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+AXES_CLIENT_STR_CALLABLE = "jobsite.logs.network"  # what its log lines say about who failed
+
+# A second factor, passkeys and OpenID Connect: packages of the extra `sso`, in jobsite/sign_in.py.
+SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required of whoever enters the workplace
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")  # as the button says it
+if SECOND_FACTOR not in ("off", "optional", "required"):
+    raise ImproperlyConfigured(f"SECOND_FACTOR is {SECOND_FACTOR!r}, not off, optional or required.")
+if SECOND_FACTOR != "off" or OIDC_ISSUER:
+    if find_spec("allauth") is None:
+        raise ImproperlyConfigured(
+            "SECOND_FACTOR and OIDC_ISSUER need more packages: pip install -r requirements-sso.txt"
+        )
+    INSTALLED_APPS += ["allauth", "allauth.account"]
+    MIDDLEWARE[-1:-1] = ["allauth.account.middleware.AccountMiddleware", "jobsite.sign_in.SecondFactorGate"]
+    LOGIN_URL = "account-login"
+    ACCOUNT_ADAPTER = "jobsite.sign_in.AccountAdapter"
+    ACCOUNT_EMAIL_VERIFICATION = "none"  # addresses are kept by whoever manages accounts
+if SECOND_FACTOR != "off":
+    INSTALLED_APPS += ["allauth.mfa"]
+    MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+    MFA_PASSKEY_LOGIN_ENABLED = True
+    MFA_ALLOW_UNVERIFIED_EMAIL = True
+    MFA_TOTP_TOLERANCE = 1  # the code before still counts: clocks differ, people type slowly
+    MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
+if OIDC_ISSUER:
+    INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
+    SOCIALACCOUNT_ADAPTER = "jobsite.sign_in.OidcAdapter"
+    SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to this site only, by its content security policy
+    SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {
+            "OAUTH_PKCE_ENABLED": True,
+            "APPS": [
+                {
+                    "provider_id": "oidc",
+                    "name": OIDC_NAME,
+                    "client_id": env.str("OIDC_CLIENT_ID"),
+                    "secret": env.str("OIDC_CLIENT_SECRET"),
+                    # domains whose addresses count as verified where the provider does not say whether they are
+                    "settings": {
+                        "server_url": OIDC_ISSUER,
+                        "verified_email": env.list("OIDC_EMAIL_DOMAINS", default=[]),
+                    },
+                }
+            ],
+        }
+    }
+
+# --- What browsers are told --------------------------------------------------------------------
+
+# For what is no page: nothing. Pages: jobsite/headers.py.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "sandbox": True,
+    }
+}
+SECURE_HSTS_SECONDS = env.int(
+    "SECURE_HSTS_SECONDS", default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0
+)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", default=False)
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=False)
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # other names below this one are for their own operators to decide about,
+    "security.W021",  # and the browsers' lists are hard to leave
+    "security.W008",  # the proxy that ends TLS redirects: this service never sees such a request
+]
+SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
 
 # --- The public interface ----------------------------------------------------------------------
 
@@ -260,10 +379,15 @@ MULTI_BRANDING = env.bool("MULTI_BRANDING", default=True)
 INTERNAL_ACCESS = env.str("INTERNAL_ACCESS", "public")  # public, authenticated or network
 INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-For is believed
+if TRUSTED_PROXIES:  # they set it, or a client could say that it came over TLS
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
+# Who was erased, by marks that name nobody, for `restore` to erase again: outside the database, and kept
+# where the backups are.
+ERASURE_LOG = env.str("ERASURE_LOG", "")
 BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # public answers kept per process; 0 keeps none
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of narrowed and sorted lists kept per process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"

@@ -1,7 +1,6 @@
 """The whole public surface of the job site."""
 
 from django.conf import settings
-from django.conf.urls.static import static
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -10,9 +9,11 @@ from rest_framework.routers import SimpleRouter
 
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
+from applications.lockout import limited
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
+from vacancies.media import media
 from vacancies.pages import preview
 
 v1 = SimpleRouter(trailing_slash=False)
@@ -24,6 +25,12 @@ token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 
 v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
+
+admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # before its urls are read
+if "allauth" in settings.INSTALLED_APPS:  # whoever has a second factor is asked for it on the account pages
+    from allauth.account.decorators import secure_admin_login
+
+    admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),
@@ -39,5 +46,5 @@ urlpatterns = [
     ),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
-    *static(settings.MEDIA_URL, document_root=settings.MEDIA_ROOT),  # DEBUG only; nginx otherwise
+    path("media/<path:name>", media, name="media"),
 ]

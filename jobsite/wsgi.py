@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import DatabaseError, connections
 
@@ -13,8 +14,9 @@ os.environ["JOBSITE_SERVES"] = "1"  # commands may take longer
 
 _bare = get_wsgi_application()
 
-from jobsite import replicas  # noqa: E402 - these need the settings
+from jobsite import health, replicas  # noqa: E402 - these need the settings
 from jobsite.api.bodies import Bodies, finished  # noqa: E402
+from jobsite.logs import SOURCE, Requests  # noqa: E402
 from jobsite.revision import state  # noqa: E402
 from vacancies.api.shortcut import Shortcut  # noqa: E402
 
@@ -22,7 +24,7 @@ IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = Bodies(_bare, state, Shortcut())
 
 
-def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     """Django, with the parameters of Content-Type cut off but for the boundary of a form.
 
     Django decodes the query string in the charset that header names, before any middleware runs: an
@@ -36,7 +38,8 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     if is_public and alias != "default":
         with suppress(DatabaseError):  # then the primary is asked the same
             with replicas.reading(alias):
-                status, headers, body = finished(_django, dict(environ))
+                status, headers, body = finished(_django, asked := dict(environ))
+            environ[SOURCE] = asked.get(SOURCE, "view")
             start_response(status, headers)
             return [body]
     try:
@@ -44,3 +47,20 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
     finally:
         if IS_POOLED and is_public:  # what is not answered by Django is not ended by it
             connections["default"].close()
+
+
+count = None
+if settings.METRICS_PORT:
+    from jobsite import metrics
+
+    metrics.start()
+    count = metrics.count
+
+_requests = Requests(_site, count, settings.LOG_REQUESTS)
+
+
+def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+    """The site, and what load balancers ask."""
+    if environ.get("PATH_INFO") in health.PATHS:
+        return health.answer(environ, start_response)
+    return _requests(environ, start_response)

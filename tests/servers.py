@@ -1,21 +1,26 @@
-"""Real servers of the tests' own, to be killed and frozen: PostgreSQL with streaming replicas, Redis."""
+"""Real servers of the tests' own, to be killed and frozen: PostgreSQL with streaming replicas, Redis, the site
+under gunicorn, nginx in front of it."""
 
+import http.client
 import os
 import random
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+ROOT = Path(__file__).resolve().parent.parent
 REDIS = shutil.which("redis-server")
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 POSTGRES = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), default=None)
 # PostgreSQL refuses to run as root.
 _ROOT = os.getuid() == 0
@@ -45,6 +50,7 @@ class Server:
     """A process that is ours, with its children."""
 
     command: list[str]
+    env: dict[str, str] | None = None  # that of this process
     user: str | None = None
     end = signal.SIGTERM
 
@@ -61,8 +67,8 @@ class Server:
         while True:
             with open(f"{self.folder}.log", "ab") as log:
                 self.process = subprocess.Popen(
-                    self.command, stdout=log, stderr=log, cwd="/", user=self.user, group=self.user,
-                    extra_groups=[] if self.user else None, start_new_session=True,
+                    self.command, env=self.env, stdout=log, stderr=log, cwd="/", user=self.user,
+                    group=self.user, extra_groups=[] if self.user else None, start_new_session=True,
                 )  # fmt: skip
             while self.process.poll() is None:
                 if self.is_up():
@@ -126,40 +132,51 @@ class Redis(Server):
 
 
 class Postgres(Server):
-    """A primary, or with one a replica of it; its only role is postgres, its only database too."""
+    """A primary, or with one a replica of it, unless its data are in `folder` already; its only role is
+    postgres. `options` are those of its configuration."""
 
     user = "postgres" if _ROOT else None
     end = signal.SIGQUIT  # at once, without a checkpoint
+    database = "postgres"
 
-    def __init__(self, folder: Path, primary: "Postgres | None" = None) -> None:
+    def __init__(self, folder: Path, primary: "Postgres | None" = None, **options: str) -> None:
         super().__init__(folder)
         self.port = free_port()
         if primary:
-            self._run("pg_basebackup", "-d", primary.url, "-D", str(folder), "-R", "-c", "fast")
-        else:
+            self.copy(primary)
+        elif not (folder / "PG_VERSION").exists():
             self._run("initdb", "-D", str(folder), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
                       "--locale=C")  # fmt: skip
         options = {
-            "port": self.port,
+            "port": str(self.port),
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
             "fsync": "off",
             "shared_buffers": "16MB",
-            "max_connections": 40,
+            "max_connections": "40",
             "wal_retrieve_retry_interval": "200ms",
-        }
+        } | options
         switches = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         self.command = [f"{POSTGRES}/postgres", "-D", str(folder), *switches]
 
+    def copy(self, primary: "Postgres") -> None:
+        """Become a replica of `primary`, whatever it was before; it must not run."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._run("pg_basebackup", "-d", primary.url, "-D", str(self.folder), "-R", "-c", "fast")
+        self.database = primary.database
+
+    def promote(self) -> None:
+        assert self.sql("SELECT pg_promote()"), "not promoted"
+
     def _run(self, program: str, *words: str) -> None:
         subprocess.run(
-            [f"{POSTGRES}/{program}", *words], check=True, capture_output=True, cwd="/", timeout=60,
-            user=self.user, group=self.user, extra_groups=[] if self.user else None,
+            [f"{POSTGRES}/{program}", *words], check=True, capture_output=True, cwd="/",
+            timeout=30 * PATIENCE, user=self.user, group=self.user, extra_groups=[] if self.user else None,
         )  # fmt: skip
 
     @property
     def url(self) -> str:
-        return f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        return f"postgres://postgres@127.0.0.1:{self.port}/{self.database}"
 
     def sql(self, statement: str) -> Any:
         """Run it; return the first value of its first row, if there is one."""
@@ -172,6 +189,117 @@ class Postgres(Server):
         with suppress(psycopg.Error):
             return bool(self.sql("SELECT 1"))
         return False
+
+
+def get(
+    port: int, path: str, headers: dict[str, str] | None = None, timeout: float = 30
+) -> tuple[int, http.client.HTTPMessage, bytes]:
+    """Return status, headers and body."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)) as connection:
+        connection.request("GET", path, headers=headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+class Web(Server):
+    """A server that is up once the site behind it answers, if only that the database is away."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.port = free_port()
+
+    def is_up(self) -> bool:
+        with suppress(OSError, http.client.HTTPException):
+            return get(self.port, "/v1/vacancies?page[size]=1", timeout=5)[0] in (200, 503)
+        return False
+
+
+class Gunicorn(Web):
+    """The site, as deploy/gunicorn.conf.py serves it but for `switches`."""
+
+    def __init__(self, folder: Path, env: dict[str, str], *switches: str) -> None:
+        super().__init__(folder)
+        self.configure(env, *switches)
+
+    def configure(self, env: dict[str, str], *switches: str) -> None:
+        """Have these variables, and no others but the system's, from the next start on."""
+        system = ("PATH", "HOME", "LANG", "TMPDIR", "COVERAGE_PROCESS_START")
+        self.env = {name: os.environ[name] for name in system if name in os.environ} | env
+        self.pid_file = Path(f"{self.folder}.pid")
+        self.command = [
+            sys.executable, "-m", "gunicorn", "-c", str(ROOT / "deploy/gunicorn.conf.py"),
+            "-b", f"127.0.0.1:{self.port}", "-p", str(self.pid_file), "--no-control-socket",
+            "--chdir", str(ROOT), *switches,
+        ]  # fmt: skip
+
+    def workers(self) -> list[int]:
+        return self._pids()[1:]
+
+    def kill_worker(self) -> None:
+        os.kill(self.workers()[0], signal.SIGKILL)
+
+    def reload(self) -> None:
+        """New workers, with the code as it is now."""
+        assert self.process
+        self.process.send_signal(signal.SIGHUP)
+
+    def renew(self) -> None:
+        """A new gunicorn on the socket of the old one, which ends."""
+        assert self.process
+        old, new_file = self.process, Path(f"{self.pid_file}.2")
+        old.send_signal(signal.SIGUSR2)
+        until(lambda: new_file.exists() and new_file.read_text().strip())
+        pid = int(new_file.read_text())
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        until(lambda: len(children.read_text().split()) >= len(self.workers()))
+        old.send_signal(signal.SIGWINCH)
+        until(lambda: not self.workers() or self.workers() == [pid])
+        old.send_signal(signal.SIGTERM)
+        old.wait(timeout=PATIENCE)
+        self.renewed = pid
+
+    def stop_renewed(self) -> None:
+        """End what `renew` has left, which is no child of this process."""
+        os.kill(self.renewed, signal.SIGTERM)
+
+        def is_closed() -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", self.port)) != 0
+
+        until(is_closed)
+
+
+# What deploy/nginx.conf says of proxying, without what hides faults: nothing is kept, nothing is limited.
+PROXY = """
+daemon off; pid {folder}/pid; error_log stderr warn; worker_processes 1;
+events {{ worker_connections 512; }}
+http {{
+  access_log off; keepalive_requests 1000000; client_header_timeout 5s; client_body_timeout 5s;
+  client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+  uwsgi_temp_path {folder}; scgi_temp_path {folder};
+  upstream nodes {{ {nodes} }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass http://nodes; proxy_set_header Host $host; proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_next_upstream error timeout;  # for GET; what was posted is not posted again
+      proxy_connect_timeout 1s; proxy_read_timeout 25s;
+      proxy_buffers 16 64k; proxy_buffer_size 64k; proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;
+    }}
+  }}
+}}
+"""
+# One worker that dies must not put its node aside: two within a moment would leave nobody.
+UPSTREAM = "server 127.0.0.1:{} max_fails=5 fail_timeout=1s;"
+
+
+class Nginx(Web):
+    def __init__(self, folder: Path, nodes: list[Gunicorn]) -> None:
+        super().__init__(folder)
+        folder.mkdir()
+        upstream = " ".join(UPSTREAM.format(node.port) for node in nodes)
+        (folder / "conf").write_text(PROXY.format(folder=folder, port=self.port, nodes=upstream))
+        self.command = [str(NGINX), "-p", str(folder), "-c", str(folder / "conf"), "-e", "stderr"]
 
 
 def folder() -> Path:

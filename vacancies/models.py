@@ -17,6 +17,7 @@ from forms_structure.models import Form
 from jobsite.fields import WebURLField
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.querysets import FilterQuerySet, VacancyQuerySet
+from vacancies.uploads import DocumentField, ImageField
 from vacancies.validators import (
     PICTURE_RULE,
     validate_document,
@@ -43,13 +44,9 @@ class Brand(models.Model):
         verbose_name=_("application form"),
         help_text=_("For its vacancies that have none of their own. The site's form when left empty."),
     )
-    icon_small = models.ImageField(
-        _("small icon"), upload_to="brands", blank=True, validators=[validate_image]
-    )
+    icon_small = ImageField(_("small icon"), upload_to="brands", blank=True, validators=[validate_image])
     icon_small_url = WebURLField(_("small icon elsewhere"), help_text=_("Used when no file is uploaded."))
-    icon_large = models.ImageField(
-        _("large icon"), upload_to="brands", blank=True, validators=[validate_image]
-    )
+    icon_large = ImageField(_("large icon"), upload_to="brands", blank=True, validators=[validate_image])
     icon_large_url = WebURLField(_("large icon elsewhere"), help_text=_("Used when no file is uploaded."))
 
     members = models.ManyToManyField(
@@ -81,11 +78,12 @@ class Recruiter(models.Model):
     is_phone_public = models.BooleanField(
         _("show phone"), default=False, help_text=_("Shown to everybody on the public sites.")
     )
-    image = models.ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
+    image = ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
     image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
 
     class Meta:
         ordering = ["name", "pk"]
+        indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see media.py
 
     def __str__(self) -> str:
         return self.name
@@ -232,7 +230,7 @@ class Vacancy(models.Model):
     company = HtmlField()
     postcustom1 = HtmlField(_("extra information"))
 
-    image = models.ImageField(
+    image = ImageField(
         upload_to="vacancies",
         blank=True,
         validators=[validate_image, validate_picture],
@@ -338,6 +336,7 @@ class Vacancy(models.Model):
                 condition=Q(status="published", title=Upper("title")),
                 name="published_in_capitals",
             ),
+            models.Index(fields=["image"], name="vacancy_image"),  # for media.py, which gets a name
         ]
 
     def __str__(self) -> str:
@@ -436,7 +435,7 @@ class Attachment(models.Model):
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField(_("file name"), max_length=200)
-    file = models.FileField(upload_to="attachments", blank=True, validators=[validate_document])
+    file = DocumentField(upload_to="attachments", blank=True, validators=[validate_document])
     url = WebURLField(_("address elsewhere"))
     position = models.PositiveIntegerField(default=0)
 
@@ -449,6 +448,7 @@ class Attachment(models.Model):
                 violation_error_message=_("Upload a file or give an address, not both."),
             )
         ]
+        indexes = [models.Index(fields=["file"], name="attachment_file")]  # see media.py
 
     def __str__(self) -> str:
         return self.name

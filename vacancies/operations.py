@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from vacancies.listing import settle
 from vacancies.models import (
     Attachment,
     Brand,
@@ -74,7 +76,9 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
         vacancy.publish_from = min(vacancy.publish_from or at, at)
         return obstacles(vacancy=vacancy, at=at)
 
-    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
+    outcome = _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
+    transaction.on_commit(partial(settle, at=at), robust=True)  # so that no reader has to
+    return outcome
 
 
 def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, author: Any = None) -> Outcome:

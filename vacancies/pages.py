@@ -41,7 +41,7 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, object]:
-    item = VacancySerializer(vacancy, context={"request": request}).data
+    item = VacancySerializer(vacancy, context={"request": request, "preview": token}).data
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
     sections, language = serve(vacancy.served_form)
     schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))

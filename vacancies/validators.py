@@ -1,11 +1,15 @@
 """What an uploaded file must be before it is kept."""
 
+import re
 import warnings
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.core.validators import FileExtensionValidator, RegexValidator
+from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 from PIL import Image
 
@@ -14,6 +18,7 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
 IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
+JPEG_SCANS_MAX = 100  # a progressive one has about ten; each of thousands would be decoded over all pixels
 
 PICTURE_SIDE_MIN = 300  # pixels
 PICTURE_RATIO_MAX = 3
@@ -21,10 +26,16 @@ PICTURE_RULE = _(
     "Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that."
 )
 
-# What a browser would run from our own address (HTML, SVG, scripts) is not among them.
-validate_document = FileExtensionValidator(
-    ["pdf", "txt", "rtf", "doc", "docx", "odt", "xls", "xlsx", "ods", "ppt", "pptx", "jpg", "jpeg", "png"],
+DOCUMENT_BYTES_MAX = 20 * 1024 * 1024
+DOCUMENT_RULE = _(
+    "A PDF, a text, a document of Word, Excel, PowerPoint or LibreOffice without macros, of at most 20 MB, "
+    "or an image."
 )
+INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is unpacked
+
+# Whoever opens an image anywhere in this process: beyond that it is an error, before anything is decoded.
+Image.MAX_IMAGE_PIXELS = IMAGE_PIXELS_MAX
+warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 # Sites put it into a player: an address of the web, or the bare id of a video.
 validate_video = RegexValidator(
@@ -38,13 +49,21 @@ def validate_moment(moment: datetime) -> None:
         raise ValidationError(_("Choose a moment between the years 1900 and 2200."), code="range")
 
 
+def is_kept(file: Any) -> bool:
+    """Whether `file` was stored earlier, so that a rule that came later does not keep its owner from being
+    saved; or went through `vacancies.uploads` just now."""
+    return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)
+
+
+# --- Images ------------------------------------------------------------------------------------
+
+
 def validate_image(file: File) -> None:
     """Refuse what browsers may not show, what is slow to load, and what is made to exhaust memory.
 
-    Reads the header only. A file that was stored earlier is left alone, so that a rule that came
-    later does not keep its owner from being saved.
+    Reads the header only: whether the rest can be decoded, `vacancies.uploads.clean_image` finds out.
     """
-    if getattr(file, "_committed", False):
+    if is_kept(file):
         return
     if file.size > IMAGE_BYTES_MAX:
         raise ValidationError(
@@ -54,21 +73,33 @@ def validate_image(file: File) -> None:
         )
     file.seek(0)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            width, height = Image.open(file, formats=IMAGE_FORMATS).size
+        with Image.open(file, formats=IMAGE_FORMATS) as image:
+            pixels, is_jpeg = image.width * image.height, image.format in ("JPEG", "MPO")
+            # a photo of a phone may hold a second one, which is left out
+            is_animated = not is_jpeg and getattr(image, "is_animated", False)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        width = height = IMAGE_PIXELS_MAX
-    except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises for other and broken files
-        raise ValidationError(_("Use a JPEG, PNG or WebP image."), code="image_format") from error
+        pixels, is_jpeg, is_animated = IMAGE_PIXELS_MAX + 1, False, False
+    except Exception as error:  # of many kinds, for other and broken files
+        raise ValidationError(
+            _("“%(name)s” is %(kind)s. Use a JPEG, PNG or WebP image."),
+            code="image_format",
+            params={"name": file.name, "kind": kind_of(file) or _("no image that can be read")},
+        ) from error
     finally:
         file.seek(0)
     if not str(file.name).lower().endswith(IMAGE_ENDINGS):
         raise ValidationError(_("The file name must end in .jpg, .png or .webp."), code="image_ending")
-    if width * height > IMAGE_PIXELS_MAX:
+    if pixels > IMAGE_PIXELS_MAX:
         raise ValidationError(
             _("This image has more than 25 megapixels: make it smaller."), code="image_pixels"
         )
+    if is_animated:
+        raise ValidationError(_("This image moves: use one that stands still."), code="image_animated")
+    if is_jpeg and _content(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
+        raise ValidationError(UNREADABLE, code="image_unreadable")
+
+
+UNREADABLE = _("This image is damaged: open it in another program and save it again, as JPEG for instance.")
 
 
 def validate_picture(file: File) -> None:
@@ -76,10 +107,163 @@ def validate_picture(file: File) -> None:
     if getattr(file, "_committed", False):
         return
     try:
-        short, long = sorted(Image.open(file, formats=IMAGE_FORMATS).size)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        with Image.open(file, formats=IMAGE_FORMATS) as image:
+            short, long = sorted(image.size)
+    except Exception:
         return  # which validate_image says better
     finally:
         file.seek(0)
     if short < PICTURE_SIDE_MIN or long > PICTURE_RATIO_MAX * short:
         raise ValidationError(PICTURE_RULE, code="picture_shape")
+
+
+# --- Documents ---------------------------------------------------------------------------------
+
+
+def validate_document(file: File) -> None:
+    """Refuse what a browser would run from our own address (HTML, SVG, scripts), what is not what its name
+    says, and documents with macros. Of a packed document one small part is read, whatever the others would
+    unpack to."""
+    if is_kept(file):
+        return
+    name = str(file.name)
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    if ending not in ENDINGS:
+        raise ValidationError(
+            _("“%(name)s” cannot be attached. Allowed are %(allowed)s."),
+            code="document_ending",
+            params={"name": name, "allowed": ", ".join(ENDINGS)},
+        )
+    if ending in DOCUMENT_IMAGES:
+        validate_image(file)
+        return
+    if file.size > DOCUMENT_BYTES_MAX:
+        raise ValidationError(
+            _("This file is %(size).1f MB: a document may have at most 20 MB."),
+            code="document_too_large",
+            params={"size": file.size / 1024 / 1024},
+        )
+    try:
+        is_so = CONTENT[ending](file)
+    finally:
+        file.seek(0)
+    if not is_so:
+        raise ValidationError(
+            _("“%(name)s” is %(kind)s, not what .%(ending)s stands for."),
+            code="document_content",
+            params={"name": name, "ending": ending, "kind": kind_of(file) or _("something else")},
+        )
+
+
+def _content(file: File) -> bytes:
+    file.seek(0)
+    try:
+        return file.read()
+    finally:
+        file.seek(0)
+
+
+def _begins(start: bytes) -> Callable[[File], bool]:
+    return lambda file: _content(file).startswith(start)
+
+
+def _is_text(file: File) -> bool:
+    """UTF-8, as it is served, without what no text holds."""
+    content = _content(file)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", content)
+
+
+def _refuse_macros(content: bytes, *marks: bytes) -> None:
+    if any(mark in content for mark in marks):
+        raise ValidationError(_("This document holds macros: save it without them."), code="document_macros")
+
+
+def _is_old_office(stream: str) -> Callable[[File], bool]:
+    """An OLE file with the stream of that program, whose name its directory has in UTF-16."""
+
+    def check(file: File) -> bool:
+        content = _content(file)
+        if not content.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+            return False
+        _refuse_macros(content, "_VBA_PROJECT".encode("utf-16-le"))
+        return stream.encode("utf-16-le") in content
+
+    return check
+
+
+def _part(file: File, name: str) -> bytes:
+    """The beginning of one part of a packed file; empty where it has none. Nothing else is unpacked."""
+    file.seek(0)
+    if file.read(4) != b"PK\x03\x04":
+        return b""
+    try:
+        with ZipFile(file) as packed:
+            _refuse_macros("\n".join(packed.namelist()).encode(), b"vbaProject.bin", b"Basic/script-lc.xml")
+            with packed.open(name) as part:
+                return part.read(INNER_BYTES_MAX)
+    except (BadZipFile, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
+        return b""  # what zipfile raises for broken, encrypted and odd ones
+    except ValidationError:
+        raise
+    except Exception:  # zlib.error, lzma.LZMAError and their kind
+        return b""
+
+
+def _is_office(kind: str) -> Callable[[File], bool]:
+    wanted = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml".encode()
+    return lambda file: wanted in _part(file, "[Content_Types].xml")
+
+
+def _is_open_document(kind: str) -> Callable[[File], bool]:
+    wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
+    return lambda file: _part(file, "mimetype").strip() == wanted
+
+
+CONTENT: dict[str, Callable[[File], bool]] = {
+    "pdf": _begins(b"%PDF-"),
+    "txt": _is_text,
+    "rtf": _begins(rb"{\rtf"),
+    "doc": _is_old_office("WordDocument"),
+    "docx": _is_office("wordprocessingml.document"),
+    "odt": _is_open_document("text"),
+    "xls": _is_old_office("Workbook"),
+    "xlsx": _is_office("spreadsheetml.sheet"),
+    "ods": _is_open_document("spreadsheet"),
+    "ppt": _is_old_office("PowerPoint Document"),
+    "pptx": _is_office("presentationml.presentation"),
+}
+DOCUMENT_IMAGES = ("jpg", "jpeg", "png")
+ENDINGS = (*CONTENT, *DOCUMENT_IMAGES)
+
+# What people upload instead, by how it begins: to be called by its name.
+_KINDS = (
+    (rb"GIF8", "GIF"),
+    (rb"\xff\xd8\xff", "JPEG"),
+    (rb"\x89PNG", "PNG"),
+    (rb"RIFF....WEBP", "WebP"),
+    (rb"....ftyp(heic|heix|mif1|msf1|hevc)", "HEIC"),
+    (rb"....ftypavi[fs]", "AVIF"),
+    (rb"....ftyp", "MP4"),
+    (rb"BM", "BMP"),
+    (rb"II\*\x00|MM\x00\*", "TIFF"),
+    (rb"8BPS", "PSD"),
+    (rb"%!PS", "PostScript"),
+    (rb"%PDF", "PDF"),
+    (rb"PK\x03\x04", "ZIP"),
+    (rb"\xd0\xcf\x11\xe0", "OLE"),
+    (rb"MZ", "EXE"),
+    (rb"\{\\rtf", "RTF"),
+    (rb"(\xef\xbb\xbf)?\s*(<\?xml[^>]*>)?\s*(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "SVG"),
+    (rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|script)", "HTML"),
+    (rb"(\xef\xbb\xbf)?\s*<\?xml", "XML"),
+)
+
+
+def kind_of(file: File) -> str:
+    """The kind of file that `file` is, as far as its beginning tells; empty where it does not."""
+    head = _content(file)[:1000]
+    return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")

@@ -20,6 +20,9 @@ from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, reference, titled
 
+if "allauth" in settings.INSTALLED_APPS:
+    from jobsite import sign_in
+
 
 class CredentialsSerializer(serializers.Serializer):
     """What a token is issued for; as long as accounts allow, the password as it was typed."""
@@ -118,6 +121,8 @@ class TokenViewSet(ViewSet):
         user = authenticate(request._request, **asked.validated_data)
         if user is None:
             raise AuthenticationFailed("The user name or the password is wrong.")
+        if "allauth" in settings.INSTALLED_APPS and sign_in.needs_factor(user):
+            raise AuthenticationFailed("This account signs in with a second factor: a password is not enough.")
         # no session comes of it, but failures are forgotten and the moment is kept
         user_logged_in.send(sender=type(user), request=request._request, user=user)
         token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)

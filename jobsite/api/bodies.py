@@ -30,6 +30,7 @@ from django.utils.http import parse_etags
 
 from jobsite import replicas
 from jobsite.api.throttling import RateLimit
+from jobsite.logs import SOURCE
 
 MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
 PREFIXES = ("/v1/", "/v0.1/")
@@ -88,6 +89,7 @@ class Fresh(NamedTuple):
     until: datetime | None
     tag: str  # another one for another body
     headers: dict[str, str]
+    revision: int
 
 
 @dataclass
@@ -131,6 +133,7 @@ class Bodies:
 
     application: Callable[[Environ, Callable], Iterable[bytes]]
     state: Callable[[], Any]  # its `number` is the revision
+    # Asked with the state, or with None: then it reads that itself, along with what it answers.
     shortcut: Callable[[Environ, Any], Fresh | None] = lambda environ, state: None
     heads: dict[Key, list[tuple[str, str]]] = field(default_factory=dict)
     answers: "OrderedDict[Key, Answer]" = field(default_factory=OrderedDict)
@@ -144,10 +147,8 @@ class Bodies:
             return self.application(environ, start_response)
         now = time.time()
         try:
-            state = self.state()
-            if state.number < 0:  # nobody tells of changes
-                return self.application(environ, start_response)
-            answer = self.find(key, state, now)
+            state = self.state() if key in self.answers else None
+            answer = self.find(key, state, now) if state else None
             if answer is None:
                 with self.alone(key) if settings.BODY_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
@@ -161,6 +162,7 @@ class Bodies:
             return self.application(environ, start_response)  # Django says what is to be said about it
         if not RateLimit().allow_request(SimpleNamespace(META=environ)):
             return self.application(environ, start_response)
+        environ[SOURCE] = "kept"
         return answer.respond(environ, start_response, now)
 
     @staticmethod
@@ -212,6 +214,9 @@ class Bodies:
     def make(self, key: Key, state: Any, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         """Put the answer together, or let Django, and keep it if it is for everybody."""
         fresh = self.try_shortcut(environ, state)
+        revision = fresh.revision if fresh else (state or self.state()).number
+        if revision < 0:  # nobody tells of changes
+            return self.application(environ, start_response)
         head = self.heads.get(kind := _kind(key)) if fresh else None
         if head is not None and not RateLimit().allow_request(SimpleNamespace(META=environ)):
             return self.application(environ, start_response)
@@ -224,6 +229,8 @@ class Bodies:
             ours = {"cache-control", "content-length", "content-encoding"}
             head = [(name, value) for name, value in headers if name.lower() not in ours]
             until = marked
+        else:
+            environ[SOURCE] = "shortcut"
         if fresh is not None:
             if len(self.heads) >= HEADS_MAX:
                 self.heads.clear()
@@ -233,7 +240,7 @@ class Bodies:
             body = fresh.body
             until = fresh.until.timestamp() if fresh.until else float("inf")
         etag = next((value for name, value in head if name.lower() == "etag"), "")
-        answer = Answer(state.number, until, head, etag, body)
+        answer = Answer(revision, until, head, etag, body)
         self.store(key, answer)
         return answer.respond(environ, start_response, time.time())
 

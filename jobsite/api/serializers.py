@@ -53,7 +53,8 @@ class TextField(serializers.CharField):
 
 
 class AddressField(serializers.Field):
-    """Absolute URL of an uploaded file, else of one kept elsewhere, else `empty`."""
+    """Absolute URL of an uploaded file, else of one kept elsewhere, else `empty`. The token of a `preview`
+    in the context opens the file too."""
 
     def __init__(self, file: str, url: str, empty: str | None = None) -> None:
         self.file, self.url, self.empty = file, url, empty
@@ -66,4 +67,6 @@ class AddressField(serializers.Field):
             return self.empty
         if self.context.get("is_stored"):
             return AddressToken(address) if address.startswith("/") else address
+        if file and self.context.get("preview"):
+            address += f"?preview={self.context['preview']}"
         return absolute(self.context["request"], address)

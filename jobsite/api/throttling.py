@@ -1,5 +1,6 @@
 """How often one client may ask (docs/decisions.md #25)."""
 
+import math
 import re
 import time
 from typing import Any
@@ -25,7 +26,7 @@ def parse_rate(rate: str) -> tuple[int, int] | None:
 
 
 class RateLimit(BaseThrottle):
-    """RATE_LIMIT requests per client address and window, counted in the default cache.
+    """RATE_LIMIT requests per client and window, counted in the default cache.
 
     The count is one atomic increment, so it is right for all workers that share the cache. Another `rate`
     is counted apart; with RATE_LIMIT off nothing is.
@@ -40,8 +41,8 @@ class RateLimit(BaseThrottle):
         limit, seconds = rate
         now = time.time()
         window = int(now // seconds)
-        self._wait = max(1, round((window + 1) * seconds - now))
-        key = f"rate{self._rate}:{window}:{addresses.client(request)}"
+        self._wait = math.ceil((window + 1) * seconds - now)
+        key = f"rate{self._rate}:{window}:{addresses.counted(request)}"
         if cache.add(key, 1, timeout=seconds):
             return True
         try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from django.conf import settings
@@ -119,6 +119,23 @@ def note(alias: str, error: psycopg.Error) -> None:
         for watch in _replicas():
             if watch.alias == alias:
                 watch.leave_out(error, is_lost=True)
+
+
+class Standing(NamedTuple):
+    """How far a replica is."""
+
+    alias: str
+    is_well: bool
+    seconds: float | None  # behind the primary; None for more than can be told, or not known
+    bytes: int | None
+
+
+def report() -> list[Standing]:
+    """Return how far each replica is, as this process knows it."""
+    return [
+        Standing(watch.alias, watch.well_until > monotonic(), watch.seconds, watch.bytes)
+        for watch in _replicas()
+    ]
 
 
 def is_lost(alias: str) -> bool:
@@ -232,6 +249,8 @@ class _Replica(_Watch):
     def __init__(self, alias: str, primary: _Primary) -> None:
         super().__init__(alias)
         self.primary = primary
+        self.seconds: float | None = None
+        self.bytes: int | None = None
 
     def run(self) -> None:
         self.primary.has_asked.wait()  # else the first answer could be compared to nothing
@@ -241,10 +260,20 @@ class _Replica(_Watch):
         """Whether the replica had reached, when the primary was last heard of, what the primary was at
         most REPLICA_MAX_LAG seconds earlier. One that was promoted is no replica any more."""
         positions = self.primary.positions
+        self.seconds = self.bytes = None
         if position is None or not positions:
             return False
+        self.bytes = max(0, positions[-1][1] - position)
         reached = next((at for at, written in reversed(positions) if written <= position), None)
-        return reached is not None and positions[-1][0] - reached <= settings.REPLICA_MAX_LAG
+        if reached is None:
+            return False
+        self.seconds = positions[-1][0] - reached
+        return self.seconds <= settings.REPLICA_MAX_LAG
+
+    def leave_out(self, error: Exception | None, is_lost: bool = False) -> None:
+        if is_lost:
+            self.seconds = self.bytes = None
+        super().leave_out(error, is_lost)
 
 
 _watches: tuple[_Watch, ...] | None = None

@@ -41,7 +41,12 @@ sys.path.insert(0, str(ROOT))
 from tests import servers  # noqa: E402 - found by the line above
 
 BASE = "http://jobs.test"  # so that all nodes give the same bodies
-ENV = {"SECRET_KEY": "cluster", "ALLOWED_HOSTS": "*", "PUBLIC_BASE_URL": BASE, "RATE_LIMIT": "off"}
+ENV = {
+    "SECRET_KEY": "only-for-cluster-" * 4,
+    "ALLOWED_HOSTS": "127.0.0.1",
+    "PUBLIC_BASE_URL": BASE,
+    "RATE_LIMIT": "off",
+}
 MAX_LAG = 2  # seconds, REPLICA_MAX_LAG
 # A replica is asked each second, and its answer believed for three while the thread that asks is held up.
 TOO_OLD = MAX_LAG + 4  # seconds

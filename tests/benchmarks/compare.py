@@ -101,7 +101,12 @@ class Benchmark:
         self.options, self.work = options, work
         self.database_pid: int | None = None
         url = self.database_url(stack)
-        self.env = {"DATABASE_URL": url, "SECRET_KEY": "benchmark", "RATE_LIMIT": "off", "ALLOWED_HOSTS": "*"}
+        self.env = {
+            "DATABASE_URL": url,
+            "SECRET_KEY": "only-for-benchmark-" * 4,
+            "RATE_LIMIT": "off",
+            "ALLOWED_HOSTS": "127.0.0.1",
+        }
         script = [sys.executable, str(HERE / "content.py"), "fill", str(options.vacancies)]
         if subprocess.run(script, env=PLAIN | self.env).returncode:
             sys.exit("The database could not be filled.")

@@ -897,7 +897,12 @@ def main() -> int:
         elif url == "postgresql":
             port = stack.enter_context(servers.postgresql(folder / "pg"))
             url = f"postgres://postgres@127.0.0.1:{port}/postgres"
-        env = {"DATABASE_URL": url, "SECRET_KEY": "hunt", "RATE_LIMIT": "off", "ALLOWED_HOSTS": "127.0.0.1"}
+        env = {
+            "DATABASE_URL": url,
+            "SECRET_KEY": "only-for-hunt-" * 4,
+            "RATE_LIMIT": "off",
+            "ALLOWED_HOSTS": "127.0.0.1",
+        }
         os.environ.update(env)
         os.chdir(ROOT)
         set_up()

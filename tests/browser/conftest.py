@@ -10,6 +10,9 @@ import pytest
 # Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse queries.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
+# Their tests write event handlers into texts: that the policy stops those too is as it should be.
+HOSTILE = ("test_form_renderer", "test_hostile_html", "test_paste")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives a real browser; needs chromium and playwright")
@@ -30,13 +33,24 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def browser_page(chromium: Any) -> Iterator[Any]:
-    """A page in a window of its own; a script that fails on it fails the test."""
+def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
+    """A page in a window of its own; a script that fails on it fails the test, and so does whatever the
+    content security policy keeps from it, in frames and windows that it opens too."""
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
+
+    writes_handlers = request.module.__name__.endswith(HOSTILE)
+
+    def heard(message: Any) -> None:
+        if "inline event handler" in message.text and writes_handlers:
+            return
+        if "Content Security Policy" in message.text:
+            failures.append(f"{message.location.get('url')}: {message.text}")
+
+    context.on("console", heard)
     yield page
     context.close()
     assert failures == []

@@ -1,11 +1,13 @@
 """What pages of vacancies share: upload rules, thumbnails, rows that keep an order."""
 
+import logging
 from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -17,7 +19,10 @@ from jobsite.workplace import RowsInline, WorkplaceAdmin, moment
 from vacancies.fields import HtmlField
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day
+from vacancies.uploads import NO_ROOM, NotStoredError
 from vacancies.validators import IMAGE_RULE
+
+logger = logging.getLogger(__name__)
 
 
 class ProseWidget(AdminProseEditorWidget):
@@ -39,10 +44,22 @@ class ContentAdmin(WorkplaceAdmin):
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         formfield = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(formfield, forms.ImageField):
-            unusable = _("This is not a usable image.")
-            formfield.error_messages["invalid_image"] = f"{unusable} {IMAGE_RULE}"
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except NotStoredError as error:  # the form asked for room, and somebody else was faster
+            logger.error("A file could not be stored: %s", error.__cause__)
+            context = {**self.admin_site.each_context(request), "title": _("Not saved"), "text": NO_ROOM}
+            return render(request, "admin/vacancies/not_stored.html", context, status=507)
 
 
 def is_exact(until: datetime) -> bool:

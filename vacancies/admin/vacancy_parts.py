@@ -34,7 +34,9 @@ class AttachmentForm(NamedRow):
         super().clean()
         data = self.cleaned_data
         if not data.get("name"):
-            source = getattr(data.get("file"), "name", "") or urlsplit(data.get("url") or "").path
+            # one that is kept has a random name
+            upload = getattr(data.get("file"), "name", "") if "file" in self.changed_data else ""
+            source = upload or self.initial.get("name") or urlsplit(data.get("url") or "").path
             data["name"] = source.rpartition("/")[2][:200] or self.nameless()
         return data
 

@@ -178,11 +178,12 @@ PREVIEW = query(
     "A signed token from the workplace: shows the vacancy as publishing it would, whatever its state, for a "
     "day. Such an answer is never cached, and `head_recruiter` is null while nobody was chosen.",
 )
+_WORDS = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"  # at least something, and no NUL
 _OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 100}
 FACETS = (
     query(
         SEARCH,
-        {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S", "examples": ["ship engineer"]},
+        {"type": "string", "minLength": 1, "maxLength": 200, "pattern": _WORDS, "examples": ["ship engineer"]},
         f"Vacancies with all of these words, 1 to {MAX_WORDS}, in titles and texts; "
         "case and accents do not matter.",
     ),

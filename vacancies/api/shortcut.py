@@ -96,18 +96,18 @@ class Memory:
     selections: "OrderedDict[tuple, Selection]" = field(default_factory=OrderedDict)
     lock: Any = field(default_factory=Lock)
 
-    def current_counts(self, now: datetime, stands: State) -> Counts:
-        """Return the sizes of the lists in the state `stands`, what the clock has passed being written down
-        first. Raises ChangedError."""
+    def current_counts(self, now: datetime, stands: State | None) -> Counts:
+        """Return the sizes of the lists in the state `stands`, or the last known ones, what the clock has
+        passed being written down first. Raises ChangedError."""
         for _ in range(TRIES):
             counts = self.counts
-            if counts is None or counts.state != stands:
+            if counts is None or (stands and counts.state != stands):
                 counts = self.counts = count()
                 if counts is None:
                     continue
                 stands = counts.state
             if counts.next_change is None or now < counts.next_change:
-                if microseconds(now) < stands.settled:
+                if microseconds(now) < counts.state.settled:
                     break  # a clock behind that of whoever wrote it down
                 return counts
             if monotonic() < self.no_settling_before:
@@ -171,18 +171,23 @@ _PAGE = (
 )
 _CHOSEN = f"SELECT {_ROW} FROM vacancies_listing l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id "
 _ONE = (
-    "SELECT l.stamp, l.v1, l.audience, l.publish_from, l.publish_until, l.brand_id, l.form_id, r.shared "
+    "SELECT l.stamp, l.v1, l.audience, l.publish_from, l.publish_until, l.brand_id, l.form_id, "
+    "r.number, r.shared "
     "FROM vacancies_listing l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id = %s"
 )
 
 
 class Shortcut:
-    """Answers what can be put together; None means that the views have to."""
+    """Answers what can be put together; None means that the views have to.
+
+    Where the database stands need not be known: a page is put together from the sums that were read last,
+    and the statement that reads its rows tells whether they still are the sums.
+    """
 
     def __init__(self) -> None:
         self.memories: dict[str, Memory] = {}
 
-    def __call__(self, environ: dict[str, Any], stands: State) -> Fresh | None:
+    def __call__(self, environ: dict[str, Any], stands: State | None = None) -> Fresh | None:
         path = environ.get("PATH_INFO", "")
         which, single = PATHS.get(path), SINGLE.fullmatch(path)
         if not (which or single) or environ.get("SCRIPT_NAME") or "jobsite.at" in environ:
@@ -205,7 +210,7 @@ class Shortcut:
         return None
 
     def page(
-        self, which: List, path: str, base: str, query: QueryDict, memory: Memory, stands: State
+        self, which: List, path: str, base: str, query: QueryDict, memory: Memory, stands: State | None
     ) -> Fresh | None:
         if "internal" in which.verbs and is_protected():
             return None
@@ -222,6 +227,8 @@ class Shortcut:
         narrowing = {name: value for name, value in paginator.others.items() if name != "fields"}
 
         now = timezone.now()
+        if narrowing:  # whose ids are dear
+            stands = stands or state()
         counts = memory.current_counts(now, stands)
         until = counts.changes[which.name]
         if narrowing:
@@ -232,7 +239,8 @@ class Shortcut:
             rows = self.listed(which, counts, start, paginator.size) if start < total else []
             if len(rows) != len(range(start, min(start + paginator.size, total))):
                 raise ChangedError
-        if any(row[3:] != counts.state for row in rows):
+        states = {row[3:] for row in rows} or {stands or state()}
+        if counts.state.number < 0 or states != {counts.state}:
             memory.counts = None
             raise ChangedError
         made = fill_in(which.version, rows)
@@ -243,7 +251,8 @@ class Shortcut:
         body = b"".join((b'{"data":[', words.fill(data), b"],", place[1:]))
         made_of = repr([row[:2] for row in rows]).encode() + place
         tag = blake2b(made_of, digest_size=8).hexdigest()
-        return Fresh(body, until, f"{counts.state.shared:x}-{made_by().decode()}-{tag}", {})
+        tag = f"{counts.state.shared:x}-{made_by().decode()}-{tag}"
+        return Fresh(body, until, tag, {}, counts.state.number)
 
     def listed(self, which: List, counts: Counts, start: int, size: int) -> list[tuple]:
         """The rows of a page, found from the day that it begins on."""
@@ -307,19 +316,21 @@ class Shortcut:
         rows = fetch(_ONE, pk)
         if not rows:
             return None
-        stamp, document, audience, begins, ends, brand, own_form, shared = rows[0]
+        stamp, document, audience, begins, ends, brand, own_form, number, shared = rows[0]
         begins, ends, now = as_moment(begins), as_moment(ends), timezone.now()
         assert begins is not None  # of what is published
         if now < begins or (ends and ends <= now) or (audience == Audience.INTERNAL and is_protected()):
             return None
+        if number < 0:  # nobody tells of changes
+            return None
         words = memory.learnt(shared, base)
         if form:
-            return self.form(pk, form, base, own_form, brand, ends, memory)
+            return self.form(pk, form, base, own_form, brand, ends, number, memory)
         made = fill_in("v1", [(pk, stamp, document)])
         data = whole((made.get(pk) or bytes(document))[8:])
         body = b"".join((b'{"data":', words.fill(data), b"}"))
         tag = blake2b(repr((stamp, base)).encode(), digest_size=8).hexdigest()
-        return Fresh(body, ends, f"{shared:x}-{made_by().decode()}-{tag}", {})
+        return Fresh(body, ends, f"{shared:x}-{made_by().decode()}-{tag}", {}, number)
 
     def form(
         self,
@@ -329,6 +340,7 @@ class Shortcut:
         own: int | None,
         brand: int | None,
         ends: datetime | None,
+        number: int,
         memory: Memory,
     ) -> Fresh | None:
         forms, key = memory.forms, (own, None if own else brand)
@@ -349,7 +361,7 @@ class Shortcut:
         sections_json, schema, headers = served
         tag = headers["Form-Version"] + headers["Content-Language"]
         if form == "/form":
-            return Fresh(sections_json, ends, f"{tag}-form", headers)
+            return Fresh(sections_json, ends, f"{tag}-form", headers, number)
         address = f"{base}/v1/vacancies/{pk}{form}"
         parts = [dumps(address) if part == b"address" else part for part in schema]
-        return Fresh(b"".join(parts), ends, f"{tag}-{zlib.crc32(address.encode()):x}", headers)
+        return Fresh(b"".join(parts), ends, f"{tag}-{zlib.crc32(address.encode()):x}", headers, number)

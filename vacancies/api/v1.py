@@ -269,6 +269,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
             raise NotFound(NO_SUCH_VACANCY)
         return found[0]
 
+    def get_serializer_context(self) -> dict[str, Any]:
+        return super().get_serializer_context() | {"preview": self.query.get("preview")}
+
     def retrieve(self, request: Request, pk: str) -> Response:
         self.vacancy = self.get_object(Vacancy.objects.with_related())
         return Response({"data": self.get_serializer(self.vacancy).data})

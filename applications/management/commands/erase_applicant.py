@@ -15,14 +15,23 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("username")
+        parser.add_argument("username", nargs="?")
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="erase those again who are in the ERASURE_LOG, as after a restore; `restore` does so itself",
+        )
         parser.add_argument("--dry-run", action="store_true", help="report what would go, delete nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["again"] == bool(options["username"]):
+            raise UsageError("Say whom to erase, or --again.")
+        if options["again"]:
+            return self.again(options["dry_run"])
         try:
             user = privacy.find(username=options["username"])
             with rehearsal(options["dry_run"]):
-                gone = privacy.erase(user=user)
+                gone = privacy.erase(user=user, is_noted=not options["dry_run"])
         except privacy.NoSuchAccountError as error:
             raise UsageError(str(error)) from None
         except privacy.StaffAccountError:
@@ -40,4 +49,18 @@ class Command(BaseCommand):
             f"failed sign-ins, {gone['log_entries']} entries of the admin's log "
             f"({gone['log_entries_cleaned']} more cleaned).",
             **counts,
+        )
+        return None
+
+    def again(self, is_dry: bool) -> None:
+        with rehearsal(is_dry):
+            counts = privacy.erase_again()
+        if counts is None:
+            raise UsageError("There is no ERASURE_LOG.")
+        verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
+        self.finish(
+            f"{verb} {counts['erased']} accounts again, {counts['kept']} kept: something hangs on them.",
+            ok=not counts["kept"],
+            erased=counts["erased"],
+            kept=counts["kept"],
         )

@@ -14,9 +14,9 @@ const SENTENCES = new Map([
 ]);
 
 function csrfToken() {
-  const cookie = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
+  const cookie = document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]*)/);
   return cookie
-    ? decodeURIComponent(cookie.slice("csrftoken=".length))
+    ? decodeURIComponent(cookie[1])
     : document.querySelector("#builder-csrf input").value;
 }
 

@@ -1,0 +1,58 @@
+"""Breaks a site under traffic, one part after another, and prints what came of it.
+
+    python -m tests.faults [--quick] [--only KEY ...] [--logs FOLDER]
+
+Exit code 1 says that an answer was wrong or a goal not met.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+from tests import lab, servers
+from tests.faults.scenarios import scenarios
+
+QUICK = ("worker-killed", "primary-lost", "redis-frozen")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a few of them, in half the time")
+    parser.add_argument("--only", nargs="*", metavar="KEY", default=[])
+    parser.add_argument("--vacancies", type=int, default=300, metavar="N")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="to leave the logs of the servers in")
+    options = parser.parse_args()
+    if not (servers.NGINX and servers.REDIS and servers.POSTGRES):
+        sys.exit("nginx, redis-server or PostgreSQL is missing.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    servers.PATIENCE = 60
+    rows, faults, numbers, start = [], 0, count(), time.monotonic()
+    with contextlib.ExitStack() as stack:
+        folder = servers.folder()
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        if options.logs:
+            options.logs.mkdir(exist_ok=True)
+            stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
+        site = lab.Site(folder, stack, options.vacancies)
+        truth = lab.Truth()
+        print(f"up after {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        chosen = options.only or (QUICK if options.quick else scenarios(site))
+        for key in chosen:
+            result = lab.run(scenarios(site)[key], site, truth, numbers, pace=0.5 if options.quick else 1)
+            rows.append(result.cells())
+            found = result.faults()
+            faults += len(found)
+            print(key, *rows[-1], *(f"\n  {each[:400]}" for each in found[:6]), file=sys.stderr, flush=True)
+    print(lab.table(lab.Result.HEAD, rows))
+    print(f"\n{os.cpu_count()} cores, {time.monotonic() - start:.0f} s")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from jobsite.commands import Command as BaseCommand
+from vacancies.media import orphans
+
+
+class Command(BaseCommand):
+    help = "Delete uploaded files that nothing names any more, not even an older version of a vacancy."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="tell, but delete nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        files = list(self.progress(orphans(at=timezone.now()), unit="file"))
+        if not options["dry_run"]:
+            for name, _size in files:
+                default_storage.delete(name)
+        size = sum(size for _name, size in files)
+        self.finish(
+            f"{'Would delete' if options['dry_run'] else 'Deleted'} {len(files)} files, {size:,} bytes.",
+            lines=[name for name, _size in files],
+            deleted=0 if options["dry_run"] else len(files),
+            bytes=size,
+            files=[name for name, _size in files],
+        )
