@@ -212,6 +212,8 @@ if settings.OIDC_ISSUER:
     urlpatterns += [
         path("oidc/error", page(social.login_error), name="socialaccount_login_error"),
         path("oidc/cancelled", page(social.login_cancelled), name="socialaccount_login_cancelled"),
-        path("<str:provider_id>/login", page(oidc.login), name="openid_connect_login"),
-        path("<str:provider_id>/callback", page(oidc.callback), name="openid_connect_callback"),
     ]
+    for name, view in (("login", oidc.login), ("callback", oidc.callback)):
+        urlpatterns.append(
+            path(f"<str:provider_id>/{name}", page(sign_in.reachable(view)), name=f"openid_connect_{name}")
+        )

@@ -7,6 +7,8 @@ can be had for once with GUNICORN_CMD_ARGS, which comes after this file.
 
 import json
 import os
+import shutil
+import tempfile
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 preload_app = False  # HUP loads the code anew, and no connection of the database is shared over a fork
 max_requests = 200_000  # nothing is known to leak; if something does, it does not grow for ever
 max_requests_jitter = 50_000  # not all of them at once
-worker_tmp_dir = "/dev/shm"  # noqa: S108 - the sign of life must not wait for a disk
+worker_tmp_dir = "/dev/shm"  # the sign of life must not wait for a disk
 control_socket_disable = True
 
 # --- Time ----------------------------------------------------------------------------------------
@@ -58,3 +60,31 @@ def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
 
 
 util.write_error = write_problem  # gunicorn has no setting for it
+
+# --- Logs and figures ----------------------------------------------------------------------------
+
+# Requests are written down by the site (LOG_REQUESTS); these are the lines about processes.
+if os.environ.get("LOG_FORMAT", "json") == "json":
+    logconfig_dict = {
+        "formatters": {
+            "generic": {
+                "()": "pythonjsonlogger.json.JsonFormatter",
+                "fmt": "%(levelname)s %(name)s %(message)s",
+                "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "traceback"},
+                "timestamp": True,
+            }
+        },
+        "loggers": {"gunicorn.error": {"level": "INFO", "handlers": ["error_console"], "propagate": False}},
+        "root": {"level": "WARNING", "handlers": ["error_console"]},
+    }
+
+
+def on_starting(server: Any) -> None:
+    """Make a folder in memory that the processes count in, for METRICS_PORT (jobsite/metrics.py)."""
+    server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
+    os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in
+
+
+def on_exit(server: Any) -> None:
+    shutil.rmtree(server.counted_in, ignore_errors=True)

@@ -6,12 +6,38 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
-from django.http import HttpRequest
+from django.contrib.contenttypes.models import ContentType
+from django.core.paginator import InvalidPage
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from jobsite.workplace import CheckedIds, as_id
+
 admin.site.unregister([User, Group])
+
+
+def search(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    """unfold's, for which a page that there is none of is no failure."""
+    try:
+        return _search(request, extra_context)
+    except InvalidPage:
+        raise Http404 from None
+
+
+def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> HttpResponse:
+    """Django's, for rows that the reader may see: of others it would tell that they are there."""
+    kind = ContentType.objects.filter(pk__in=[as_id(content_type_id)]).first()
+    page: Any = admin.site._registry.get(kind.model_class()) if kind else None  # type: ignore[arg-type]
+    row = page and page.get_object(request, object_id)
+    if not row or not page.has_view_permission(request, row) or not hasattr(row, "get_absolute_url"):
+        raise Http404
+    return HttpResponseRedirect(row.get_absolute_url())
+
+
+_search = admin.site.search  # type: ignore[attr-defined]
+admin.site.search = search  # type: ignore[attr-defined]  # before its urls are read
 
 
 def described(permission: Permission) -> str:
@@ -29,7 +55,7 @@ def described(permission: Permission) -> str:
     return f"{kind} | {words}"
 
 
-class PermissionsAdmin(ModelAdmin):
+class PermissionsAdmin(CheckedIds, ModelAdmin):
     """A page with permissions to choose from."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:

@@ -27,7 +27,7 @@ import django
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, connections, models
+from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -430,23 +430,21 @@ def _replace(database: Path, after: Iterable[str]) -> None:
         with gzip.open(database) as packed, _create(plain) as target:
             shutil.copyfileobj(packed, target, CHUNK)
         database.unlink()
-        ours: Any = connections["default"].copy()
-        with closing(sqlite3.connect(plain)) as source:
-            for statement in after:
-                source.execute(statement)
-            source.commit()
-            # A transaction like any other: who reads sees the one or the other, who dies leaves the old one.
-            ours.ensure_connection()
-            try:
+        ours: Any = connection.copy()
+        try:
+            with closing(sqlite3.connect(plain)) as source:
+                for statement in after:
+                    source.execute(statement)
+                source.commit()
+                # A transaction like any other: who reads sees the one or the other.
+                ours.ensure_connection()
                 source.backup(ours.connection)
-            except sqlite3.Error as error:
-                raise BackupError(f"Nothing was replaced: {error}") from None
-            finally:
-                ours.close()
+        except sqlite3.Error as error:
+            raise BackupError(f"Nothing was replaced: {error}") from None
+        finally:
+            ours.close()
     else:
-        script, before, last = (
-            database.with_suffix(f".{name}.sql") for name in ("restore", "before", "after")
-        )
+        before, script, last = (database.with_suffix(f".{number}.sql") for number in range(3))
         _postgresql("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(database))
         database.unlink()
         before.write_text(

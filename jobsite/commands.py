@@ -1,14 +1,18 @@
 """The manners that every command shares: one summary, text or JSON, exit 0 ok, 1 failure, 2 usage."""
 
 import json
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import translation
 from tqdm import tqdm
+
+logger = logging.getLogger("jobsite.commands")
 
 
 @contextmanager
@@ -59,8 +63,16 @@ class Command(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         self.json = options.get("format") == "json"
-        with translation.override("en"):
-            return super().execute(*args, **options)
+        began, outcome = perf_counter(), "failed"
+        try:
+            with translation.override("en"):
+                result = super().execute(*args, **options)
+            outcome = "ok"
+            return result
+        finally:  # not what it was called with: that may name somebody
+            about: dict[str, Any] = {"command": type(self).__module__.rpartition(".")[2], "outcome": outcome}
+            about["duration_ms"] = round(1000 * (perf_counter() - began))
+            logger.info("%(command)s %(outcome)s in %(duration_ms)s ms", about, extra=about)
 
 
 class UsageError(CommandError):

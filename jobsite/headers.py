@@ -18,14 +18,9 @@ from django.http.response import HttpResponseBase
 from django_prose_editor.widgets import importmap
 
 PAGES = ("/admin", "/account", "/docs", "/preview/")
-PERMISSIONS = ", ".join(
-    f"{feature}=()"
-    for feature in (
-        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",
-        "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi", "payment", "serial", "usb",
-        "xr-spatial-tracking",
-    )  # fmt: skip
-)
+_FEATURES = """accelerometer autoplay browsing-topics camera display-capture encrypted-media geolocation
+gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-tracking"""
+PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
 
 _NOTHING_ELSE = {"default-src": [NONE], "base-uri": [NONE], "frame-ancestors": [NONE]}
 ACCOUNT = _NOTHING_ELSE | {
@@ -70,7 +65,8 @@ class Headers(CSPMiddleware):
         response = super().process_response(request, response)
         is_page = request.path_info.startswith(PAGES)
         # Other sites show our images and read the interface, by CORS; pages are nobody else's.
-        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin")
+        readers = "same-origin" if is_page else "cross-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", readers)
         if is_page:
             response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response

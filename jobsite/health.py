@@ -98,7 +98,7 @@ def cache() -> str:
     shared = caches["default"]
     server = getattr(shared, "server", None)
     if server is None:
-        return "none"
+        return "not shared"
     shared.get("ready")
     return "degraded" if server.off_until else "ok"
 

@@ -106,12 +106,10 @@ class TextFormatter(logging.Formatter):
     """A line for people, and an indented one for each of a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        message = _visible(redacted(record.getMessage()))
         current = request_id.get()
-        lines = [
-            f"{_timestamp(record.created)} {record.levelname} {record.name}{f' [{current}]' if current else ''}: "
-            f"{message}"
-        ]
+        head = f"{_timestamp(record.created)} {record.levelname} {record.name}"
+        head += f" [{current}]" if current else ""
+        lines = [f"{head}: {_visible(redacted(record.getMessage()))}"]
         if record.exc_info:
             text = redacted(self.formatException(record.exc_info))
             lines += [f"    {_visible(line)}" for line in text.splitlines()]
@@ -131,13 +129,15 @@ def _timestamp(seconds: float) -> str:
 # --- Requests ----------------------------------------------------------------------------------
 
 
+_NUMBER = re.compile("/[0-9]+(?=/|$)")
+_FAMILY = r"(?:page|filter)(?:\[|%5B)(?!search)[a-z_]{1,30}(?:\]|%5D)"
+_is_harmless = re.compile(rf"(?:sort|fields|{_FAMILY})=(?:[\w.,-]|%2C){{1,100}}", re.ASCII).fullmatch
+
+
 def operation(path: str) -> tuple[str, str | None]:
     """Return the name of what is at `path`, one of as many as there are routes, and what to write instead
     of the path where that holds more than numbers, "" if it leads nowhere."""
     return _resolved(_NUMBER.sub("/0", path))
-
-
-_NUMBER = re.compile("/[0-9]+(?=/|$)")
 
 
 @lru_cache(maxsize=1024)
@@ -148,7 +148,7 @@ def _resolved(path: str) -> tuple[str, str | None]:
         match = resolve(path)
     except (Resolver404, ValueError):
         return OTHER, ""
-    captured = map(str, (*match.args, *match.captured_kwargs.values()))
+    captured = map(str, (*match.args, *match.captured_kwargs.values()))  # type: ignore[attr-defined] # not in stubs
     is_plain = all(value.isdecimal() for value in captured)
     return match.view_name, None if is_plain else f"/{match.route}"
 
@@ -156,13 +156,7 @@ def _resolved(path: str) -> tuple[str, str | None]:
 @lru_cache(maxsize=1024)
 def query(text: str) -> str:
     """What of a query tells about the work that it makes, and nothing about who asks."""
-    return "&".join(pair for pair in text.split("&") if _KNOWN(pair))
-
-
-_BRACKETS = r"(?:\[|%5B)(?!search)[a-z_]+(?:\]|%5D)"
-_KNOWN = re.compile(
-    rf"(?i)(?:sort|fields|page{_BRACKETS}|filter{_BRACKETS})=(?:[\w.,-]|%2C){{1,100}}"
-).fullmatch
+    return "&".join(pair for pair in text.split("&") if _is_harmless(pair))
 
 
 class Requests:
@@ -184,7 +178,7 @@ class Requests:
         given = environ.get("HTTP_X_REQUEST_ID")
         own = given if given and _is_sane(given) else f"{getrandbits(64):016x}"
         request_id.set(own)
-        status: str = "500"
+        status = "500"
         headers: list[tuple[str, str]] = []
 
         def start(line: str, its: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -222,7 +216,11 @@ class Requests:
 
 def _text(environ: dict[str, Any]) -> str:
     """The path, which WSGI has as bytes in disguise."""
-    return environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace")
+    path = environ.get("PATH_INFO", "")
+    try:
+        return path.encode("latin-1").decode()
+    except UnicodeError:  # Django writes its own reading of it over it
+        return path
 
 
 def _size(body: Any, headers: list[tuple[str, str]]) -> int | None:

@@ -146,7 +146,7 @@ class Site:
         if "migrations" in found:
             is_there = found["migrations"] == "ok"
             yield _gauge("migrated", "Whether all migrations are applied.", (), {(): is_there})
-        if (cache := found.get("cache", "none")) != "none":
+        if (cache := found.get("cache", "not shared")) != "not shared":
             yield _gauge("cache_up", "Whether the shared cache answers.", (), {(): cache == "ok"})
 
         standings = replicas.report()

@@ -152,7 +152,7 @@ METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
 # Where there are more threads than connections to be had: a number, for so many in each process, or
 # "pgbouncer", where such a one hands them out by the transaction.
 DATABASE_POOL = env.str("DATABASE_POOL", "")
-# Seconds that a statement may take, and a third of it for a lock; 0 for no end, as commands need it.
+# Seconds that a statement may take, and at most two of them for a lock; 0 for no end, as commands need it.
 STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
 REPLICA_MAX_LAG = env.float("REPLICA_MAX_LAG", default=5)  # seconds behind the primary
 
@@ -170,7 +170,8 @@ def postgresql(database: dict[str, Any], pool: str = "") -> dict[str, Any]:
         options["prepare_threshold"] = 2**31  # only what asks to be prepared is, and planned once
         said: dict[str, Any] = {"plan_cache_mode": "force_generic_plan"}
         if STATEMENT_TIMEOUT:
-            said |= {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": STATEMENT_TIMEOUT * 333}
+            lock = min(STATEMENT_TIMEOUT * 333, 2000)  # a bad migration is felt as a refusal, not as a hanging
+            said |= {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": lock}
         options["options"] = " ".join(f"-c {name}={value}" for name, value in said.items())
     if pool.isdecimal():
         options["pool"] = {"min_size": 1, "max_size": int(pool), "timeout": 2}
@@ -196,6 +197,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     DATABASES["default"] = postgresql(DATABASES["default"], DATABASE_POOL)
+    if "JOBSITE_SERVES" in os.environ:  # a command may wait
+        DATABASES["default"]["ENGINE"] = "jobsite.replicas"
 for _number, _url in enumerate(env.list("REPLICA_URLS", default=[]), start=1):
     DATABASES[f"replica_{_number}"] = {
         # A pool would wait for a frozen server without an end.
@@ -289,7 +292,8 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-SIGN_IN_RATE = "20/min"  # posts to pages that ask for a password from an address, while RATE_LIMIT is on
+# Posts of passwords and codes from an address, to pages and for tokens, while RATE_LIMIT is on.
+SIGN_IN_RATE = env.str("SIGN_IN_RATE", "20/min")
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -319,12 +323,18 @@ if SECOND_FACTOR != "off" or OIDC_ISSUER:
     ACCOUNT_ADAPTER = "jobsite.sign_in.AccountAdapter"
     ACCOUNT_EMAIL_VERIFICATION = "none"  # addresses are kept by whoever manages accounts
 if SECOND_FACTOR != "off":
-    INSTALLED_APPS += ["allauth.mfa"]
+    INSTALLED_APPS += ["django.contrib.humanize", "allauth.mfa"]
     MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
     MFA_PASSKEY_LOGIN_ENABLED = True
     MFA_ALLOW_UNVERIFIED_EMAIL = True
     MFA_TOTP_TOLERANCE = 1  # the code before still counts: clocks differ, people type slowly
     MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
+    MFA_FORMS = {
+        "add_webauthn": "jobsite.sign_in.AddPasskeyForm",
+        "authenticate_webauthn": "jobsite.sign_in.PasskeyForm",
+        "login_webauthn": "jobsite.sign_in.PasskeyLoginForm",
+        "reauthenticate_webauthn": "jobsite.sign_in.PasskeyConfirmForm",
+    }
 if OIDC_ISSUER:
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
     SOCIALACCOUNT_ADAPTER = "jobsite.sign_in.OidcAdapter"
@@ -338,7 +348,7 @@ if OIDC_ISSUER:
                     "name": OIDC_NAME,
                     "client_id": env.str("OIDC_CLIENT_ID"),
                     "secret": env.str("OIDC_CLIENT_SECRET"),
-                    # domains whose addresses count as verified where the provider does not say whether they are
+                    # domains whose addresses count as verified where the provider does not say so
                     "settings": {
                         "server_url": OIDC_ISSUER,
                         "verified_email": env.list("OIDC_EMAIL_DOMAINS", default=[]),

@@ -4,9 +4,11 @@ The pages are allauth's in the site's own look (templates/allauth), at the addre
 signing in by name and password stays Django's, with django-axes before it.
 """
 
+import logging
 import time
 import unicodedata
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,22 +27,48 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from requests import RequestException
 
 from jobsite.api import addresses
+
+logger = logging.getLogger(__name__)
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 FRESH = 300  # seconds in which nobody is asked to prove again who they are
 
 if HAS_FACTORS:
+    from allauth.mfa.adapter import get_adapter as get_mfa_adapter
     from allauth.mfa.models import Authenticator
     from allauth.mfa.signals import authenticator_added
     from allauth.mfa.utils import is_mfa_enabled
+    from allauth.mfa.webauthn import forms as webauthn
 
     @receiver(authenticator_added)
     def count_as_used(request: HttpRequest, user: Any, authenticator: Any, **kwargs: Any) -> None:
         """Whoever sets a factor up has shown that it works."""
         if authenticator.type != Authenticator.Type.RECOVERY_CODES:
             record_authentication(request, user, "mfa", type=authenticator.type)
+
+    class Guarded:
+        """What is posted as a credential and is none is a mistake in a form, not a failure of the server."""
+
+        def full_clean(self: Any) -> None:
+            try:
+                super().full_clean()  # type: ignore[misc]
+            except (AttributeError, KeyError, TypeError, ValueError):
+                self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
+
+    class AddPasskeyForm(Guarded, webauthn.AddWebAuthnForm):
+        pass
+
+    class PasskeyForm(Guarded, webauthn.AuthenticateWebAuthnForm):
+        pass
+
+    class PasskeyLoginForm(Guarded, webauthn.LoginWebAuthnForm):
+        pass
+
+    class PasskeyConfirmForm(Guarded, webauthn.ReauthenticateWebAuthnForm):
+        pass
 
 
 def hide_from_admin() -> None:
@@ -67,8 +95,8 @@ def by_password(request: HttpRequest, user: Any, then: str) -> HttpResponse:
 
 
 class SecondFactorGate:
-    """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for it,
-    whoever has none is led to set one up. An identity provider sees to its own."""
+    """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for
+    it, whoever has none is led to set one up. An identity provider sees to its own."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -141,9 +169,26 @@ class OidcAdapter(DefaultSocialAccountAdapter):
                 for user in get_user_model().objects.filter(email__iexact=each.email, is_active=True)
                 if _folded(user.email) == _folded(each.email)
             ]
-            if len(users) == 1 and not users[0].socialaccount_set.exists():
+            from allauth.socialaccount.models import SocialAccount  # installed only with a provider
+
+            if len(users) == 1 and not SocialAccount.objects.filter(user=users[0]).exists():
                 return users[0]
         return None
+
+
+def reachable(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """`view` of the identity provider, or a page that says that it does not answer."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except RequestException as error:
+            logger.error("The identity provider does not answer: %s.", type(error).__name__)
+            context = {"heading": _("No answer"), "oidc_name": settings.OIDC_NAME}
+            return render(request, "registration/stranger.html", context, status=503)
+
+    return answer
 
 
 def refuse(request: HttpRequest) -> HttpResponse:

@@ -10,6 +10,7 @@ from rest_framework.routers import SimpleRouter
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
 from applications.lockout import limited
+from jobsite.admin import view_on_site
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
@@ -45,6 +46,7 @@ urlpatterns = [
         "admin/texts.js", JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]), name="texts"
     ),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(view_on_site)),
     path("admin/", admin.site.urls),
     path("media/<path:name>", media, name="media"),
 ]

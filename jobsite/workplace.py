@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -34,7 +36,30 @@ def with_named_parts(field: Any) -> Any:
     return field
 
 
-class WorkplaceAdmin(ModelAdmin):
+class CheckedIds:
+    """What a page of ours sends as an id is one; Django looks anything up as it comes, and fails."""
+
+    def _check(self, request: HttpRequest, sent: Any) -> None:
+        own = {field.name for field in self.opts.get_fields() if field.is_relation}  # type: ignore[attr-defined]
+        for inline in self.get_inlines(request, None):  # type: ignore[attr-defined]
+            own |= {field.name for field in inline.model._meta.fields if field.is_relation}
+        for name, values in sent.lists():
+            if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
+                raise BadRequest(f"{name} is no id.")
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        self._check(request, request.GET)
+        self._check(request, request.POST)
+        return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
+
+    def response_action(self, request: HttpRequest, queryset: Any) -> Any:
+        chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        if any(as_id(pk) is None for pk in chosen):
+            raise BadRequest("What is chosen are no ids.")
+        return super().response_action(request, queryset)  # type: ignore[misc]
+
+
+class WorkplaceAdmin(CheckedIds, ModelAdmin):
     """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
 
     warn_unsaved_form = True

@@ -55,7 +55,9 @@ ENV = {
 class Site:
     """All servers, one started after another; the database is filled before it is copied."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, data: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, stack: contextlib.ExitStack, count: int, data: Path | None = None
+    ) -> None:
         def end(server: servers.Server) -> None:
             with contextlib.suppress(Exception):  # and go on with the others
                 server.stop()
@@ -72,19 +74,47 @@ class Site:
         self.primary = up(servers.Postgres(data or folder / "primary", **more))
         self.primary.end = servers.signal.SIGINT  # in order, so that the data can be used again
         self.primary.database = largest(self.primary) or "postgres"
-        self.env = ENV | {"DATABASE_URL": self.primary.url, "STATIC_ROOT": str(folder / "static")}
-        self.token = fill(self.env, count)
+        self.env = ENV | {"STATIC_ROOT": str(folder / "static")}
+        self.token = fill(self.env | {"DATABASE_URL": self.primary.url}, count)
         copies = [servers.Postgres(folder / f"replica_{n}", self.primary, **more) for n in (1, 2)]
         self.replicas = [up(copy) for copy in copies]
+        follow(self.addresses)
         self.redis = up(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url
         self.nodes = [up(servers.Gunicorn(folder / f"node_{n}", self.whole)) for n in (1, 2)]
         self.nginx = up(servers.Nginx(folder / "nginx", self.nodes))
 
     @property
+    def addresses(self) -> str:
+        """The DATABASE_URL that finds whoever is the primary."""
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in (self.primary, *self.replicas))
+        return f"postgres://postgres@{hosts}/{self.primary.database}?target_session_attrs=read-write"
+
+    @property
     def whole(self) -> dict[str, str]:
         """The environment of nodes that know all databases."""
-        return self.env | {"REPLICA_URLS": ",".join(replica.url for replica in self.replicas)}
+        replicas = ",".join(replica.url for replica in self.replicas)
+        return self.env | {"DATABASE_URL": self.addresses, "REPLICA_URLS": replicas}
+
+    @property
+    def alone(self) -> dict[str, str]:
+        """The environment of nodes that know the primary only."""
+        return self.env | {"DATABASE_URL": self.primary.url}
+
+    def fail_over(self) -> None:
+        """Let the replica that has more become the primary."""
+        order = "SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')"
+        self.replicas.sort(key=lambda replica: replica.sql(order))
+        self.replicas[-1].promote()
+
+    def rejoin(self) -> None:
+        """Make the old primary, which was lost, and the other replica new copies of the primary that is."""
+        new, *others = self.replicas.pop(), self.primary, *self.replicas
+        for server in others:
+            server.stop()
+            server.copy(new)
+            server.start()
+        self.primary, self.replicas = new, others
 
     def configure(self, env: dict[str, str], *switches: str) -> None:
         """Let the nodes be started like this."""
@@ -103,13 +133,14 @@ class Site:
             if server.process.poll() is not None:
                 server.start()
         for replica in self.replicas:
-            replica.sql("SELECT pg_wal_replay_resume()")
+            replica.sql("SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()")
 
 
 def largest(server: servers.Postgres) -> str | None:
     """The name of the largest database with vacancies."""
-    names = "SELECT string_agg(datname, ' ' ORDER BY pg_database_size(oid) DESC) FROM pg_database WHERE datallowconn"
-    for server.database in server.sql(names).split():
+    names = "SELECT string_agg(datname, ' ' ORDER BY pg_database_size(oid) DESC) FROM pg_database"
+    for name in server.sql(f"{names} WHERE datallowconn").split():
+        server.database = name
         if server.sql("SELECT 1 FROM pg_tables WHERE tablename = 'vacancies_vacancy'"):
             return server.database
     server.database = "postgres"
@@ -203,6 +234,7 @@ class Truth:
         self.counts = Counter(shown.iterator())
         own_options = offered.filter(vacancy__in=self.pool).values_list("vacancy", *names)
         self.options = [(row[0], row[1:]) for row in own_options]
+        self.paused = threading.Event()  # nobody reads or writes
         self.items: dict[tuple, int] = {}
         self.forms: dict[str, bytes] = {}
 
@@ -305,6 +337,18 @@ def fill(env: dict[str, str], count: int) -> str:
     return issue(user=applicant, lifetime=timedelta(days=1))[1]
 
 
+def follow(addresses: str) -> None:
+    """Let Django, here too, find whoever is the primary."""
+    import environ
+    from django.db import connections
+
+    connections.close_all()
+    for name, value in environ.Env.db_url_config(addresses).items():
+        known = connections.settings["default"]
+        known[name] = known[name] | value if name == "OPTIONS" else value
+        connections["default"].settings_dict[name] = known[name]
+
+
 def pool() -> list[int]:
     """The ids of POOL public vacancies that are offline and have no dates, made if need be."""
     from django.utils import timezone
@@ -340,7 +384,8 @@ class Writer(threading.Thread):
         due = time.monotonic()
         while not self.ended.wait(max(0, due - time.monotonic())):
             due = max(due + 1 / RATE, time.monotonic() - 1)  # what was missed is not caught up with
-            self.write(next(self.numbers))
+            if not self.truth.paused.is_set():
+                self.write(next(self.numbers))
         self.disconnect()
 
     @staticmethod
@@ -448,6 +493,9 @@ class Walker(threading.Thread):
 
     def run(self) -> None:
         while not self.ended.is_set():
+            if self.truth.paused.is_set():
+                time.sleep(0.01)
+                continue
             path, *what = self.choose()
             asked = time.monotonic()
             try:
@@ -536,7 +584,11 @@ class Walker(threading.Thread):
 def is_refusal(status: int, headers: Any) -> bool:
     """Whether it is said, in the house's way, that the same can be asked again in a moment."""
     kind = headers.get("Content-Type", "")
-    return status == 503 and "Retry-After" in headers and kind.startswith(("application/problem+json", "text/html"))
+    return (
+        status == 503
+        and "Retry-After" in headers
+        and kind.startswith(("application/problem+json", "text/html"))
+    )
 
 
 # --- The admin -------------------------------------------------------------------------------------------
@@ -592,7 +644,9 @@ class Recruiter(threading.Thread):
         super().__init__(daemon=True)
         self.port, self.pks, self.ended = port, pks, ended
         self.cookies: dict[str, str] = {}
-        self.said: dict[int, list[str]] = {pk: [] for pk in pks}  # the title that was saved, those tried since
+        self.said: dict[int, list[str]] = {
+            pk: [] for pk in pks
+        }  # the title that was saved, those tried since
         self.saved = 0
         self.refused: list[tuple[float, str]] = []
         self.failed: list[tuple[float, str]] = []
@@ -656,6 +710,7 @@ class Recruiter(threading.Thread):
 
 # --- What is measured ------------------------------------------------------------------------------------
 
+
 @dataclass
 class Scenario:
     """What is done to a site under traffic, and what may come of it."""
@@ -664,7 +719,9 @@ class Scenario:
     goal: str
     acts: list[tuple[float, str, Callable[[], Any]]]  # when in seconds, called what, what
     seconds: float
-    is_alone: bool = False  # one node without replicas, asked directly, half of the clients without keep-alive
+    is_alone: bool = (
+        False  # one node without replicas, asked directly, half of the clients without keep-alive
+    )
     switches: tuple[str, ...] = ()  # of gunicorn's
     env: dict[str, str] = field(default_factory=dict)  # of the nodes, beside their own
     writes: bool = True
@@ -731,20 +788,22 @@ class Result:
     def cells(self) -> list[Any]:
         healed, recruiter, writer = self.healed_after, self.recruiter, self.writer
         saves = f"{recruiter.saved} ({len(recruiter.failed + recruiter.refused)} not)" if recruiter else "-"
-        took = self.all("took")
+        took, failed, refused = self.all("took"), len(self.all("failed")), len(self.all("refused"))
         return [
-            self.scenario.title, len(took), len(self.all("failed")), len(self.all("refused")), len(self.wrong),
-            f"{1000 * max(took):.0f}", "-" if healed is None else f"{healed:.1f}", saves,
-            len(writer.shown) if writer else "-", self.scenario.goal,
+            self.scenario.title, len(took), failed, refused, len(self.wrong), f"{1000 * max(took):.0f}",
+            "-" if healed is None else f"{healed:.1f}", saves, len(writer.shown) if writer else "-",
+            self.scenario.goal,
         ]  # fmt: skip
 
 
 def run(scenario: Scenario, site: Site, truth: Truth, numbers: Iterator[int], pace: float = 1) -> Result:
     """Let it happen under traffic, bring everything back, and compare what is shown then."""
-    env = site.env if scenario.is_alone else site.whole
+    env = site.alone if scenario.is_alone else site.whole
     site.configure(env | scenario.env, *scenario.switches)
     ended, port = threading.Event(), (site.nodes[0] if scenario.is_alone else site.nginx).port
-    walkers = [Walker(truth, port, site.token, ended, scenario.is_alone and n % 2 == 0) for n in range(CLIENTS)]
+    walkers = [
+        Walker(truth, port, site.token, ended, scenario.is_alone and n % 2 == 0) for n in range(CLIENTS)
+    ]
     writer = Writer(truth, port, numbers) if scenario.writes else None
     recruiter = Recruiter(port, truth.saved, ended) if scenario.saves else None
     threads: list[threading.Thread] = [*walkers, *filter(None, (writer, recruiter))]

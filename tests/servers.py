@@ -1,5 +1,5 @@
-"""Real servers of the tests' own, to be killed and frozen: PostgreSQL with streaming replicas, Redis, the site
-under gunicorn, nginx in front of it."""
+"""Real servers of the tests' own, to be killed and frozen: PostgreSQL with streaming replicas, Redis, the
+site under gunicorn, nginx in front of it."""
 
 import http.client
 import os

@@ -24,16 +24,13 @@ STEP = 5_000  # rows
 PATIENCE = 50  # milliseconds that a reader waits for a lock
 # What makes the items of a vacancy, beside its own row.
 PARTS = ("vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment")
-_CARRIERS = "SELECT vacancy_id FROM vacancies_vacancyoption WHERE option_id"
-# What moves options from one key of an item to another: table, column, and whose items those are.
+_CARRIERS = "SELECT vacancy_id FROM vacancies_vacancyoption WHERE option_id IN"
+# What moves options from one key of an item to another: table, column, and which options those are.
 MOVES = (
-    ("vacancies_filteroption", "filter_id", f"{_CARRIERS} = NEW.id"),
-    (
-        "vacancies_filter",
-        "keyword",
-        f"{_CARRIERS} IN (SELECT id FROM vacancies_filteroption WHERE filter_id = NEW.id)",
-    ),
+    ("vacancies_filteroption", "filter_id", "id = NEW.id"),
+    ("vacancies_filter", "keyword", "filter_id = NEW.id"),
 )
+_OPTIONS = "SELECT id FROM vacancies_filteroption WHERE"
 KEYS = "audience, is_hot, publish_from, publish_until, brand_id, form_id"
 # The columns of `Tally` and what of a listing counts there.
 LISTS = {
@@ -192,11 +189,11 @@ def _sqlite() -> Iterator[str]:
                 f"{verb} ON {table}",
                 f"UPDATE vacancies_listing {anew} WHERE vacancy_id IN ({touched})",
             )
-    for table, column, carriers in MOVES:
+    for table, column, moved in MOVES:
         yield from trigger(
             f"{table}_moved_listing",
             f"UPDATE OF {column} ON {table} WHEN OLD.{column} <> NEW.{column}",
-            f"UPDATE vacancies_listing {anew} WHERE vacancy_id IN ({carriers})",
+            f"UPDATE vacancies_listing {anew} WHERE vacancy_id IN ({_CARRIERS} ({_OPTIONS} {moved}))",
         )
 
     def counted(row: str, sign: str) -> Iterator[str]:
@@ -300,10 +297,14 @@ def _postgresql() -> Iterator[str]:
                 f"AND (stamp <> {_STAMP} OR v1 IS NOT NULL OR v0_1 IS NOT NULL);",
             )
         yield from trigger(f"{table}_none_listing", table, "TRUNCATE", f"UPDATE {listing} {anew};")
-    for table, column, carriers in MOVES:
-        name = f"{table}_moved_listing"
+    for table, column, moved in MOVES:
+        name, carriers = f"{table}_moved_listing", f"{_CARRIERS} ({_OPTIONS} {moved})"
         yield (
             f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            # Who gives such an option to a vacancy, or publishes one that has it, is waited for and waits.
+            f"PERFORM 1 FROM {table} WHERE id = NEW.id FOR UPDATE; "
+            f"PERFORM 1 FROM vacancies_filteroption WHERE {moved} ORDER BY id FOR UPDATE; "
+            f"PERFORM 1 FROM {vacancy} WHERE id IN ({carriers}) ORDER BY id FOR NO KEY UPDATE; "
             f"UPDATE {listing} {anew} WHERE vacancy_id IN ({carriers}); RETURN NULL; END $$"
         )
         yield (

@@ -131,10 +131,11 @@ def media(request: HttpRequest, name: str) -> Any:
     shown, is_public = found
     # They are compressed already, and parts of them are asked for by their place in the file.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
-    file = StaticFile(default_storage.path(name), _headers(name, shown.title).items())
+    headers = _headers(name, shown.title)
+    file = StaticFile(default_storage.path(name), list(headers.items()))
     response: Any
     if settings.X_ACCEL_PREFIX:
-        response = HttpResponse(headers=_headers(name, shown.title))
+        response = HttpResponse(headers=headers)
         response["ETag"] = file.etag  # made as nginx makes it
         response["X-Accel-Redirect"] = quote(f"{settings.X_ACCEL_PREFIX}{name}")
     else:

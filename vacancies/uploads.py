@@ -28,7 +28,7 @@ from vacancies.validators import (
     validate_image,
 )
 
-# How each format is written: about as large as it came, in a second or two at 25 megapixels.
+# How each format is written: about as large as it came, in some seconds at 25 megapixels.
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     "JPEG": (".jpg", {"quality": 90, "optimize": True}),
     "PNG": (".png", {"compress_level": 6}),

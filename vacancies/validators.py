@@ -18,6 +18,7 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
 IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
+UNREADABLE = _("This image is damaged: open it in another program and save it again, as JPEG for instance.")
 JPEG_SCANS_MAX = 100  # a progressive one has about ten; each of thousands would be decoded over all pixels
 
 PICTURE_SIDE_MIN = 300  # pixels
@@ -80,10 +81,13 @@ def validate_image(file: File) -> None:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         pixels, is_jpeg, is_animated = IMAGE_PIXELS_MAX + 1, False, False
     except Exception as error:  # of many kinds, for other and broken files
+        kind = kind_of(file)
+        if kind in ("JPEG", "PNG", "WebP"):
+            raise ValidationError(UNREADABLE, code="image_unreadable") from error
         raise ValidationError(
             _("“%(name)s” is %(kind)s. Use a JPEG, PNG or WebP image."),
             code="image_format",
-            params={"name": file.name, "kind": kind_of(file) or _("no image that can be read")},
+            params={"name": file.name, "kind": kind or _("no image that can be read")},
         ) from error
     finally:
         file.seek(0)
@@ -97,9 +101,6 @@ def validate_image(file: File) -> None:
         raise ValidationError(_("This image moves: use one that stands still."), code="image_animated")
     if is_jpeg and _content(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
         raise ValidationError(UNREADABLE, code="image_unreadable")
-
-
-UNREADABLE = _("This image is damaged: open it in another program and save it again, as JPEG for instance.")
 
 
 def validate_picture(file: File) -> None:

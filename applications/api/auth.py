@@ -19,6 +19,7 @@ from applications.api import schema
 from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
 from jobsite.api.openapi import example, reference, titled
+from jobsite.api.throttling import RateLimit
 
 if "allauth" in settings.INSTALLED_APPS:
     from jobsite import sign_in
@@ -112,6 +113,10 @@ class TokenViewSet(ViewSet):
     def get_permissions(self) -> list[Any]:
         return [IsAuthenticated() if self.request.method == "DELETE" else AllowAny()]
 
+    def get_throttles(self) -> list[Any]:
+        tries = [RateLimit(settings.SIGN_IN_RATE)] if self.request.method == "POST" else []
+        return [*super().get_throttles(), *tries]
+
     def perform_authentication(self, request: Request) -> None:
         """Credentials are looked at where a permission asks: a stale token does not stop a new one."""
 
@@ -122,7 +127,7 @@ class TokenViewSet(ViewSet):
         if user is None:
             raise AuthenticationFailed("The user name or the password is wrong.")
         if "allauth" in settings.INSTALLED_APPS and sign_in.needs_factor(user):
-            raise AuthenticationFailed("This account signs in with a second factor: a password is not enough.")
+            raise AuthenticationFailed("This account needs a second factor: a password is not enough.")
         # no session comes of it, but failures are forgotten and the moment is kept
         user_logged_in.send(sender=type(user), request=request._request, user=user)
         token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)

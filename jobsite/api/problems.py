@@ -8,8 +8,11 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.utils.encoding import escape_uri_path
+from django.utils.translation import gettext
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
@@ -68,6 +71,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, SuspiciousOperation | BadRequest):
         exc = exceptions.ParseError("The request could not be understood.")
+    if isinstance(exc, AWAY):
+        return unavailable(request, exc)
     if not isinstance(exc, exceptions.APIException):
         logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
         got_request_exception.send(sender=type(context["view"]), request=request)
@@ -83,6 +88,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, exceptions.MethodNotAllowed):
         headers["Allow"] = ", ".join(context["view"].allowed_methods)
     detail = str(exc.detail)
+    if isinstance(exc, exceptions.UnsupportedMediaType):
+        detail = "The body must be JSON: application/json."  # DRF would repeat what came
     if isinstance(exc, InvalidParameters):
         members["errors"] = [asdict(error) for error in exc.errors]
     elif isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
@@ -91,6 +98,24 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         members["errors"] = [{"parameter": name, "detail": text} for name, text in texts.items()]
         detail = " ".join(f"{name}: {text}" for name, text in texts.items())
     return problem(request, exc.status_code, detail, headers, **members)
+
+
+# What a database raises that is away, or that gave up on a lock or a slow query.
+AWAY = (OperationalError, InterfaceError)
+
+
+def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
+    """A 503, to be asked again in a moment: a problem document, or a page for people."""
+    # The text of an error may name hosts, and many requests fail at once: no traceback for each.
+    logger.error("The database could not answer %s: %s", escape_uri_path(request.path), type(exc).__name__)
+    headers = {"Retry-After": "2", "Cache-Control": "no-store"}
+    if is_api(request):
+        response = problem(request, 503, "The database cannot be reached just now.", headers)
+    else:
+        page = render_to_string("503.html", {"heading": gettext("One moment")})
+        response = HttpResponse(page, status=503, headers=headers)
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 class ProblemMiddleware:
@@ -105,6 +130,9 @@ class ProblemMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        return unavailable(request, exc) if isinstance(exc, AWAY) else None
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from jobsite.online import DropTriggers
+
 
 class Migration(migrations.Migration):
     initial = True
@@ -21,4 +23,5 @@ class Migration(migrations.Migration):
                 ("number", models.BigIntegerField(default=0)),
             ],
         ),
+        DropTriggers("jobsite_note|jobsite_revision"),
     ]

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from jobsite.online import DropTriggers
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -19,4 +21,5 @@ class Migration(migrations.Migration):
             name="shared",
             field=models.BigIntegerField(db_default=0, default=0),
         ),
+        DropTriggers("jobsite_note|jobsite_revision"),
     ]

@@ -4,20 +4,26 @@ A thread for each server asks it once a second how far it is: the primary how fa
 how far it has replayed. A replica is as fresh as the latest position of the primary that it has reached.
 So no clocks are compared, an idle primary makes nobody late, and a replica that lost its primary is left
 out as soon as it misses something. While the primary is away nothing is missed: who was fresh stays in.
+How far the primary was is kept in the shared cache too, for processes that start while it is away.
+
+A primary that is silent, as a host that hangs is, ends no wait by itself: its connections are cut here.
 """
 
 import itertools
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import psycopg
 from django.conf import settings
+from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.models import Model
 
@@ -27,14 +33,23 @@ PREFIX = "replica_"
 PUBLIC = ("jobsite", "vacancies", "forms_structure")
 
 EVERY = 1.0  # seconds between two questions to a server
-WITHIN = 0.5  # seconds it may take to answer one
+WITHIN = 0.5  # seconds it may take to answer one,
+PRIMARY_WITHIN = 3.0  # for the one that nobody stands in for; longer than any hiccup of a well server
+FIRST = 2.5  # seconds that requests to a new process wait for the first answer
 GOOD_FOR = 3.0  # seconds that an answer is believed, should the thread that asks be held up
 TICK = 0.1  # seconds between two looks of a waiting query at whether its server is lost
+
+POSITION = "replicas.position"  # of the primary, in the cache
+REMEMBERED = 3600  # seconds
 
 # Errors of a query that the primary would answer with too.
 _OF_THE_QUERY = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.QueryCanceled)
 
 logger = logging.getLogger(__name__)
+
+
+class SilentError(psycopg.OperationalError):
+    """A server keeps its connection, and does not answer."""
 
 
 class LostError(OperationalError):
@@ -55,9 +70,14 @@ _reading: ContextVar[Read | None] = ContextVar("reading", default=None)
 def choose() -> str:
     """Return the alias to read from: a replica that is well, each in its turn, else "default".
 
-    Costs no query. Until the replicas have been asked for the first time, none of them is known as well.
+    Costs no query. Only a process that is new waits, until they have been asked for the first time.
     """
     well = [watch for watch in _replicas() if watch.well_until > monotonic()]
+    if not well:
+        for watch in _replicas():
+            if watch.has_asked.is_set() or not watch.has_asked.wait(FIRST):
+                continue
+            well += [watch] if watch.well_until > monotonic() else []
     return well[next(_turn) % len(well)].alias if well else DEFAULT_DB_ALIAS
 
 
@@ -143,6 +163,34 @@ def is_lost(alias: str) -> bool:
     return any(watch.is_lost for watch in _replicas() if watch.alias == alias)
 
 
+_to_primary: WeakSet[Any] = WeakSet()
+_adding = threading.Lock()
+
+
+def guarded(connect: Callable[[], Any]) -> Any:
+    """Return a new connection to the primary, which is cut should that fall silent. Raises SilentError
+    where it has, for nobody to wait until it is known once more."""
+    _replicas()  # the threads have to be there
+    if _watches and _watches[0].is_silent:
+        raise SilentError("the server does not answer")
+    raw = connect()
+    with _adding:
+        _to_primary.add(raw)
+    return raw
+
+
+def _cut_off() -> None:
+    """Cut the connections to the primary: whoever waits for an answer, in libpq even, gets an error."""
+    with _adding:
+        cut = list(_to_primary)
+    for raw in cut:
+        with (
+            suppress(OSError, psycopg.Error),  # it is closed already
+            socket.socket(fileno=os.dup(raw.fileno())) as twin,
+        ):
+            twin.shutdown(socket.SHUT_RDWR)
+
+
 def watched(generator: Generator, is_over: Callable[[], bool]) -> Generator:
     """The dialogue of psycopg with a server, given up once `is_over()`. A frozen server keeps its sockets
     open, so that nothing but the client's own clock ends a wait for it."""
@@ -151,7 +199,7 @@ def watched(generator: Generator, is_over: Callable[[], bool]) -> Generator:
         while True:
             ready = yield state
             if not ready and is_over():
-                raise psycopg.OperationalError("the server has stopped to answer")
+                raise SilentError("the server has stopped to answer")
             state = generator.send(ready)
     except StopIteration as stop:
         return stop.value
@@ -164,12 +212,13 @@ class _Watch(threading.Thread):
     """Asks the server `alias` where it stands."""
 
     question: str  # gives one row with one whole number, a position in the write-ahead log
+    within = WITHIN
 
     def __init__(self, alias: str) -> None:
         super().__init__(name=f"watch-{alias}", daemon=True)
         self.alias = alias
         self.well_until = 0.0
-        self.is_lost = False
+        self.is_lost = self.is_silent = False
         self._is_in: bool | None = None
         self._lock = threading.Lock()
         self.has_asked = threading.Event()
@@ -194,7 +243,7 @@ class _Watch(threading.Thread):
         wait = raw.wait
 
         def wait_a_little(generator: Any, *args: Any, **kwargs: Any) -> Any:
-            end = monotonic() + WITHIN
+            end = monotonic() + self.within
             return wait(watched(generator, lambda: monotonic() > end), TICK)
 
         raw.wait = wait_a_little  # what all of psycopg waits with
@@ -206,7 +255,7 @@ class _Watch(threading.Thread):
         if self._is_well(asked_at, row[0] if row else None):
             with self._lock:
                 is_back = self._is_in is False
-                self.is_lost, self._is_in = False, True
+                self.is_lost, self.is_silent, self._is_in = False, False, True
                 self.well_until = monotonic() + GOOD_FOR
             if is_back:
                 self._say("%s is back", self.alias)
@@ -230,6 +279,7 @@ class _Watch(threading.Thread):
 
 
 class _Primary(_Watch):
+    within = PRIMARY_WITHIN
     question = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint"
     # When it was asked, and how far it was then, the latest last: as far back as lag is told apart.
     positions: tuple[tuple[float, int], ...] = ()
@@ -237,7 +287,15 @@ class _Primary(_Watch):
     def _is_well(self, asked_at: float, position: int | None) -> bool:
         kept = int(settings.REPLICA_MAX_LAG / EVERY) + 2
         self.positions = (*self.positions[-kept:], (asked_at, position or 0))
+        cache.set(POSITION, position, REMEMBERED)
         return True
+
+    def leave_out(self, error: Exception | None, is_lost: bool = False) -> None:
+        super().leave_out(error, is_lost)
+        if isinstance(error, SilentError | psycopg.errors.ConnectionTimeout) and not self.is_silent:
+            self.is_silent = True
+            logger.warning("The primary does not answer: its connections are cut")
+            _cut_off()
 
     def _say(self, *message: str) -> None:
         pass  # requests that fail are told about where they fail
@@ -261,8 +319,11 @@ class _Replica(_Watch):
         most REPLICA_MAX_LAG seconds earlier. One that was promoted is no replica any more."""
         positions = self.primary.positions
         self.seconds = self.bytes = None
-        if position is None or not positions:
+        if position is None:
             return False
+        if not positions:  # this process never met the primary
+            known = cache.get(POSITION)
+            return known is not None and known <= position
         self.bytes = max(0, positions[-1][1] - position)
         reached = next((at for at, written in reversed(positions) if written <= position), None)
         if reached is None:
@@ -282,14 +343,16 @@ _turn = itertools.count()
 
 
 def _replicas() -> list[_Replica]:
-    """The threads of the replicas, started by whoever is first in this process to ask for them."""
+    """The threads of the replicas, started with that of the primary by whoever is first in this process to
+    ask for them. One that serves watches the primary where it is alone, too."""
     global _watches
     if _watches is None:
         with _starting:
             if _watches is None:
                 primary = _Primary(DEFAULT_DB_ALIAS)
                 replicas = [_Replica(alias, primary) for alias in connections if alias.startswith(PREFIX)]
-                started = (primary, *replicas) if replicas else ()
+                is_guarded = connections.settings[DEFAULT_DB_ALIAS]["ENGINE"] == __name__
+                started = (primary, *replicas) if replicas or is_guarded else ()
                 for watch in started:
                     watch.start()
                 _watches = started

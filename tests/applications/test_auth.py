@@ -149,6 +149,35 @@ def test_sign_in_counts_for_the_rate_limit(client, jane, settings):
     assert int(answers[2]["Retry-After"]) > 0
 
 
+def test_passwords_for_tokens_and_on_pages_are_counted_together_by_address(client, jane, settings):
+    settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/h"
+
+    def page(path):
+        return client.post(path, {"username": "jane", "password": "wrong"}).status_code
+
+    assert [page("/account/login"), page("/admin/login/"), sign_in(client).status_code] == [200, 200, 200]
+    refused = [page("/account/login"), page("/admin/login/"), sign_in(client).status_code]
+    assert refused == [429, 429, 429]
+    assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 200
+    assert client.get("/admin/login/").status_code == 200
+
+
+def test_page_of_the_admin_counts_the_address_that_a_trusted_proxy_tells(client, at, settings):
+    settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "2/h"
+
+    def statuses(**extra):
+        return [client.post("/admin/login/", {"username": f"u{n}"}, **extra).status_code for n in range(3)]
+
+    made_up = {"HTTP_X_FORWARDED_FOR": "198.51.100.1"}
+    assert statuses(**made_up) == [200, 200, 429]
+    settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
+    assert statuses(**made_up) == [200, 200, 429]  # another address than the one before
+    told = client.post("/admin/login/", {}, headers={"Accept-Language": "nl"}, **made_up)
+    assert (told.status_code, told["Cache-Control"]) == (429, "no-store")
+    assert 1 <= int(told["Retry-After"]) <= 3600
+    assert "te veel pogingen" in told.text
+
+
 # --- What is wrong -----------------------------------------------------------------------------
 
 
@@ -370,6 +399,30 @@ def test_account_opens_again_after_a_while(client, jane, at, time_machine):
     assert sign_in(client).status_code == 200
 
 
+@pytest.mark.parametrize(("later", "expected", "words"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
+                                                          (880.5, 20, "1 minute.")])  # fmt: skip
+def test_locked_out_are_told_what_remains(client, jane, at, time_machine, later, expected, words):
+    fail(client, 10)
+    time_machine.move_to(at + timedelta(seconds=later), tick=False)
+
+    answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
+
+    assert (answer.status_code, answer["Retry-After"]) == (429, str(expected))
+    assert words in answer.text
+    assert sign_in(client)["Retry-After"] == str(expected)
+
+
+def test_what_remains_is_right_with_several_browsers(client, jane, at, time_machine):
+    """Each has a count of its own, which goes away by itself."""
+    fail(client, 7, HTTP_USER_AGENT="one")
+    time_machine.move_to(at + timedelta(minutes=10), tick=False)
+    fail(client, 5, HTTP_USER_AGENT="two")
+
+    assert sign_in(client)["Retry-After"] == "300"
+    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
+    assert sign_in(client).status_code == 200
+
+
 def test_tries_while_closed_do_not_keep_it_closed(client, jane, at, time_machine):
     fail(client, 10)
     time_machine.move_to(at + timedelta(minutes=14), tick=False)
@@ -503,6 +556,108 @@ def test_site_that_names_its_origins_lets_no_other_in(client, jane, settings):
     assert "Access-Control-Allow-Origin" not in client.get(
         MINE, headers=headers | {"Origin": "https://evil.example"}
     )
+
+
+# --- How long it lasts -------------------------------------------------------------------------
+
+
+def enter(client, name="jane", path="/account/login"):
+    return client.post(path, {"username": name, "password": PASSWORD})
+
+
+def test_session_ends_twelve_hours_after_the_sign_in_whatever_is_done_in_it(client, jane, at, time_machine):
+    enter(client)
+    time_machine.move_to(at + timedelta(hours=11, minutes=59), tick=False)
+    session = client.session
+    session["anything"] = 1
+    session.save()
+    assert client.get(MINE).status_code == 200
+    time_machine.move_to(at + timedelta(hours=12, seconds=1), tick=False)
+    assert client.get(MINE).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/account/login", "/admin/login/"])
+def test_sign_in_makes_a_new_session(client, jane, path):
+    jane.is_staff = True
+    jane.save()
+    session = client.session
+    session["before"] = 1
+    session.save()
+    client.cookies["sessionid"] = session.session_key
+
+    enter(client, path=path)
+
+    assert client.cookies["sessionid"].value != session.session_key
+    assert not type(session)().exists(session.session_key)
+
+
+def test_sign_out_ends_the_session_on_the_server(client, jane):
+    enter(client)
+    stolen = client.cookies["sessionid"].value
+    client.post("/account/logout")
+    thief = Client()
+    thief.cookies["sessionid"] = stolen
+    assert thief.get(MINE).status_code == 401
+
+
+def test_token_leaves_a_session_as_long_as_it_was(client, jane, at, time_machine):
+    enter(client)
+    time_machine.move_to(at + timedelta(hours=11), tick=False)
+    assert not sign_in(client).cookies
+    time_machine.move_to(at + timedelta(hours=12, seconds=1), tick=False)
+    assert client.get(MINE).status_code == 401
+
+
+def test_account_that_is_deactivated_is_out_at_once(client, jane):
+    token, session = make_token(jane), signed_in(jane)
+    colleague = signed_in(User.objects.create_superuser("root", password=PASSWORD))
+    assert colleague.get("/admin/").status_code == 200
+
+    User.objects.update(is_active=False)
+
+    assert client.get(MINE, headers=bearer(token)).status_code == 401
+    assert session.get(MINE).status_code == 401
+    assert session.get("/account/")["Location"].startswith("/account/login")
+    assert colleague.get("/admin/")["Location"].startswith("/admin/login/")
+
+
+def test_account_that_is_deleted_is_out_at_once(client, jane):
+    token, session = make_token(jane), signed_in(jane)
+    jane.delete()
+    assert client.get(MINE, headers=bearer(token)).status_code == 401
+    assert session.get(MINE).status_code == 401
+
+
+def test_rights_that_are_taken_away_are_gone_at_once(jane):
+    jane.is_staff = jane.is_superuser = True
+    jane.save()
+    session = signed_in(jane)
+    assert session.get("/admin/auth/user/").status_code == 200
+    User.objects.update(is_superuser=False)
+    assert session.get("/admin/auth/user/").status_code == 403
+    User.objects.update(is_staff=False)
+    assert session.get("/admin/")["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.parametrize("by", ["oneself", "a colleague", "a command"])
+def test_new_password_ends_other_sessions_and_tokens(client, jane, by):
+    new = "another battery staple 8"
+    token, other, own = make_token(jane), signed_in(jane), signed_in(jane)
+    fields = {"new_password1": new, "new_password2": new}
+    if by == "oneself":
+        own.post("/account/password", {"old_password": PASSWORD} | fields)
+        assert own.get(MINE).status_code == 200
+    elif by == "a colleague":
+        root = signed_in(User.objects.create_superuser("root", password=PASSWORD))
+        root.post(f"/admin/auth/user/{jane.pk}/password/", {"password1": new, "password2": new})
+    else:
+        jane.set_password(new)
+        jane.save()
+    jane.refresh_from_db()
+    assert jane.check_password(new)
+
+    assert other.get(MINE).status_code == 401
+    assert client.get(MINE, headers=bearer(token)).status_code == 401
 
 
 # --- revoke_tokens -----------------------------------------------------------------------------

@@ -1,50 +1,24 @@
-"""A second factor, passkeys and OpenID Connect, as they are where the extra is switched on.
+"""That a second factor, passkeys and OpenID Connect work where they are switched on, and are told where they
+cannot be. The cases are in tests/applications/second_factor.py."""
 
-Which apps are installed is decided when the settings are read, so this file is run once more by itself, in a
-process in which they are, on a database of its own.
-"""
-
-import json
 import os
 import re
 import subprocess
 import sys
-import threading
-from base64 import urlsafe_b64encode
-from contextlib import contextmanager
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import User
-from django.test import Client
 
-from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
+from tests.servers import free_port
 
-IS_ON = "allauth" in settings.INSTALLED_APPS
 ROOT = Path(settings.BASE_DIR)
-PORT = 14_559  # of the identity provider; nothing listens there before a test does
-TOKEN = "/v1/auth/token"
-ADMIN = "/admin/"
-
-if IS_ON:
-    from allauth.mfa.models import Authenticator
-    from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-    from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
-    from allauth.socialaccount.models import SocialAccount
-
-on = pytest.mark.skipif(not IS_ON, reason="the extra is off in this process")
-pytestmark = pytest.mark.django_db
-
-
-# --- In a process of its own -------------------------------------------------------------------
+CASES = Path(__file__).with_name("second_factor.py")
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE", "PYTEST"))}
+    ours = ("DATABASE", "REPLICA", "PYTEST")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=inherited | variables, capture_output=True, text=True
     )
@@ -52,25 +26,26 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
 
 EXTRA = {
     "SECOND_FACTOR": "optional",
-    "OIDC_ISSUER": f"http://127.0.0.1:{PORT}",
     "OIDC_CLIENT_ID": "jobsite",
     "OIDC_CLIENT_SECRET": "a secret",
     "OIDC_NAME": "Example Login",
 }
 
 
-@pytest.mark.skipif(IS_ON, reason="this is it")
 def test_with_the_extra_switched_on(tmp_path):
     pytest.importorskip("allauth")
-    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
+    own = {
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
+        "OIDC_ISSUER": f"http://127.0.0.1:{free_port()}",
+    }
 
-    run = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", __file__, **EXTRA, **database)
+    alone = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    run = python("-m", "pytest", *alone, str(CASES), **EXTRA, **own)
 
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert re.search(r"\d\d passed", run.stdout)
 
 
-@pytest.mark.skipif(IS_ON, reason="off here")
 @pytest.mark.parametrize("variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}])
 def test_extra_that_is_not_installed_is_told(variables):
     """A finder in front says that there is no such package."""
@@ -87,399 +62,7 @@ def test_extra_that_is_not_installed_is_told(variables):
     assert "requirements-sso.txt" in run.stderr
 
 
-@pytest.mark.skipif(IS_ON, reason="off here")
 def test_word_that_is_none_is_told():
     run = python("-c", "import jobsite.settings", SECOND_FACTOR="yes")
 
     assert "SECOND_FACTOR is 'yes', not off, optional or required." in run.stderr
-
-
-# --- People ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def anna(db):
-    return User.objects.create_superuser("anna", "anna@example.org", PASSWORD)
-
-
-@pytest.fixture
-def required(settings):
-    settings.SECOND_FACTOR = "required"
-
-
-def enter(client, name="anna", then=ADMIN, password=PASSWORD):
-    return client.post(f"/account/login?next={then}", {"username": name, "password": password, "next": then})
-
-
-def code(secret: str, step: int = 0) -> str:
-    """What the app on the phone shows, `step` periods from now."""
-    counter = list(yield_hotp_counters_from_time())[1] if step == 0 else next(yield_hotp_counters_from_time()) + 1 + step
-    return format_hotp_value(hotp_value(secret, counter))
-
-
-def with_app(user) -> str:
-    """Give `user` an app; return its secret."""
-    secret = "JBSWY3DPEHPK3PXP"
-    TOTP.activate(user, secret)
-    RecoveryCodes.activate(user)
-    return secret
-
-
-def is_in(client) -> bool:
-    return client.get(ADMIN).status_code == 200
-
-
-# --- A code ------------------------------------------------------------------------------------
-
-
-@on
-def test_password_is_enough_without_a_factor_where_it_is_optional(client, anna):
-    assert client.get(ADMIN)["Location"] == "/admin/login/?next=/admin/"
-    assert client.get("/admin/login/?next=/admin/")["Location"] == "/account/login?next=%2Fadmin%2F"
-
-    assert enter(client)["Location"] == ADMIN
-    assert is_in(client)
-
-
-@on
-def test_whole_way_from_setting_up_to_signing_in_with_a_code(client, anna, required):
-    """Required: the workplace stays closed until a factor is there; then it asks for it at each sign-in."""
-    assert enter(client)["Location"] == ADMIN
-    assert client.get(ADMIN)["Location"] == "/account/factors"
-
-    page = client.get("/account/factors/app")
-    secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
-    secret = next(group for group in secret.groups() if group)
-    assert "data:image/svg+xml;base64," in page.text
-    wrong = client.post("/account/factors/app", {"code": "000000"})
-    assert (wrong.status_code, is_in(client)) == (200, False)
-    done = client.post("/account/factors/app", {"code": code(secret)})
-    assert done["Location"] == "/account/factors/recovery"
-    assert len(re.findall(r"\b\d{8}\b", client.get(done["Location"]).text)) == 10
-    assert is_in(client)
-
-    other = Client()
-    assert enter(other)["Location"] == "/account/factors/code"
-    assert not is_in(other)
-    assert other.get(MINE).status_code == 401  # not half signed in either
-    assert other.post("/account/factors/code", {"code": "123456"}).status_code == 200
-    assert not is_in(other)
-    before = other.cookies["sessionid"].value
-    assert other.post("/account/factors/code", {"code": code(secret, 1)})["Location"] == ADMIN
-    assert other.cookies["sessionid"].value != before
-    assert is_in(other)
-
-
-@on
-def test_code_is_good_once(client, anna):
-    secret = with_app(anna)
-    now = code(secret)
-    for expected in ("/admin/", None):
-        someone = Client()
-        enter(someone)
-        answer = someone.post("/account/factors/code", {"code": now})
-        assert answer.get("Location") == expected
-
-
-@on
-def test_recovery_code_is_good_once(client, anna):
-    with_app(anna)
-    first = Authenticator.objects.get(type="recovery_codes").wrap().get_unused_codes()[0]
-    for expected in ("/admin/", None):
-        someone = Client()
-        enter(someone)
-        answer = someone.post("/account/factors/code", {"code": first})
-        assert answer.get("Location") == expected
-
-
-@on
-def test_codes_cannot_be_guessed_for_long(client, anna):
-    secret = with_app(anna)
-    enter(client)
-    for number in range(8):
-        client.post("/account/factors/code", {"code": f"{number:06}"})
-
-    assert "Location" not in client.post("/account/factors/code", {"code": code(secret)})
-    assert not is_in(client)
-
-
-@on
-def test_locked_account_gets_no_further(client, anna, settings):
-    settings.AXES_FAILURE_LIMIT = 3
-    with_app(anna)
-    for _ in range(3):
-        refused = enter(client, password="wrong")
-    assert refused.status_code == 429
-    assert int(refused["Retry-After"]) in range(890, 901)
-    assert enter(client).status_code == 429
-
-
-@on
-def test_session_from_before_the_factor_is_asked_for_it(client, anna):
-    enter(client)
-    assert is_in(client)
-    with_app(anna)
-
-    asked = client.get("/admin/auth/user/")
-
-    assert asked["Location"] == "/account/factors/confirm?next=%2Fadmin%2Fauth%2Fuser%2F"
-    confirmed = client.post(asked["Location"], {"code": code("JBSWY3DPEHPK3PXP"), "next": "/admin/auth/user/"})
-    assert confirmed["Location"] == "/admin/auth/user/"
-    assert is_in(client)
-
-
-@on
-def test_session_that_django_made_by_itself_is_no_way_round(client, anna, required):
-    client.force_login(anna)
-    assert client.get(ADMIN)["Location"] == "/account/factors"
-    assert client.post("/admin/auth/user/add/")["Location"] == "/account/factors"
-
-
-@on
-def test_applicant_is_asked_for_nothing_more(client, required):
-    make_user("jan")
-    assert enter(client, "jan", "/account/")["Location"] == "/account/"
-    assert client.get(MINE).status_code == 200
-    assert client.get("/admin/login/?next=/admin/").status_code == 403
-
-
-@on
-def test_signing_in_leads_to_no_other_site(client, anna):
-    secret = with_app(anna)
-    enter(client, then="https://evil.example/")
-    answer = client.post("/account/factors/code?next=https://evil.example/", {"code": code(secret)})
-    assert answer["Location"].startswith("/")
-
-
-@on
-@pytest.mark.parametrize("path", ["factors", "factors/app", "factors/recovery", "passkeys", "passkeys/add"])
-def test_stranger_is_asked_to_sign_in(client, path):
-    assert client.get(f"/account/{path}")["Location"].startswith("/account/login")
-
-
-@on
-@pytest.mark.parametrize(("language", "words"), [("nl", "Naar de werkplek"), ("fr", ""), ("de", ""), ("en", "")])
-def test_pages_look_like_the_site_and_speak_its_languages(client, anna, language, words):
-    enter(client)
-    for path in ("factors", "factors/app", "passkeys", "passkeys/add"):
-        page = client.get(f"/account/{path}", headers={"Accept-Language": language})
-        assert page.status_code == 200, path
-        assert f'<html lang="{language}">' in page.text
-        assert "jobsite/account" in page.text
-        assert words in page.text
-        assert "no-store" in page["Cache-Control"]
-        assert "'unsafe" not in page["Content-Security-Policy"]
-        # no script but those of files, and data
-        assert not re.search(r"<script(?![^>]*(src=|application/json))|\son\w+=|\sstyle=", page.text), path
-
-
-@on
-def test_secrets_are_on_no_page_of_the_workplace(client, anna):
-    enter(client)
-    for model in ("mfa/authenticator", "socialaccount/socialaccount", "account/emailaddress"):
-        assert client.get(f"/admin/{model}/").status_code == 404
-
-
-@on
-def test_nobody_makes_an_account(client):
-    for path in ("signup", "signup/", "email/", "password/set/", "3rdparty/", "oidc/signup"):
-        assert client.get(f"/account/{path}").status_code == 404
-
-
-# --- Tokens ------------------------------------------------------------------------------------
-
-
-def sign_in(client, name):
-    return client.post(TOKEN, {"username": name, "password": PASSWORD}, content_type="application/json")
-
-
-@on
-def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna):
-    assert sign_in(client, "anna").status_code == 200
-    with_app(anna)
-
-    refused = sign_in(client, "anna")
-
-    assert refused.status_code == 401
-    assert refused.json()["detail"] == "This account signs in with a second factor: a password is not enough."
-    assert client.get(MINE, headers=bearer(make_token(anna))).status_code == 200  # by issue_token
-
-
-@on
-def test_password_alone_gives_no_token_to_staff_where_it_is_required(client, anna, required):
-    make_user("jan")
-    assert sign_in(client, "anna").status_code == 401
-    assert sign_in(client, "jan").status_code == 200
-
-
-# --- A passkey ---------------------------------------------------------------------------------
-
-
-@on
-def test_passkeys_are_offered(client, anna):
-    page = client.get("/account/login")
-    assert 'id="passkey_login"' in page.text
-    options = client.get("/account/passkeys/login", headers={"Accept": "application/json"}).json()
-    assert options["request_options"]["publicKey"]["userVerification"] == "required"
-    refused = client.post("/account/passkeys/login", {"credential": '{"id": "x"}'})
-    assert refused["Location"] == "/account/login"
-    assert not is_in(client)
-
-
-# --- OpenID Connect ----------------------------------------------------------------------------
-
-
-class Provider(BaseHTTPRequestHandler):
-    """As little of an identity provider as the code flow needs; `person` is who signs in there."""
-
-    person: dict = {}
-    asked: dict = {}
-
-    def do_GET(self):
-        base = f"http://127.0.0.1:{PORT}"
-        url = urlsplit(self.path)
-        if url.path == "/.well-known/openid-configuration":
-            self.say(
-                {
-                    "issuer": base,
-                    "authorization_endpoint": f"{base}/authorize",
-                    "token_endpoint": f"{base}/token",
-                    "userinfo_endpoint": f"{base}/userinfo",
-                    "jwks_uri": f"{base}/keys",
-                    "token_endpoint_auth_methods_supported": ["client_secret_post"],
-                }
-            )
-        elif url.path == "/userinfo":
-            self.say(self.person)
-
-    def do_POST(self):
-        posted = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        verifier = urlsafe_b64encode(sha256(posted["code_verifier"][0].encode()).digest()).rstrip(b"=").decode()
-        is_right = posted["client_secret"] == ["a secret"] and verifier == self.asked["code_challenge"][0]
-        self.say({"access_token": "t", "token_type": "Bearer"} if is_right else {"error": "invalid_grant"})
-
-    def say(self, data):
-        body = json.dumps(data).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-@contextmanager
-def provider():
-    server = ThreadingHTTPServer(("127.0.0.1", PORT), Provider)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@pytest.fixture
-def identity_provider():
-    with provider():
-        yield Provider
-
-
-def come_from(client, identity_provider, then=ADMIN, **person):
-    """Follow the button, sign in there as `person`, and come back."""
-    left = client.get(f"/account/oidc/login?next={then}")
-    identity_provider.asked = parse_qs(urlsplit(left["Location"]).query)
-    identity_provider.person = person
-    state = identity_provider.asked["state"][0]
-    return client.get(f"/account/oidc/callback?code=c&state={state}")
-
-
-COLLEAGUE = {"sub": "248289761001", "email": "Anna@example.org", "email_verified": True}
-
-
-@on
-def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(client, anna, identity_provider):
-    before = User.objects.values_list("password", "is_staff", "is_superuser").get()
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
-    assert is_in(client)
-    assert SocialAccount.objects.get().uid == COLLEAGUE["sub"]
-    assert User.objects.values_list("password", "is_staff", "is_superuser").get() == before
-
-    User.objects.update(email="other@example.org")
-    again = Client()
-    assert come_from(again, identity_provider, **COLLEAGUE)["Location"] == ADMIN
-    assert is_in(again)
-
-
-@on
-def test_provider_sees_to_its_own_second_factor(client, anna, required, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    assert is_in(client)
-
-
-@on
-def test_factor_of_this_site_is_asked_for_after_another_site_too(client, anna, identity_provider):
-    with_app(anna)
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
-    assert not is_in(client)
-
-
-@on
-@pytest.mark.parametrize(
-    "person",
-    [
-        {"sub": "1", "email": "nobody@example.org", "email_verified": True},
-        {"sub": "1", "email": "anna@example.org", "email_verified": False},
-        {"sub": "1", "email": "anna@example.org", "email_verified": "false"},
-        {"sub": "1", "email": "anna@example.org"},
-        {"sub": "1"},
-        {"sub": "1", "email": "gone@example.org", "email_verified": True},
-        {"sub": "1", "email": "two@example.org", "email_verified": True},
-        {"sub": "1", "email": "", "email_verified": True},
-    ],
-)
-def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provider, person):
-    make_user("gone", email="gone@example.org", is_active=False)
-    make_user("two", email="two@example.org")
-    make_user("three", email="TWO@example.org")
-
-    refused = come_from(client, identity_provider, **person)
-
-    assert refused.status_code == 403
-    assert "No account here" in refused.text
-    assert not is_in(client)
-    assert User.objects.count() == 4
-    assert not SocialAccount.objects.exists()
-
-
-@on
-def test_address_that_was_handed_on_opens_nothing(client, anna, identity_provider):
-    come_from(Client(), identity_provider, **COLLEAGUE)
-    assert come_from(client, identity_provider, **COLLEAGUE | {"sub": "2"}).status_code == 403
-
-
-@on
-def test_deactivated_account_stays_out(client, anna, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    User.objects.update(is_active=False)
-    assert not is_in(client)
-    come_from(other := Client(), identity_provider, **COLLEAGUE)
-    assert not is_in(other)
-
-
-@on
-def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider):
-    identity_provider.person = COLLEAGUE
-    for query in ("code=c&state=made-up", "code=c", "error=access_denied", ""):
-        client.get(f"/account/oidc/callback?{query}")
-        assert not is_in(client)
-
-
-@on
-def test_provider_that_is_away_is_no_failure(client, anna):
-    assert client.get("/account/oidc/login").status_code == 200  # told on a page
-    assert "Example Login" in client.get("/account/login").text

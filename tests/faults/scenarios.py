@@ -6,25 +6,27 @@ G1 to G27 are the goals of the issue. Times are caps for a machine that does muc
 import socket
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 from itertools import count
 
 import psycopg
 
-from tests.lab import Scenario, Site
+from tests.lab import Scenario, Site, Truth
 
 SLOW = 100  # clients that never end their request
 
 
-def scenarios(site: Site) -> dict[str, Scenario]:
+def scenarios(site: Site, truth: Truth) -> dict[str, Scenario]:
     """By key. The order is that in which they can happen to one site; after a failover it is another one."""
     primary, (one, two), redis = site.primary, site.replicas, site.redis
     node, other = site.nodes
+    synchronous = "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'"
     pause, resume = (partial(two.sql, f"SELECT pg_wal_replay_{verb}()") for verb in ("pause", "resume"))
     slow = SlowClients(site.nginx.port)
     return {
         "quiet": Scenario("nothing", "nobody writes: every body as before", [], 6, writes=False),
-        "writes": Scenario("nothing, a writer and a recruiter", "every body of one version", [], 8, saves=True),
+        "writes": Scenario("nothing, but writes", "every body of one version", [], 8, saves=True),
         # --- Replicas
         "replica-lost": Scenario(
             "a replica killed, back after 4 s", "G10: 0 failed",
@@ -89,6 +91,11 @@ def scenarios(site: Site) -> dict[str, Scenario]:
             "the table of vacancies locked for 5 s", "G15: 503 at most, after the lock's time-out",
             [(1, "lock", partial(lock, primary.url, 5))], 9, saves=True, refuses="all", longest=20,
         ),
+        "restart-unseen": Scenario(
+            "the database restarted while nobody asks", "G9: 0 failed, 0 refused",
+            [(2, "pause", truth.paused.set), (3, "crash", primary.crash), (3, "start", primary.start),
+             (5, "go", truth.paused.clear)], 7, is_alone=True,
+        ),
         # --- One node without replicas, asked directly
         "alone-primary-lost": Scenario(
             "no replicas: the database killed for 3 s", "G8: 503, never 500; well ≤ 1 s after",
@@ -116,6 +123,14 @@ def scenarios(site: Site) -> dict[str, Scenario]:
         "worker-restarts": Scenario(
             "workers that restart after 200 requests", "0 failed", [], 10,
             is_alone=True, saves=True, switches=("--max-requests", "200", "--max-requests-jitter", "50"),
+        ),
+        # --- The last one, after which another server is the primary
+        "failover": Scenario(
+            "the primary lost, a replica promoted after 1 s", "G13: writes ≤ 1 s after, no save lost",
+            [(0, "wait for a replica", partial(primary.sql, synchronous)),
+             (0, "wait for a replica", partial(primary.sql, "SELECT pg_reload_conf()")),
+             (3, "crash", primary.crash), (4, "promote", site.fail_over), (8, "rejoin", site.rejoin)], 12,
+            saves=True, refuses="private", healed_by="promote",
         ),
     }  # fmt: skip
 
@@ -148,17 +163,11 @@ class SlowClients:
                 break
             elif number % 10 == 0:
                 for each in held:
-                    with_more(each)
+                    with suppress(OSError):  # it was closed by the server, as it should be
+                        each.sendall(b"x")
         for each in held:
             each.close()
 
     def close(self) -> None:
         self.ended.set()
         self.thread.join()
-
-
-def with_more(client: socket.socket) -> None:
-    try:
-        client.sendall(b"x")
-    except OSError:  # it was closed by the server, as it should be
-        pass

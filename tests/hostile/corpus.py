@@ -582,7 +582,7 @@ def forms(site: Site) -> Iterator[Line]:
             ("not UTF-8", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&username=%FF&password=%FF&email=%FF".encode()),
             ("charset", "application/x-www-form-urlencoded; charset=rot13", f"csrfmiddlewaretoken={csrf}&username=x&password=x&email=x".encode()),
             ("charset cp037", "application/x-www-form-urlencoded; charset=cp037", f"csrfmiddlewaretoken={csrf}&username=x&password=x&email=x".encode()),
-            ("1 MB of a name", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&username={MARK * 150_000}&password=x&email=x@x".encode()),
+            ("1 MB of a name", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&username={'m' * 1_000_000}&password=x&email=x@x".encode()),
             ("25,000 fields", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&".encode() + b"a=&" * 25_000),
             ("fields twice", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&username=a&username=b&password=c&password=d&email=a&email=b".encode()),
             ("next elsewhere", "application/x-www-form-urlencoded", f"csrfmiddlewaretoken={csrf}&username=a&password=b&next=//evil.example".encode()),

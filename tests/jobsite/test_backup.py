@@ -1,4 +1,4 @@
-"""An archive holds everything of one moment, and brings it back: rows, bodies, files; or nothing is touched."""
+"""An archive holds all that was there at one moment, and brings it back, or touches nothing."""
 
 import hashlib
 import io
@@ -17,7 +17,6 @@ from django.db import connection, connections, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from applications import privacy
 from applications.models import Token
 from jobsite import backups
 from jobsite.api.bodies import Bodies
@@ -28,6 +27,7 @@ from tests.contract.sample import make_site
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
 from vacancies.api.shortcut import Shortcut
+from vacancies.listing import settle
 from vacancies.models import Attachment, Tally, Vacancy
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -137,7 +137,9 @@ def test_in_an_empty_place_everything_is_as_it_was(site, settings, tmp_path, els
 
     elsewhere()
     run("restore", made["archive"], check=True)
-    assert connection.introspection.table_names() == []  # only looked at
+    if connection.vendor == "postgresql":  # only looked at
+        assert connection.introspection.table_names() == []
+    assert not (tmp_path / "elsewhere").exists()
     done = run("restore", made["archive"])
 
     assert (done["rows"], done["files"]) == (made["rows"], made["files"])
@@ -183,7 +185,7 @@ def test_of_one_moment_while_others_write(filters, tmp_path, elsewhere, settings
         try:
             while not over.is_set() and len(written) < 300:
                 with transaction.atomic():
-                    file = ContentFile(b"%d" % len(written), f"{len(written)}.pdf")
+                    file = ContentFile(b"%%PDF-1 %d" % len(written), f"{len(written)}.pdf")
                     vacancy = make_vacancy(options={"regions": ["Ghent", "Antwerp"]})
                     vacancy.attachments.create(position=1, name="File", file=file)
                     Vacancy.objects.filter(pk=vacancy.pk).update(location=F("title"))
@@ -209,12 +211,12 @@ def test_of_one_moment_while_others_write(filters, tmp_path, elsewhere, settings
     vacancies = Vacancy.objects.prefetch_related("attachments", "choices")
     for vacancy in vacancies:
         (attachment,) = vacancy.attachments.all()
-        assert Path(settings.MEDIA_ROOT, attachment.file.name).read_bytes().isdigit()
+        assert Path(settings.MEDIA_ROOT, attachment.file.name).read_bytes().startswith(b"%PDF-1 ")
         assert len(vacancy.choices.all()) == 2
         assert vacancy.location == vacancy.title
     assert 1 <= len(vacancies) <= len(written)
     assert list(Vacancy.objects.order_by("pk").values_list("pk", flat=True)) == written[: len(vacancies)]
-    ask(Bodies(lambda *_: None, state, Shortcut()), "/v1/vacancies")  # settles
+    settle(at=timezone.now())
     assert sum(Tally.objects.values_list("external", flat=True)) == len(vacancies)
 
 
@@ -257,7 +259,10 @@ def test_what_is_not_whole_or_not_ours_touches_nothing(site, settings, tmp_path)
         with pytest.raises(CommandError, match=match):
             run("restore", to, force=True)
 
-    for length in (0, 1, 512, len(whole) // 2, whole.rindex(b"manifest.json") + 5, len(whole) // 1024 * 1000):
+    with tarfile.open(archive) as tar:
+        *_, before, last = tar
+    end = before.offset_data + before.size
+    for length in (0, 1, 512, end // 2, end, last.offset, last.offset_data, last.offset_data + last.size - 1):
         to.write_bytes(whole[:length])
         is_refused("cut off|end|Not as it was")
     for part in ("database", "media/attachments", "manifest"):
@@ -298,7 +303,6 @@ def test_a_restore_that_fails_on_the_way_leaves_the_old_site(site, settings, tmp
     disturb()
     Path(settings.MEDIA_ROOT, Attachment.objects.exclude(file="").first().file.name).write_bytes(b"now")
     bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
-    monkeypatch.setattr(backups, "CREDENTIALS", ("django_session WHERE no_such_column = 1; --",))
     monkeypatch.setattr(backups, "_after", lambda manifest: ["DELETE FROM no_such_table"])
     with pytest.raises(CommandError, match="no_such_table"):
         run("restore", archive, force=True)
@@ -339,10 +343,10 @@ def said(*words: Any, **options: Any) -> str:
 
 def test_erasure_that_cannot_be_written_down_is_not_done(filters, settings, tmp_path):
     settings.ERASURE_LOG = str(tmp_path / "no such folder" / "erasures.log")
-    user = make_user()
-    with pytest.raises(FileNotFoundError):
-        privacy.erase(user=user)
-    assert type(user).objects.filter(pk=user.pk).exists()
+    user = make_user("zyxjane")
+    with pytest.raises(CommandError, match="nothing was deleted"):
+        run("erase_applicant", "zyxjane")
+    assert type(user).objects.get() == user
 
 
 def test_archives_that_are_kept(filters, tmp_path, time_machine, settings):
@@ -372,7 +376,7 @@ def test_backup_that_fails_leaves_nothing_and_says_why(filters, tmp_path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(CommandError, match="no backup. .*No space left"):
+        with pytest.raises(CommandError, match="No space left"):
             run("backup", tmp_path / "backups")
     if connection.vendor == "postgresql":
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -380,6 +384,6 @@ def test_backup_that_fails_leaves_nothing_and_says_why(filters, tmp_path, monkey
             run("backup", tmp_path / "backups")
         (tmp_path / "pg_dump").write_text("#!/bin/sh\necho pg_dump 9.6.1\n")
         (tmp_path / "pg_dump").chmod(0o700)
-        with pytest.raises(CommandError, match="of version 9, the server of"):
+        with pytest.raises(CommandError, match="of version 9, and the server of"):
             run("backup", tmp_path / "backups")
     assert os.listdir(tmp_path / "backups") == kept

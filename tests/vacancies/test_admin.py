@@ -539,7 +539,7 @@ def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleU
         (lambda: picture("a.png", "PNG"), None),
         (lambda: picture("a.JPG", "JPEG"), None),
         (lambda: picture("a.webp", "WEBP"), None),
-        (lambda: picture("a.gif", "GIF"), "Use a JPEG, PNG or WebP image."),
+        (lambda: picture("a.gif", "GIF"), "“a.gif” is GIF. Use a JPEG, PNG or WebP image."),
         (lambda: picture("a.pdf", "PNG"), "The file name must end in .jpg, .png or .webp."),
         (
             lambda: picture("a.png", "PNG", (5001, 5000)),
@@ -551,7 +551,7 @@ def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleU
         ),
         (
             lambda: SimpleUploadedFile("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
-            "This is not a usable image. A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.",
+            "“a.svg” is SVG. Use a JPEG, PNG or WebP image.",
         ),
     ],
 )

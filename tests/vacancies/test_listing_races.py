@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -127,6 +128,36 @@ def test_part_that_is_committed_while_its_vacancy_is_read(site):
     with elsewhere() as execute:
         execute(*PARTS["option"](vacancy))
         check(site, LIST)
+    check(site, LIST)
+
+
+@on_postgresql
+@pytest.mark.parametrize("table", ["vacancies_filteroption", "vacancies_filter"])
+@pytest.mark.parametrize("is_late", ["its part", "its publication"])
+def test_option_that_moves_while_a_vacancy_appears_with_it(site, table, is_late):
+    option = make_option("regions", "Ghent")
+    is_draft = is_late == "its publication"
+    vacancy = make_vacancy(status="draft" if is_draft else "published")
+
+    def give() -> None:
+        VacancyOption.objects.create(vacancy=vacancy, option=option, position=0)
+
+    if is_draft:
+        give()
+        step = partial(Vacancy.objects.filter(pk=vacancy.pk).update, status="published")
+    else:
+        step = give
+    Filter.objects.filter(keyword="functiongroup").delete()
+    unused = make_filter("work_regimes")
+    with elsewhere() as execute:
+        if table == "vacancies_filter":
+            execute("UPDATE vacancies_filter SET keyword = 'functiongroup' WHERE id = %s", [option.filter_id])
+        else:
+            execute("UPDATE vacancies_filteroption SET filter_id = %s WHERE id = %s", [unused.pk, option.pk])
+        later = now_or_later(step)
+        body(site, f"{LIST}/{vacancy.pk}"), body(site, LIST)
+    later()
+    check(site, f"{LIST}/{vacancy.pk}")
     check(site, LIST)
 
 

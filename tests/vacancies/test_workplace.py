@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from applications.models import Application
@@ -507,8 +508,8 @@ def test_review_leaves_no_file_behind_and_takes_none_away(anna: Client, settings
     for change in (
         {"image": picture("b.png", "PNG")},
         {"image": picture("a.png", "PNG")},  # as the one that is there
-        {"attachments-TOTAL_FORMS": "1", pdf: picture("a.pdf", "PNG")},
-        {"attachments-TOTAL_FORMS": "1", pdf: picture("a.pdf", "PNG"), "attachments-0-DELETE": "on"},
+        {"attachments-TOTAL_FORMS": "1", pdf: SimpleUploadedFile("a.pdf", b"%PDF-1.4")},
+        {"attachments-TOTAL_FORMS": "1", pdf: SimpleUploadedFile("a.pdf", b"%PDF-1.4"), "attachments-0-DELETE": "on"},
         {"image": picture("c.png", "PNG"), "title": ""},
         {"image-clear": "on"},
     ):

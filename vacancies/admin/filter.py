@@ -134,7 +134,9 @@ class FilterAdmin(WorkplaceAdmin):
         if request.method != "POST" or filter is None:
             raise Http404
         label = " ".join(request.POST.get("label", "").replace("\0", "").split())
-        option = filter.options.filter(label__iexact=label).first()
+        longest = FilterOption._meta.get_field("label").max_length
+        found = filter.options.filter(label__iexact=label) if len(label) <= longest else FilterOption.objects.none()
+        option = found.first()
         if option is None:
             option = FilterOption(filter=filter, label=label, position=filter.next_position())
             try:

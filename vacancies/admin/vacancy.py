@@ -22,7 +22,7 @@ from unfold.views import ChangeList
 
 from jobsite.commands import rehearsal
 from jobsite.workplace import as_id, moment
-from vacancies.admin.base import ContentAdmin, last_day_of
+from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
 from vacancies.admin.decisions import DecidingAdmin
 from vacancies.admin.form import forms_for
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
@@ -285,6 +285,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
         return redirect(f"{url}?for={vacancy.pk}")
 
+    @told_of_no_room
     def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """What saving the posted form would change for the public, as a piece of a page: it is saved, looked
         at and taken back. 422 where it could not be saved: then saving says why."""

@@ -3,15 +3,18 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from jobsite.online import AddForeignKeyOnline
+
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [
         ("forms_structure", "0001_initial"),
         ("vacancies", "0002_nine_filters"),
     ]
 
     operations = [
-        migrations.AddField(
+        AddForeignKeyOnline(
             model_name="brand",
             name="form",
             field=models.ForeignKey(
@@ -24,7 +27,7 @@ class Migration(migrations.Migration):
                 verbose_name="application form",
             ),
         ),
-        migrations.AddField(
+        AddForeignKeyOnline(
             model_name="vacancy",
             name="form",
             field=models.ForeignKey(

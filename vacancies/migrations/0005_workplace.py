@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from jobsite.online import AddConstraintUnchecked
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -80,7 +82,7 @@ class Migration(migrations.Migration):
                 max_length=10,
             ),
         ),
-        migrations.AddConstraint(
+        AddConstraintUnchecked(
             model_name="vacancy",
             constraint=models.CheckConstraint(
                 condition=models.Q(("status__in", ["draft", "published", "withdrawn", "archived"])),

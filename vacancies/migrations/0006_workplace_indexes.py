@@ -4,16 +4,19 @@ import django.db.models.functions.text
 from django.db import migrations, models
 
 import vacancies.validators
+from jobsite.online import AddIndexOnline, CheckConstraint
 
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [
         ("forms_structure", "0001_initial"),
         ("vacancies", "0005_workplace"),
     ]
 
     operations = [
-        migrations.AddIndex(
+        CheckConstraint("vacancy", "status_known"),
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.OrderBy(models.F("id"), descending=True),
@@ -21,7 +24,7 @@ class Migration(migrations.Migration):
                 name="draft_newest",
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.OrderBy(models.F("id"), descending=True),
@@ -29,7 +32,7 @@ class Migration(migrations.Migration):
                 name="withdrawn_newest",
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.OrderBy(models.F("id"), descending=True),
@@ -37,7 +40,7 @@ class Migration(migrations.Migration):
                 name="archived_newest",
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.F("publish_until"),
@@ -45,7 +48,7 @@ class Migration(migrations.Migration):
                 name="published_without_text",
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.F("publish_until"),
@@ -55,7 +58,7 @@ class Migration(migrations.Migration):
                 name="published_permanent_ends",
             ),
         ),
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="vacancy",
             index=models.Index(
                 models.F("publish_until"),

@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from jobsite.online import DropTriggers
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -106,4 +108,5 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["day"], name="tally_day")],
             },
         ),
+        DropTriggers("vacancies_listing|vacancies_tally"),
     ]

@@ -38,6 +38,8 @@ class Command(BaseCommand):
             raise CommandError(
                 "This is a staff account: the admin's record names it. Take staff status away first."
             ) from None
+        except OSError as error:
+            raise CommandError(f"ERASURE_LOG cannot be written, nothing was deleted: {error}") from None
         except ProtectedError as error:
             kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
             raise CommandError(f"Something hangs on this account, nothing was deleted: {kinds}.") from None

@@ -1,0 +1,50 @@
+import time
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands.migrate import Command as BaseCommand
+from django.db import OperationalError, connections
+from psycopg.errors import LockNotAvailable
+
+PAUSE = 1  # seconds, for those who waited
+
+
+class Command(BaseCommand):
+    help = f"{BaseCommand.help} On PostgreSQL it waits for locks as long as it is told, and tries again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--lock-timeout",
+            type=int,
+            default=200,
+            metavar="MS",
+            help="for a table that is in use, while everybody behind it waits along; 0 for no end",
+        )
+        parser.add_argument("--tries", type=int, default=60, metavar="N")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        connection = connections[options["database"]]
+        timeout, tries = options.pop("lock_timeout"), options.pop("tries")
+        if connection.vendor != "postgresql":
+            super().handle(*args, **options)
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            (before,) = cursor.fetchone()
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [str(timeout)])
+        try:
+            for left in reversed(range(tries)):
+                try:
+                    super().handle(*args, **options)
+                    break
+                except OperationalError as error:  # what was begun is taken back, what was done is on record
+                    if not isinstance(error.__cause__, LockNotAvailable):
+                        raise
+                    if not left:
+                        raise CommandError("A table was in use at every try. Run it again.") from error
+                    self.stderr.write("A table is in use: trying again.")
+                time.sleep(PAUSE)
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT set_config('lock_timeout', %s, false)", [before])

@@ -1,0 +1,146 @@
+"""Migration operations for big tables: on PostgreSQL each keeps readers and writers waiting for no longer
+than a change of the catalogue takes. Elsewhere they are Django's own.
+
+A migration with one of these has `atomic = False`, and may be interrupted: each can be done again.
+"""
+
+import re
+from typing import Any
+
+from django.db import migrations, router
+
+
+def _is_online(schema_editor: Any) -> bool:
+    return schema_editor.connection.vendor == "postgresql"
+
+
+def _patiently(schema_editor: Any, *statements: str) -> None:
+    """Run what waits for older transactions and keeps nobody waiting for itself meanwhile."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        (before,) = cursor.fetchone()
+    schema_editor.execute("SET lock_timeout = 0", params=None)
+    try:
+        for statement in statements:
+            schema_editor.execute(statement, params=None)
+    finally:
+        schema_editor.execute(f"SET lock_timeout = '{before}'", params=None)
+
+
+def _make_index(schema_editor: Any, statement: str) -> None:
+    """Make the index that `statement` is about, without its half where an earlier try left one."""
+    name = re.match(r'CREATE INDEX "([^"]+)"', statement)[1]  # type: ignore[index]
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))", [name]
+        )
+        found = cursor.fetchone()
+    if found and not found[0]:
+        _patiently(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
+    if not (found and found[0]):
+        _patiently(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+
+
+class AddIndexOnline(migrations.AddIndex):
+    """Makes the index while others read and write."""
+
+    atomic = False
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if not _is_online(schema_editor):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+        elif router.allow_migrate_model(schema_editor.connection.alias, model):
+            _make_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if not _is_online(schema_editor):
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+        else:
+            _patiently(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
+
+
+class AddForeignKeyOnline(migrations.AddField):
+    """Adds a column without a value, which is quick, and makes its index while others read and write."""
+
+    atomic = False
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if not _is_online(schema_editor):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        field = model._meta.get_field(self.name)
+        introspection = schema_editor.connection.introspection
+        with schema_editor.connection.cursor() as cursor:
+            columns = introspection.get_table_description(cursor, model._meta.db_table)
+        if field.column not in {column.name for column in columns}:
+            with schema_editor.connection.schema_editor(atomic=True) as inner:
+                super().database_forwards(app_label, inner, from_state, to_state)
+                inner.deferred_sql.clear()  # the index
+        for statement in schema_editor._field_indexes_sql(model, field):
+            _make_index(schema_editor, str(statement))
+
+
+class AddConstraintUnchecked(migrations.AddConstraint):
+    """Adds a constraint for what is written from now on. What is there already is looked at by
+    `CheckConstraint`, in a later migration: within one transaction everybody would wait for that."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if not _is_online(schema_editor):
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+        elif router.allow_migrate_model(schema_editor.connection.alias, model):
+            schema_editor.execute(
+                f"{self.constraint.create_sql(model, schema_editor)} NOT VALID", params=None
+            )
+
+
+class CheckConstraint(migrations.operations.base.Operation):
+    """Looks whether what is there obeys a constraint that was added unchecked."""
+
+    atomic = False
+    reversible = True
+
+    def __init__(self, model_name: str, name: str) -> None:
+        self.model_name, self.name = model_name, name
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        pass
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if _is_online(schema_editor):
+            table = to_state.apps.get_model(app_label, self.model_name)._meta.db_table
+            _patiently(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{self.name}"')
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        pass
+
+    def describe(self) -> str:
+        return f"Check constraint {self.name} on model {self.model_name}"
+
+
+class DropTriggers(migrations.RunPython):
+    """On the way back: drop the functions that name tables which are about to go, and their triggers.
+    SQLite's are dropped before every migration."""
+
+    def __init__(self, tables: str) -> None:
+        """`tables` is a regular expression."""
+
+        def drop(apps: Any, schema_editor: Any) -> None:
+            if not _is_online(schema_editor):
+                return
+            with schema_editor.connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
+                    "AND pronamespace = current_schema()::regnamespace",
+                    [rf"\m({tables})\M"],
+                )
+                for (function,) in cursor.fetchall():
+                    cursor.execute(f"DROP FUNCTION {function} CASCADE")
+
+        super().__init__(migrations.RunPython.noop, drop)
+        self.tables = tables
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self.tables], {}

@@ -1,0 +1,63 @@
+"""deploy/gunicorn.conf.py, served: what reaches gunicorn without nginx in between."""
+
+from pathlib import Path
+
+import pytest
+
+HOST = b"Host: jobs.example.com\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"NONSENSE\r\n\r\n", 400),
+        (b"get /v1/vacancies HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"GET /v1/vacancies HTTP/3.9\r\n" + HOST + b"\r\n", 400),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"no colon, but zyxsecret\r\n\r\n", 400),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"X: a\r\n zyxsecret\r\n\r\n", 400),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n", 400),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"X: " + b"x" * 9000 + b"\r\n\r\n", 431),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"X: x\r\n" * 200 + b"\r\n", 431),
+        (b"GET /v1/" + b"x" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: zyxsecret\r\n\r\n", 501),
+        (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"Expect: zyxsecret\r\n\r\n", 417),
+    ],
+)
+def test_what_is_no_request_is_told_so_by_a_problem_document(site, request_, status):
+    answer = site.gunicorn.say(request_)
+
+    assert (answer.status, answer.json["status"]) == (status, status)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert b"zyx" not in answer.body
+
+
+@pytest.mark.parametrize("name", ["SCRIPT_NAME", "SCRIPT-NAME", "PATH_INFO", "REMOTE_USER", "REMOTE_ADDR"])
+def test_no_header_is_taken_for_what_the_server_says(site, name):
+    request = b"GET /v1/filters HTTP/1.1\r\n%b%b: /zyx\r\nConnection: close\r\n\r\n" % (HOST, name.encode())
+
+    answer = site.gunicorn.say(request)
+
+    assert answer.status == 200
+    assert b"zyx" not in answer.body
+
+
+def test_proxy_says_by_which_scheme_it_was_asked(site):
+    answers = [site.gunicorn.ask("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=told)
+               for told in ("https", "http")]  # fmt: skip
+    links = [answer.json["links"]["first"] for answer in answers]
+
+    assert [link.partition(":")[0] for link in links] == ["https", "http"]
+
+
+def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
+    held = [site.gunicorn.connect() for _ in range(3)]  # each of them waits for a header in a thread
+    try:
+        assert len(site.gunicorn.workers) == 2
+        assert site.gunicorn.ask("/v1/filters").status == 200
+    finally:
+        for link in held:
+            link.close()
+    listening = Path("/proc/net/unix").read_text()
+    assert "gunicorn" not in listening

@@ -1,0 +1,107 @@
+"""A process that writes until it is killed, and says on stdout what was committed; another takes its place.
+
+    python -m tests.faults.writer set-up              an empty database gets vacancies and a colleague
+    python -m tests.faults.writer write FIRST COUNT   writes to COUNT vacancies from the one at FIRST on
+    python -m tests.faults.writer read                prints what is there, as JSON
+
+The lines of `write` are "pid PID" for whom to kill, "saved PK NUMBER" and "error TEXT".
+"""
+
+import json
+import os
+import sys
+import time
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402 - after the set-up
+from django.core.management import call_command  # noqa: E402
+from django.db import DatabaseError, connection, transaction  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from tests.lab import NAME, PASSWORD  # noqa: E402
+from vacancies import operations  # noqa: E402
+from vacancies.models import Vacancy, VacancyOption  # noqa: E402
+
+MARK = " #"
+
+
+def set_up() -> None:
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    call_command("generate_vacancies", "60", stdout=sys.stderr)
+    User.objects.create_superuser(NAME, password=PASSWORD)
+
+
+def write(first: int, count: int) -> None:
+    """Rename, withdraw and publish, each with what hangs on it, in one transaction."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            pks = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[first : first + count]
+            with transaction.atomic():
+                vacancy = Vacancy.objects.select_for_update().get(pk=pks[number % count])
+                title, _, last = vacancy.title.partition(MARK)
+                vacancy.title, now = f"{title}{MARK}{(mine := int(last or 0) + 1)}", timezone.now()
+                vacancy.save()
+                one = Vacancy.objects.filter(pk=vacancy.pk)
+                (operations.publish if mine % 2 else operations.withdraw)(vacancies=one, at=now)
+                VacancyOption.objects.filter(vacancy=vacancy).update(position=mine)
+            os.write(1, f"saved {vacancy.pk} {mine}\n".encode())
+        except DatabaseError as error:
+            os.write(1, f"error {str(error).splitlines()[0]}\n".encode())
+            connection.close()
+            time.sleep(0.1)
+
+
+def stay(first: int, count: int) -> None:
+    """Fork a writer, and another one whenever it is killed: what takes time has been imported once."""
+    while True:
+        pid = os.fork()
+        if not pid:
+            write(first, count)
+        os.write(1, f"pid {pid}\n".encode())
+        os.waitpid(pid, 0)
+
+
+def read() -> None:
+    """What is there; what is listed has to be what is public."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA integrity_check")
+            integrity = cursor.fetchone()[0]
+    else:
+        integrity = "ok"  # or it would not have started
+    titles = {vacancy.pk: vacancy.title for vacancy in Vacancy.objects.all()}
+    half = [
+        vacancy.pk
+        for vacancy in Vacancy.objects.filter(title__contains=MARK).prefetch_related("choices")
+        if any(link.position != int(vacancy.title.partition(MARK)[2]) for link in vacancy.choices.all())
+    ]
+    public = Vacancy.objects.published(at=timezone.now()).external().order_by("pk")
+    meant = list(public.values_list("pk", "title"))
+    shown, page = [], 1
+    while page:
+        answer = Client(headers={"host": "jobs.test"}).get(
+            f"/v1/vacancies?fields=id,title&page[size]=100&page[number]={page}"
+        )
+        said = json.loads(answer.content)
+        shown += [(item["id"], item["title"]) for item in said["data"]]
+        page = page + 1 if said["links"]["next"] else 0
+    numbers = {pk: int(title.partition(MARK)[2] or 0) for pk, title in titles.items()}
+    found = {"numbers": numbers, "half": half, "integrity": integrity, "is_listed": sorted(shown) == meant}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["set-up"]:
+            set_up()
+        case ["write", first, count]:
+            stay(int(first), int(count))
+        case ["read"]:
+            read()

@@ -1,0 +1,134 @@
+"""The corpus, the twins and the product against servers as they are in production.
+
+    python -m tests.hostile --requests 20000 --database postgresql --nginx
+
+starts gunicorn with deploy/gunicorn.conf.py, nginx before it where asked for, on a database of its own, and
+prints how it went; exit status 1 if anything was wrong.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.site import ENVIRON
+from tests.servers import Postgres, Server, folder, free_port, until
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Gunicorn(Server):
+    """The application, as deploy/gunicorn.conf.py has it."""
+
+    def __init__(self, place: Path, env: dict[str, str], workers: int = 2) -> None:
+        super().__init__(place)
+        self.port = free_port()
+        self.env = {
+            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
+            **ENVIRON, **env, "BIND": f"127.0.0.1:{self.port}", "WEB_CONCURRENCY": str(workers),
+            "PYTHONPATH": str(ROOT),
+        }  # fmt: skip
+        self.command = [sys.executable, "-m", "gunicorn", "-c", str(ROOT / "deploy/gunicorn.conf.py")]
+
+    def start(self) -> None:
+        log = open(f"{self.folder}.log", "ab")  # noqa: SIM115 - as long as the process
+        self.process = subprocess.Popen(
+            self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+        )
+        log.close()
+        until(self.is_up, within=60)
+
+    def is_up(self) -> bool:
+        from tests.hostile.corpus import request
+        from tests.hostile.judge import exchange
+
+        assert self.process
+        assert self.process.poll() is None, Path(f"{self.folder}.log").read_text()[-3000:]
+        try:
+            return exchange(self.port, request("/v1/filters")).status == 200
+        except OSError:
+            return False
+
+
+@contextmanager
+def database(kind: str, place: Path) -> Iterator[str]:
+    if kind == "sqlite":
+        yield f"sqlite:///{place / 'hostile.sqlite3'}"
+        return
+    server = Postgres(place / "postgres")
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__.split("\n")[0])
+    asked.add_argument("--requests", type=int, default=20_000, help="of the product")
+    asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
+    asked.add_argument("--nginx", action="store_true", help="with deploy/nginx.conf in front")
+    asked.add_argument("--only", default="", help="lines whose name begins so")
+    options = asked.parse_args()
+    place = folder()
+    with database(options.database, place) as url:
+        os.environ.update(ENVIRON, DATABASE_URL=url)
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        from tests.hostile import site as sites
+
+        call_command("migrate", verbosity=0)
+        site = sites.make()
+        server = Gunicorn(place / "gunicorn", {"DATABASE_URL": url})
+        server.start()
+        try:
+            if options.nginx:
+                from tests.hostile.front import nginx
+
+                with nginx(place, server.port) as port:
+                    tallies = run(site, port, options)
+            else:
+                tallies = run(site, server.port, options)
+        finally:
+            server.stop()
+    where = f"{options.database}, {'through nginx' if options.nginx else 'direct'}"
+    print(f"\n{where}\n\n| corpus | requests | failed | 5xx | slowest |\n|---|---|---|---|---|")
+    for tally in tallies:
+        slowest = f"{tally.slowest:.2f} s ({tally.slowest_name[:60]})"
+        print(f"| {tally.name} | {tally.requests:,} | {len(tally.failed)} | {tally.failures} | {slowest} |")
+    for tally in tallies:
+        for failed in tally.failed[:2000]:
+            print(failed[:500])
+    if not any(tally.failed for tally in tallies):
+        shutil.rmtree(place, ignore_errors=True)
+        return 0
+    print(f"logs: {place}")
+    return 1
+
+
+def run(site: Any, port: int, options: Any) -> list[Any]:
+    from tests.hostile.corpus import corpus, twins
+    from tests.hostile.judge import compare, fire
+    from tests.hostile.product import fire_product
+
+    lines = [line for line in corpus(site) if line.name.startswith(options.only) or " none " in line.name]
+    found = [
+        fire([line for line in lines if line.group != "workplace"], site, port, "single requests"),
+        fire([line for line in lines if line.group == "workplace"], site, port, "the workplace, signed in"),
+    ]
+    if not options.only:
+        found += [compare(twins(site), site, port), fire_product(options.requests, options.seed, site, port)]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

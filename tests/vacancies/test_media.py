@@ -1,0 +1,396 @@
+"""Who gets which uploaded file: every viewer x every state of what shows it, and how it is handed out."""
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.base import ContentFile
+from django.test import Client
+from django.utils import timezone
+
+from applications.tokens import issue
+from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
+from tests.vacancies.test_uploads import encoded
+from vacancies import operations
+from vacancies.media import TYPES
+from vacancies.models import Attachment, Recruiter, Vacancy
+from vacancies.previews import token_for
+from vacancies.validators import ENDINGS, IMAGE_ENDINGS
+
+pytestmark = pytest.mark.django_db
+PDF = b"%PDF-1.7 " + bytes(range(256)) * 4
+DAY = timedelta(days=1)
+OUTSIDE, INSIDE = "203.0.113.9", "10.0.0.9"
+ABSENT = "vacancies/00000000000000000000000000000000.png"
+
+# How a vacancy is made that stands there, by state.
+STATES: dict[str, Any] = {
+    "published": dict,
+    "draft": lambda: {"status": "draft"},
+    "scheduled": lambda: {"publish_from": timezone.now() + DAY},
+    "expired": lambda: {"publish_from": timezone.now() - 2 * DAY, "publish_until": timezone.now() - DAY},
+    "withdrawn": lambda: {"status": "withdrawn"},
+    "archived": lambda: {"status": "archived"},
+    "internal": lambda: {"audience": "internal"},
+    "internal draft": lambda: {"audience": "internal", "status": "draft"},
+    "deleted": dict,
+    "replaced": dict,
+}
+GONE = ("deleted", "replaced")
+
+
+def with_files(**values: Any) -> Vacancy:
+    vacancy = make_vacancy(**values)
+    vacancy.image.save("a.png", ContentFile(encoded("PNG")))
+    attachment = Attachment(vacancy=vacancy, name="Profiel é.pdf")
+    attachment.file.save("a.pdf", ContentFile(PDF))
+    return vacancy
+
+
+def files_of(vacancy: Vacancy) -> list[str]:
+    return [vacancy.image.name, *(each.file.name for each in vacancy.attachments.all())]
+
+
+@pytest.fixture
+def world(settings: Any) -> SimpleNamespace:
+    """Accounts of each kind; internal vacancies are for those who are let in."""
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "authenticated", ["10.0.0.0/8"]
+    own, other = make_brand("Own"), make_brand("Other")
+    rights = Permission.objects.filter(codename__in=("view_vacancy", "change_vacancy", "view_recruiter"))
+    accounts = {"applicant": User.objects.create_user("applicant"), "insider": make_insider()}
+    for name, brand in (("recruiter", own), ("recruiter of another brand", other)):
+        accounts[name] = User.objects.create_user(name, is_staff=True)
+        accounts[name].user_permissions.set(rights)
+        brand.members.add(accounts[name])
+    accounts["staff without rights"] = User.objects.create_user("guest", is_staff=True)
+    accounts["recruiter who left"] = User.objects.create_user("left", is_staff=True, is_active=False)
+    accounts["superuser"] = User.objects.create_superuser("root")
+    return SimpleNamespace(brand=own, accounts=accounts)
+
+
+def client_of(world: SimpleNamespace, viewer: str) -> Client:
+    client = Client(REMOTE_ADDR=OUTSIDE)
+    if viewer in world.accounts:
+        client.force_login(world.accounts[viewer])
+    return client
+
+
+def body(response: Any) -> bytes:
+    """The whole body; a file is closed at its end."""
+    return b"".join(response) if response.streaming else response.content
+
+
+def status(client: Client, address: str, **extra: Any) -> int:
+    response = client.get(address, **extra)
+    body(response)
+    return response.status_code
+
+
+def told(response: Any, name: str) -> tuple[Any, ...]:
+    """What a client can tell from an answer about the file `name`."""
+    text = body(response).replace(name.encode(), b"NAME").replace(name.split("/")[1].encode(), b"NAME")
+    return response.status_code, text, dict(response.headers), sorted(response.cookies)
+
+
+def may(viewer: str, state: str) -> bool:
+    """Who sees the files of a vacancy of the brand of `recruiter`."""
+    if state in GONE:
+        return False
+    if state == "published" or viewer in ("recruiter", "superuser"):
+        return True
+    insiders = (
+        "insider",
+        "recruiter of another brand",
+        "staff without rights",
+    )  # all of the staff, as the API has it
+    return state == "internal" and viewer in insiders
+
+
+VIEWERS = (
+    "anonymous", "applicant", "insider", "recruiter of another brand", "recruiter", "staff without rights",
+    "recruiter who left", "superuser",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_files_are_for_who_sees_the_vacancy(world: SimpleNamespace, state: str) -> None:
+    vacancy = with_files(brand=world.brand, **STATES[state]())
+    names = files_of(vacancy)
+    if state == "deleted":
+        vacancy.delete()
+    if state == "replaced":
+        vacancy.image.save("b.png", ContentFile(encoded("PNG")))
+        vacancy.attachments.get().file.save("b.pdf", ContentFile(PDF))
+
+    for viewer in VIEWERS:
+        client = client_of(world, viewer)
+        for name in names:
+            absent = name.replace(Path(name).stem, "0" * 32)
+            if may(viewer, state):
+                response = client.get(f"/media/{name}")
+                assert body(response)[:4] in (b"\x89PNG", b"%PDF"), viewer
+                cached = "public, max-age=60" if state == "published" else "private, no-store"
+                assert response["Cache-Control"] == cached
+                assert ("Cookie" in response.get("Vary", "")) == (state != "published")
+                continue
+            for extra in ({}, {"HTTP_IF_NONE_MATCH": "*"}, {"HTTP_RANGE": "bytes=0-9"}):
+                hidden, never = (client.get(f"/media/{each}", **extra) for each in (name, absent))
+                assert told(hidden, name) == told(never, absent), viewer
+                assert (hidden.status_code, hidden["Cache-Control"]) == (404, "no-store"), viewer
+
+
+def test_access_modes_are_those_of_the_interface(world: SimpleNamespace, settings: Any) -> None:
+    name = with_files(audience="internal").image.name
+    anybody, token = Client(), issue(world.accounts["insider"]).key
+    bearer = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
+    for mode, seen in {
+        "public": (200, 200, 200),
+        "authenticated": (404, 404, 200),
+        "network": (404, 200, 404),
+    }.items():
+        settings.INTERNAL_ACCESS = mode
+        asked = (
+            anybody.get(f"/media/{name}", REMOTE_ADDR=OUTSIDE),
+            anybody.get(f"/media/{name}", REMOTE_ADDR=INSIDE),
+            anybody.get(f"/media/{name}", REMOTE_ADDR=OUTSIDE, **bearer),
+        )
+        assert tuple(answer.status_code for answer in asked) == seen, mode
+        for answer in asked:
+            if body(answer) and answer.status_code == 200:
+                cached = "public, max-age=60" if mode == "public" else "private, no-store"
+                assert answer["Cache-Control"] == cached
+    assert status(anybody, f"/media/{name}", HTTP_AUTHORIZATION="Bearer wrong") == 404
+
+
+def test_unpublishing_counts_at_once(client: Client) -> None:
+    vacancy = with_files()
+    vacancies = Vacancy.objects.filter(pk=vacancy.pk)
+    for _ in range(2):
+        etags = {}
+        for name in files_of(vacancy):
+            response = client.get(f"/media/{name}")
+            etags[name] = response["ETag"]
+            assert (response.status_code, len(body(response)) > 0) == (200, True)
+        operations.withdraw(vacancies=vacancies, at=timezone.now())
+        for name, etag in etags.items():
+            assert client.get(f"/media/{name}").status_code == 404
+            assert client.get(f"/media/{name}", HTTP_IF_NONE_MATCH=etag).status_code == 404
+        operations.publish(vacancies=vacancies, at=timezone.now())
+
+
+def test_nobody_keeps_a_file_longer_than_it_shows(client: Client, at: Any) -> None:
+    vacancy = with_files(publish_until=at + timedelta(seconds=20))
+    name = vacancy.image.name
+    assert status(client, f"/media/{name}") == 200
+    assert client.head(f"/media/{name}")["Cache-Control"] == "public, max-age=20"
+    copy = operations.duplicate(vacancy=vacancy, at=at)  # shows it for longer
+    operations.publish(vacancies=Vacancy.objects.filter(pk=copy.pk), at=at)
+    assert client.head(f"/media/{name}")["Cache-Control"] == "public, max-age=60"
+
+
+def test_copy_that_is_a_draft_hides_nothing_and_shows_nothing(client: Client) -> None:
+    vacancy = with_files()
+    operations.duplicate(vacancy=vacancy, at=timezone.now())
+    name = vacancy.image.name
+    assert status(client, f"/media/{name}") == 200
+    operations.withdraw(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=timezone.now())
+    assert client.get(f"/media/{name}").status_code == 404
+
+
+# --- Previews ----------------------------------------------------------------------------------
+
+
+def test_preview_brings_its_files_along(client: Client, settings: Any) -> None:
+    settings.INTERNAL_ACCESS = "authenticated"
+    head = make_recruiter("Head")
+    head.image.save("a.png", ContentFile(encoded("PNG")))
+    vacancy = with_files(status="draft", audience="internal", head_recruiter=head)
+    token = token_for(vacancy.pk)
+    item = client.get(f"/v1/vacancies/{vacancy.pk}?preview={token}").json()["data"]
+    page = client.get(f"/preview/{token}").content.decode()
+    addresses = [item["image"], item["attachments"][0]["path"], item["head_recruiter"]["image"]]
+
+    for address in addresses:
+        assert address.replace("&", "&amp;") in page
+        response = client.get(address.removeprefix("http://testserver"))
+        assert (response.status_code, response["Cache-Control"]) == (200, "private, no-store")
+        assert (response["X-Robots-Tag"], len(body(response)) > 0) == ("noindex", True)
+        path = address.removeprefix("http://testserver").partition("?")[0]
+        other = token_for(make_vacancy(head_recruiter=make_recruiter("Other")).pk)
+        for query in ("", f"?preview={other}", "?preview=wrong", f"?preview={token}x", "?preview=%00"):
+            assert client.get(path + query).status_code == 404
+
+
+def test_preview_ends(client: Client, time_machine: Any) -> None:
+    vacancy = with_files(status="draft")
+    address = f"/media/{vacancy.image.name}?preview={token_for(vacancy.pk)}"
+    assert status(client, address) == 200
+    time_machine.move_to(timezone.now() + timedelta(hours=25))
+    assert client.get(address).status_code == 404
+
+
+def test_addresses_without_a_preview_are_bare(client: Client) -> None:
+    vacancy = with_files()
+    item = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
+    assert item["image"] == f"http://testserver/media/{vacancy.image.name}"
+
+
+# --- Brands and people -------------------------------------------------------------------------
+
+
+def test_icons_are_no_secret(client: Client) -> None:
+    brand = make_brand()
+    brand.icon_small.save("a.png", ContentFile(encoded("PNG")))
+    brand.icon_large.save("a.png", ContentFile(encoded("PNG")))
+    replaced = brand.icon_large.name
+    brand.icon_large.save("b.png", ContentFile(encoded("PNG")))
+    for name, expected in ((brand.icon_small.name, 200), (brand.icon_large.name, 200), (replaced, 404)):
+        assert status(client, f"/media/{name}") == expected
+
+
+def test_portrait_shows_while_its_person_does(world: SimpleNamespace) -> None:
+    person = Recruiter.objects.create(name="Zoë")
+    person.image.save("a.png", ContentFile(encoded("PNG")))
+
+    def seen(viewer: str) -> int:
+        return status(client_of(world, viewer), f"/media/{person.image.name}")
+
+    viewers = ("anonymous", "insider", "recruiter of another brand", "staff without rights")
+    assert [seen(viewer) for viewer in viewers] == [404, 404, 200, 404]
+    internal = make_vacancy(recruiters=("Zoë",), audience="internal")
+    assert [seen(viewer) for viewer in viewers] == [404, 200, 200, 200]
+    headed = make_vacancy(head_recruiter=person)
+    assert [seen(viewer) for viewer in viewers] == [200, 200, 200, 200]
+    Vacancy.objects.filter(pk__in=(headed.pk, internal.pk)).update(status="withdrawn")
+    assert seen("anonymous") == 404
+    internal.audience, internal.status = "public", "published"
+    internal.save()
+    assert seen("anonymous") == 200
+
+
+# --- Handing out -------------------------------------------------------------------------------
+
+
+def test_every_kind_that_may_be_uploaded_has_one_type() -> None:
+    assert set(TYPES) == {f".{ending}" for ending in ENDINGS} | set(IMAGE_ENDINGS)
+
+
+@pytest.mark.parametrize(
+    ("stored", "title", "content_type", "disposition"),
+    [
+        ("a.pdf", "Profile.pdf", "application/pdf", 'attachment; filename="Profile.pdf"'),
+        ("a.pdf", "Profile", "application/pdf", 'attachment; filename="Profile.pdf"'),
+        ("a.PDF", "é.pdf", "application/pdf", "attachment; filename*=utf-8''%C3%A9.pdf"),
+        ("a.txt", 'a"b\\c/d.txt', "text/plain; charset=utf-8", 'attachment; filename="a_b_c_d.txt"'),
+        ("a.pdf", "x\r\nSet-Cookie: a=b", "application/pdf", 'attachment; filename="x__Set-Cookie: a=b.pdf"'),
+        ("a.pdf", "cv\u202efdp.exe", "application/pdf", 'attachment; filename="cv_fdp.exe.pdf"'),
+        ("a.pdf", "..", "application/pdf", "attachment"),
+        ("a.jpg", "Plan.jpg", "image/jpeg", 'inline; filename="Plan.jpg"'),
+        ("a.html", "a.html", "application/octet-stream", 'attachment; filename="a.html"'),
+        ("a.svg", "a.svg", "application/octet-stream", 'attachment; filename="a.svg"'),
+        ("a", "a", "application/octet-stream", 'attachment; filename="a"'),
+    ],
+)
+def test_type_is_ours_and_the_name_is_the_recruiters(
+    client: Client, settings: Any, stored: str, title: str, content_type: str, disposition: str
+) -> None:
+    """Also of files that came before there were rules."""
+    name = f"attachments/{stored}"
+    folder = Path(settings.MEDIA_ROOT) / "attachments"
+    folder.mkdir(parents=True)
+    (folder / stored).write_bytes(b"<script>")
+    Attachment.objects.create(vacancy=make_vacancy(), name=title, file=name)
+
+    response = client.get(f"/media/{name}")
+
+    assert {key: response[key] for key in ("Content-Type", "Content-Disposition")} == {
+        "Content-Type": content_type, "Content-Disposition": disposition,
+    }  # fmt: skip
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert body(response) == b"<script>"
+
+
+def test_part_of_a_file_its_head_and_one_that_did_not_change(client: Client) -> None:
+    path = f"/media/{with_files().attachments.get().file.name}"
+    whole = client.get(path, HTTP_ACCEPT_ENCODING="gzip")
+    assert (body(whole), whole["Content-Length"]) == (PDF, str(len(PDF)))
+    assert "Content-Encoding" not in whole
+
+    part = client.get(path, HTTP_RANGE="bytes=5-9")
+    assert (part.status_code, body(part), part["Content-Range"]) == (206, PDF[5:10], f"bytes 5-9/{len(PDF)}")
+    beyond = client.get(path, HTTP_RANGE="bytes=99999-")
+    assert (beyond.status_code, beyond["Content-Range"]) == (416, f"bytes */{len(PDF)}")
+    for odd in ("bytes=x", "lines=1-2", "bytes=0-1,5-6", "bytes=²-3", "bytes=" + "9" * 5000):
+        answer = client.get(path, HTTP_RANGE=odd)
+        assert (answer.status_code, body(answer)) == (200, PDF), odd
+
+    head = client.head(path)
+    assert (head.status_code, body(head), head["Content-Length"]) == (200, b"", str(len(PDF)))
+    for condition in (
+        {"HTTP_IF_NONE_MATCH": whole["ETag"]},
+        {"HTTP_IF_MODIFIED_SINCE": whole["Last-Modified"]},
+    ):
+        unchanged = client.get(path, **condition)
+        assert (unchanged.status_code, body(unchanged)) == (304, b"")
+        assert unchanged["Cache-Control"] == "public, max-age=60"
+    changed = client.get(path, HTTP_IF_NONE_MATCH='"another"', HTTP_IF_MODIFIED_SINCE="no date")
+    assert body(changed) == PDF
+
+
+def test_behind_nginx_it_sends_the_bytes(client: Client, settings: Any) -> None:
+    settings.X_ACCEL_PREFIX = "/_media/"
+    vacancy = with_files()
+    direct = client.get(f"/media/{vacancy.image.name}")
+    assert (direct.status_code, direct.content) == (200, b"")
+    assert direct["X-Accel-Redirect"] == f"/_media/{vacancy.image.name}"
+    assert (direct["Content-Type"], direct["Content-Disposition"]) == ("image/png", "inline")
+    assert direct["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert direct["Cache-Control"] == "public, max-age=60"
+    file = Path(vacancy.image.path).stat()
+    assert direct["ETag"] == f'"{int(file.st_mtime):x}-{file.st_size:x}"'  # as nginx makes it
+    assert client.get(f"/media/{vacancy.image.name}", HTTP_IF_NONE_MATCH=direct["ETag"]).status_code == 304
+
+    Attachment.objects.update(file="attachments/é ?%.pdf")
+    (Path(settings.MEDIA_ROOT) / "attachments/é ?%.pdf").write_bytes(PDF)
+    response = client.get("/media/attachments/%C3%A9%20%3F%25.pdf")
+    assert response["X-Accel-Redirect"] == "/_media/attachments/%C3%A9%20%3F%25.pdf"
+    Vacancy.objects.update(status="withdrawn")
+    hidden = client.get(f"/media/{vacancy.image.name}")
+    assert (hidden.status_code, "X-Accel-Redirect" in hidden) == (404, False)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "x", "vacancies", "vacancies/", "vacancies/%00", "vacancies/../settings.py", "../manage.py",
+        "vacancies/%2e%2e/%2e%2e/db.sqlite3", "vacancies//etc/passwd", "/etc/passwd", "vacancies/a/b.png",
+        "vacancies/" + "a" * 3000, "vacancies/%ff%fe", "brands/%00.png", "recruiters/'--.png", "static/a.css",
+    ],
+)  # fmt: skip
+def test_odd_paths_are_nothing(client: Client, path: str) -> None:
+    with_files()
+    assert client.get(f"/media/{path}").status_code == 404
+
+
+def test_file_that_was_lost_is_absent(client: Client) -> None:
+    vacancy = with_files()
+    Path(vacancy.image.path).unlink()
+    assert client.get(f"/media/{vacancy.image.name}").status_code == 404
+
+
+def test_files_are_only_read(client: Client) -> None:
+    assert client.post(f"/media/{with_files().image.name}").status_code == 405
+
+
+def test_one_query_for_what_is_public(client: Client, django_assert_num_queries: Any) -> None:
+    vacancy = with_files(recruiters=("Zoë",))
+    zoe = Recruiter.objects.get(name="Zoë")
+    zoe.image.save("a.png", ContentFile(encoded("PNG")))
+    vacancy.brand.icon_small.save("a.png", ContentFile(encoded("PNG")))
+    for name in (*files_of(vacancy), zoe.image.name, vacancy.brand.icon_small.name, ABSENT):
+        with django_assert_num_queries(1):
+            status(client, f"/media/{name}")
