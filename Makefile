@@ -5,13 +5,16 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check fix messages requirements
+.PHONY: demo test faults check fix messages requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.dev
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal
+
+faults: $(VENV)/.dev  ## break a whole site under traffic, in every way that docs/operations.md tells of
+	timeout 600 $(VENV)/bin/python -m tests.faults
 
 check: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
@@ -41,6 +44,24 @@ requirements: $(VENV)/.dev
 	echo 'Django<5.3' | $(COMPILE) --universal -c - --extra sso -o requirements-sso.txt
 	echo 'Django<5.3' | $(COMPILE) --universal -c - --group dev -o requirements-dev.txt
 	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
+
+# In an environment of their own: what these tools need is nothing that the site needs.
+TOOLS := $(VENV)-tools
+audit: $(TOOLS)/.made  ## look for known weaknesses in what is pinned; needs the network
+	@for file in requirements*.txt; do \
+	  echo "$$file:"; $(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r $$file || failed=1; \
+	done; test -z "$$failed" || { echo "Not clean: a weakness, or advisories that could not be had, see above. What was not looked at is not clean."; exit 1; }
+
+sbom: $(TOOLS)/.made  ## list what a site is made of, as CycloneDX: sbom.cdx.json
+	$(VENV)/bin/python -m venv --clear --without-pip $(TOOLS)/site
+	$(PIP:install=--python $(TOOLS)/site install) --require-hashes -r requirements.txt
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --spec-version 1.6 --validate -o sbom.cdx.json $(TOOLS)/site/bin/python
+
+$(TOOLS)/.made: | $(VENV)/bin/python
+	$(VENV)/bin/python -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom
+	@touch $@
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3)."; exit 1; }

@@ -125,6 +125,11 @@ class LoginView(views.LoginView):
         others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
         return super().get_context_data(**kwargs) | {"is_login": True} | others
 
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if IS_EXTENDED:
+            sign_in.start_over(request)
+        return super().get(request, *args, **kwargs)
+
     def form_valid(self, form: Any) -> HttpResponse:
         if not IS_EXTENDED:
             return super().form_valid(form)

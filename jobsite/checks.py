@@ -215,7 +215,7 @@ def _places() -> list[CheckMessage]:
     ):
         messages.append(
             Warning(
-                "The cache is on another machine, as with several nodes, but the database is a file of this one.",
+                "The cache is on another machine, as with several nodes; the database is a file of this one.",
                 hint="SQLite is for one node: with more, set DATABASE_URL to PostgreSQL.",
                 id="jobsite.W013",
             )
@@ -283,12 +283,23 @@ def _accounts() -> list[CheckMessage]:
 def _retention() -> list[CheckMessage]:
     from applications.models import Application
 
-    if settings.APPLICATIONS_KEPT_DAYS or not Application.objects.exists():
+    if not Application.objects.exists():
         return []
-    return [
-        Warning(
-            "Applications are kept for ever.",
-            hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (deploy/jobsite-purge.timer).",
-            id="jobsite.W016",
+    messages: list[CheckMessage] = []
+    if not settings.APPLICATIONS_KEPT_DAYS:
+        messages.append(
+            Warning(
+                "Applications are kept for ever.",
+                hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (jobsite-purge.timer).",
+                id="jobsite.W016",
+            )
         )
-    ]
+    if not settings.ERASURE_LOG:
+        messages.append(
+            Warning(
+                "Who is erased comes back with a backup that is restored.",
+                hint="Set ERASURE_LOG to a file beside the backups.",
+                id="jobsite.W017",
+            )
+        )
+    return messages

@@ -44,7 +44,8 @@ def workplace() -> dict[str, list[Any]]:
         "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        "frame-src": [SELF],  # the form builder's preview
+        "frame-src": [SELF],  # the form builder's preview; newer themes show one page within another
+        "frame-ancestors": [SELF],
         "form-action": [SELF],
     }
 

@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import ip_network
@@ -178,6 +179,7 @@ class Requests:
         given = environ.get("HTTP_X_REQUEST_ID")
         own = given if given and _is_sane(given) else f"{getrandbits(64):016x}"
         request_id.set(own)
+        path = environ.get("PATH_INFO", "")  # now, since Django writes what it reads it as over it
         status = "500"
         headers: list[tuple[str, str]] = []
 
@@ -193,17 +195,18 @@ class Requests:
         finally:
             if self.count or self.is_logged:
                 seconds = perf_counter() - began
-                name, instead = operation(environ.get("PATH_INFO", ""))
+                name, instead = operation(path)
                 method = environ["REQUEST_METHOD"]
                 method = method if method in _METHODS else OTHER
                 source = environ.get(SOURCE, "view")
                 if self.count:
                     self.count(name, method, status, source, seconds)
                 if self.is_logged:
-                    path = environ.get("PATH_INFO", "") if instead is None else instead
+                    if instead is not None:
+                        path = instead or redacted(path.encode("latin-1", "replace").decode(errors="replace"))
                     _write(
                         method=method,
-                        path=(path or redacted(_text(environ)))[:PATH_MAX],
+                        path=path[:PATH_MAX],
                         query=query(environ.get("QUERY_STRING", "")),
                         status=int(status),
                         bytes=_size(body, headers),
@@ -212,15 +215,6 @@ class Requests:
                         source=source,
                         request_id=own,
                     )
-
-
-def _text(environ: dict[str, Any]) -> str:
-    """The path, which WSGI has as bytes in disguise."""
-    path = environ.get("PATH_INFO", "")
-    try:
-        return path.encode("latin-1").decode()
-    except UnicodeError:  # Django writes its own reading of it over it
-        return path
 
 
 def _size(body: Any, headers: list[tuple[str, str]]) -> int | None:
@@ -232,9 +226,13 @@ def _size(body: Any, headers: list[tuple[str, str]]) -> int | None:
 
 def _write(**fields: Any) -> None:
     """Write the line about a request, past `logging`: that takes as long for it as a kept answer takes."""
-    head = {"timestamp": _timestamp(time.time()), "level": "INFO", "logger": "jobsite.requests"}
+    now = _timestamp(time.time())
     if settings.LOG_FORMAT == "json":
-        line = dumps({**head, "message": "request", **fields}).replace("\x7f", "\\u007f")
+        head = {"timestamp": now, "level": "INFO", "logger": "jobsite.requests", "message": "request"}
+        line = dumps(head | fields).replace("\x7f", "\\u007f")
     else:
-        line = _visible(" ".join([*head.values(), *(f"{name}={value}" for name, value in fields.items())]))
-    os.write(2, f"{line}\n".encode(errors="replace"))
+        own = fields.pop("request_id")
+        said = " ".join(f"{name}={value}" for name, value in fields.items())
+        line = _visible(f"{now} INFO jobsite.requests [{own}]: {said}")
+    with suppress(OSError):  # a disk that is full must not cost the answer
+        os.write(2, f"{line}\n".encode(errors="replace"))

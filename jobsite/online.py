@@ -14,7 +14,7 @@ def _is_online(schema_editor: Any) -> bool:
     return schema_editor.connection.vendor == "postgresql"
 
 
-def _patiently(schema_editor: Any, *statements: str) -> None:
+def patiently(schema_editor: Any, *statements: str) -> None:
     """Run what waits for older transactions and keeps nobody waiting for itself meanwhile."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
@@ -36,9 +36,9 @@ def _make_index(schema_editor: Any, statement: str) -> None:
         )
         found = cursor.fetchone()
     if found and not found[0]:
-        _patiently(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
+        patiently(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
     if not (found and found[0]):
-        _patiently(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+        patiently(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
 
 
 class AddIndexOnline(migrations.AddIndex):
@@ -57,7 +57,7 @@ class AddIndexOnline(migrations.AddIndex):
         if not _is_online(schema_editor):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
-            _patiently(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
+            patiently(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
 
 
 class AddForeignKeyOnline(migrations.AddField):
@@ -82,42 +82,35 @@ class AddForeignKeyOnline(migrations.AddField):
             _make_index(schema_editor, str(statement))
 
 
-class AddConstraintUnchecked(migrations.AddConstraint):
-    """Adds a constraint for what is written from now on. What is there already is looked at by
-    `CheckConstraint`, in a later migration: within one transaction everybody would wait for that."""
-
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        model = to_state.apps.get_model(app_label, self.model_name)
-        if not _is_online(schema_editor):
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
-        elif router.allow_migrate_model(schema_editor.connection.alias, model):
-            schema_editor.execute(
-                f"{self.constraint.create_sql(model, schema_editor)} NOT VALID", params=None
-            )
-
-
-class CheckConstraint(migrations.operations.base.Operation):
-    """Looks whether what is there obeys a constraint that was added unchecked."""
+class ReplaceConstraintOnline(migrations.AddConstraint):
+    """Puts a constraint in the place of another one of its name. It holds for what is written from then on;
+    what is there already is looked at while others read and write."""
 
     atomic = False
-    reversible = True
-
-    def __init__(self, model_name: str, name: str) -> None:
-        self.model_name, self.name = model_name, name
 
     def state_forwards(self, app_label: str, state: Any) -> None:
-        pass
+        state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
+        super().state_forwards(app_label, state)
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        if _is_online(schema_editor):
-            table = to_state.apps.get_model(app_label, self.model_name)._meta.db_table
-            _patiently(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{self.name}"')
+        self._replace(app_label, schema_editor, from_state, to_state)
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        pass
+        self._replace(app_label, schema_editor, from_state, to_state)
 
-    def describe(self) -> str:
-        return f"Check constraint {self.name} on model {self.model_name}"
+    def _replace(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
+        name, table = self.constraint.name, new._meta.db_table
+        was, becomes = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
+        if not _is_online(schema_editor):
+            schema_editor.remove_constraint(old, was)
+            schema_editor.add_constraint(new, becomes)
+            return
+        rule = becomes.constraint_sql(new, schema_editor)
+        schema_editor.execute(
+            f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}", ADD {rule} NOT VALID', params=None
+        )
+        patiently(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
 
 
 class DropTriggers(migrations.RunPython):

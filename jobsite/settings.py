@@ -137,6 +137,7 @@ LOGGING: dict[str, Any] = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send one; it is a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
         "jobsite.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
@@ -381,7 +382,8 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W021",  # and the browsers' lists are hard to leave
     "security.W008",  # the proxy that ends TLS redirects: this service never sees such a request
 ]
-SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
+if django.VERSION < (6, 1):  # where it is the default
+    SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
 
 # --- The public interface ----------------------------------------------------------------------
 

@@ -13,14 +13,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.internal import flows
+from allauth.account.internal import flows, stagekit
 from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.account.models import Login
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth import get_user_model
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -94,6 +94,12 @@ def by_password(request: HttpRequest, user: Any, then: str) -> HttpResponse:
     return flows.login.perform_password_login(request, {"username": user.get_username()}, login)
 
 
+def start_over(request: HttpRequest) -> None:
+    """Forget a password that was right and waits for a code: its page would be all that is shown."""
+    if stagekit.LOGIN_SESSION_KEY in request.session:
+        stagekit.clear_login(request)
+
+
 class SecondFactorGate:
     """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for
     it, whoever has none is led to set one up. An identity provider sees to its own."""
@@ -112,6 +118,7 @@ class SecondFactorGate:
         if methods & {"mfa", "socialaccount"} or not needs_factor(user):
             return self.get_response(request)
         if not has_factor(user):
+            messages.info(request, _("The workplace asks for a second factor: an app or a passkey."))
             return HttpResponseRedirect(reverse("mfa_index"))
         then = urlencode({"next": request.get_full_path() if request.method == "GET" else "/admin/"})
         return HttpResponseRedirect(f"{reverse('mfa_reauthenticate')}?{then}")

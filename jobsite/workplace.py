@@ -40,9 +40,9 @@ class CheckedIds:
     """What a page of ours sends as an id is one; Django looks anything up as it comes, and fails."""
 
     def _check(self, request: HttpRequest, sent: Any) -> None:
-        own = {field.name for field in self.opts.get_fields() if field.is_relation}  # type: ignore[attr-defined]
-        for inline in self.get_inlines(request, None):  # type: ignore[attr-defined]
-            own |= {field.name for field in inline.model._meta.fields if field.is_relation}
+        of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
+        metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
+        own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
         for name, values in sent.lists():
             if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
                 raise BadRequest(f"{name} is no id.")
@@ -54,7 +54,8 @@ class CheckedIds:
 
     def response_action(self, request: HttpRequest, queryset: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
-        if any(as_id(pk) is None for pk in chosen):
+        is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
+        if is_number and any(as_id(pk) is None for pk in chosen):
             raise BadRequest("What is chosen are no ids.")
         return super().response_action(request, queryset)  # type: ignore[misc]
 

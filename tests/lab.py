@@ -68,6 +68,7 @@ class Site:
             server.start()
             return server
 
+        self.paused = threading.Event()  # nobody reads or writes
         self.started: list[servers.Server] = []
         memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
         more = {"max_connections": "80", "wal_log_hints": "on", **memory}
@@ -234,7 +235,6 @@ class Truth:
         self.counts = Counter(shown.iterator())
         own_options = offered.filter(vacancy__in=self.pool).values_list("vacancy", *names)
         self.options = [(row[0], row[1:]) for row in own_options]
-        self.paused = threading.Event()  # nobody reads or writes
         self.items: dict[tuple, int] = {}
         self.forms: dict[str, bytes] = {}
 
@@ -372,9 +372,9 @@ class Writer(threading.Thread):
     `shown`: seconds from the commit until the first answer with it.
     """
 
-    def __init__(self, truth: Truth, port: int, numbers: Iterator[int]) -> None:
+    def __init__(self, truth: Truth, port: int, numbers: Iterator[int], paused: threading.Event) -> None:
         super().__init__(daemon=True)
-        self.truth, self.port, self.numbers = truth, port, numbers
+        self.truth, self.port, self.numbers, self.paused = truth, port, numbers, paused
         self.ended = threading.Event()
         self.failed = 0
         self.shown: list[float] = []
@@ -384,7 +384,7 @@ class Writer(threading.Thread):
         due = time.monotonic()
         while not self.ended.wait(max(0, due - time.monotonic())):
             due = max(due + 1 / RATE, time.monotonic() - 1)  # what was missed is not caught up with
-            if not self.truth.paused.is_set():
+            if not self.paused.is_set():
                 self.write(next(self.numbers))
         self.disconnect()
 
@@ -477,10 +477,10 @@ class Walker(threading.Thread):
     """A client that reads this and that, sometimes compressed or with a condition; `is_brief` uses each
     connection once."""
 
-    def __init__(self, truth: Truth, port: int, token: str, ended: threading.Event, is_brief: bool) -> None:
+    def __init__(self, truth: Truth, site: Site, port: int, ended: threading.Event, is_brief: bool) -> None:
         super().__init__(daemon=True)
         self.truth, self.port, self.ended, self.is_brief = truth, port, ended, is_brief
-        self.mine = {"Authorization": f"Bearer {token}"}
+        self.paused, self.mine = site.paused, {"Authorization": f"Bearer {site.token}"}
         self.random = random.Random(random.randrange(2**32))
         self.took: list[float] = []  # seconds
         self.ages: list[float] = []  # seconds
@@ -493,7 +493,7 @@ class Walker(threading.Thread):
 
     def run(self) -> None:
         while not self.ended.is_set():
-            if self.truth.paused.is_set():
+            if self.paused.is_set():
                 time.sleep(0.01)
                 continue
             path, *what = self.choose()
@@ -650,6 +650,9 @@ class Recruiter(threading.Thread):
         self.saved = 0
         self.refused: list[tuple[float, str]] = []
         self.failed: list[tuple[float, str]] = []
+        self.sign_in()
+
+    def sign_in(self) -> None:
         page = self.ask("/admin/login/")[2]
         fields = dict(Form("login-form", page).values) | {"username": NAME, "password": PASSWORD}
         status, _, page = self.ask("/admin/login/", list(fields.items()))
@@ -677,6 +680,9 @@ class Recruiter(threading.Thread):
             path = f"/admin/vacancies/vacancy/{pk}/change/"
             try:
                 status, headers, page = self.ask(path)
+                if status == 302:  # another release names its cookies otherwise
+                    self.sign_in()
+                    continue
                 if status == 200:
                     form = Form("vacancy_form", page).values
                     before = dict(form)["title"]
@@ -763,7 +769,7 @@ class Result:
     def faults(self) -> list[str]:
         """Where the goal is not met."""
         goal, failed, recruiter = self.scenario, self.all("failed"), self.recruiter
-        found = [f"wrong: {each}" for each in self.wrong]
+        found = []
         if len(failed) > goal.may_fail or any(": 0 " not in text for _, text in failed):
             found += [f"failed: {text}" for _, text in failed]
         if goal.refuses != "all":
@@ -780,7 +786,7 @@ class Result:
                 found.append(f"save refused: {recruiter.refused[0][1]}")
             if not recruiter.saved:
                 found.append("nothing was saved")
-        return found
+        return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
     HEAD = ("fault", "requests", "failed", "503", "wrong bodies", "longest answer, ms", "well again after, s",
             "saves", "writes shown", "goal")  # fmt: skip
@@ -802,9 +808,9 @@ def run(scenario: Scenario, site: Site, truth: Truth, numbers: Iterator[int], pa
     site.configure(env | scenario.env, *scenario.switches)
     ended, port = threading.Event(), (site.nodes[0] if scenario.is_alone else site.nginx).port
     walkers = [
-        Walker(truth, port, site.token, ended, scenario.is_alone and n % 2 == 0) for n in range(CLIENTS)
+        Walker(truth, site, port, ended, scenario.is_alone and n % 2 == 0) for n in range(CLIENTS)
     ]
-    writer = Writer(truth, port, numbers) if scenario.writes else None
+    writer = Writer(truth, port, numbers, site.paused) if scenario.writes else None
     recruiter = Recruiter(port, truth.saved, ended) if scenario.saves else None
     threads: list[threading.Thread] = [*walkers, *filter(None, (writer, recruiter))]
     start, moments = time.monotonic(), dict[str, float]()

@@ -4,6 +4,7 @@ site under gunicorn, nginx in front of it."""
 import http.client
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -27,9 +28,9 @@ _ROOT = os.getuid() == 0
 PATIENCE = 20  # seconds for something that takes a moment, on a machine that does much else
 
 
-def until(condition: Callable[[], Any], within: float = PATIENCE) -> float:
-    """Wait until `condition()`; return how many seconds it took."""
-    start = time.monotonic()
+def until(condition: Callable[[], Any], within: float | None = None) -> float:
+    """Wait until `condition()`, PATIENCE at most; return how many seconds it took."""
+    start, within = time.monotonic(), PATIENCE if within is None else within
     while not condition():
         assert time.monotonic() - start < within, f"not so within {within} s"
         time.sleep(0.02)
@@ -227,7 +228,8 @@ class Gunicorn(Web):
         self.env = {name: os.environ[name] for name in system if name in os.environ} | env
         self.pid_file = Path(f"{self.folder}.pid")
         self.command = [
-            sys.executable, "-m", "gunicorn", "-c", str(ROOT / "deploy/gunicorn.conf.py"),
+            # its script: for a new binary, what `python -m` runs would be found in gunicorn's own folder
+            str(Path(sys.executable).with_name("gunicorn")), "-c", str(ROOT / "deploy/gunicorn.conf.py"),
             "-b", f"127.0.0.1:{self.port}", "-p", str(self.pid_file), "--no-control-socket",
             "--chdir", str(ROOT), *switches,
         ]  # fmt: skip
@@ -239,9 +241,11 @@ class Gunicorn(Web):
         os.kill(self.workers()[0], signal.SIGKILL)
 
     def reload(self) -> None:
-        """New workers, with the code as it is now."""
+        """New workers, with the code as it is now; returns when one of them has answered."""
         assert self.process
+        before = set(self.workers())
         self.process.send_signal(signal.SIGHUP)
+        until(lambda: before.isdisjoint(self.workers()) and self.is_up())
 
     def renew(self) -> None:
         """A new gunicorn on the socket of the old one, which ends."""
@@ -269,36 +273,37 @@ class Gunicorn(Web):
         until(is_closed)
 
 
-# What deploy/nginx.conf says of proxying, without what hides faults: nothing is kept, nothing is limited.
-PROXY = """
-daemon off; pid {folder}/pid; error_log stderr warn; worker_processes 1;
-events {{ worker_connections 512; }}
-http {{
-  access_log off; keepalive_requests 1000000; client_header_timeout 5s; client_body_timeout 5s;
-  client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
-  uwsgi_temp_path {folder}; scgi_temp_path {folder};
-  upstream nodes {{ {nodes} }}
-  server {{
-    listen 127.0.0.1:{port};
-    location / {{
-      proxy_pass http://nodes; proxy_set_header Host $host; proxy_set_header X-Forwarded-For $remote_addr;
-      proxy_next_upstream error timeout;  # for GET; what was posted is not posted again
-      proxy_connect_timeout 1s; proxy_read_timeout 25s;
-      proxy_buffers 16 64k; proxy_buffer_size 64k; proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;
-    }}
-  }}
-}}
-"""
-# One worker that dies must not put its node aside: two within a moment would leave nobody.
-UPSTREAM = "server 127.0.0.1:{} max_fails=5 fail_timeout=1s;"
-
-
 class Nginx(Web):
+    """nginx in front of `nodes`, on a plain port, which passes on and waits as deploy/nginx.conf says.
+    Without its cache and its limits: they would keep faults of the nodes from who looks for them."""
+
     def __init__(self, folder: Path, nodes: list[Gunicorn]) -> None:
         super().__init__(folder)
         folder.mkdir()
-        upstream = " ".join(UPSTREAM.format(node.port) for node in nodes)
-        (folder / "conf").write_text(PROXY.format(folder=folder, port=self.port, nodes=upstream))
+        deployed = (ROOT / "deploy/nginx.conf").read_text()
+        said = re.findall(
+            r"^ {4}(?:proxy_(?!cache|hide)|(?:client_(?:header|body)|keepalive)_timeout)[^#\n]*",
+            deployed,
+            re.M,
+        )
+        said = [line for line in said if "$id" not in line and not line.strip().startswith("proxy_pass")]
+        found = re.search(r"server 127.0.0.1:8000( [^;]*;)", deployed)
+        assert said, "deploy/nginx.conf says nothing of proxying"
+        assert found, "deploy/nginx.conf names no node"
+        upstream = " ".join(f"server 127.0.0.1:{node.port}{found[1]}" for node in nodes)
+        temporary = " ".join(
+            f"{name}_temp_path {folder};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        (folder / "conf").write_text(f"""
+            daemon off; pid {folder}/pid; error_log stderr warn; worker_processes 1;
+            events {{ worker_connections 1024; }}
+            http {{
+                access_log off; keepalive_requests 1000000; {temporary}
+                {" ".join(said)}
+                upstream nodes {{ {upstream} keepalive 32; }}
+                server {{ listen 127.0.0.1:{self.port}; location / {{ proxy_pass http://nodes; }} }}
+            }}
+        """)
         self.command = [str(NGINX), "-p", str(folder), "-c", str(folder / "conf"), "-e", "stderr"]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import md5
+from time import sleep
 from typing import Any
 
 from django.db import DatabaseError, connections, transaction
@@ -21,6 +22,8 @@ from vacancies.models import Listing, Phase
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 STEP = 5_000  # rows
+STEP_LOCKED = 500  # rows that a writer would wait for
+TRIES = 1_000
 PATIENCE = 50  # milliseconds that a reader waits for a lock
 # What makes the items of a vacancy, beside its own row.
 PARTS = ("vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment")
@@ -90,9 +93,9 @@ def settle(*, at: datetime) -> int | None:
 
 def _list_the_rest(cursor: Any, stamp: str, lock: str = "") -> None:
     """List what is published and not listed, in steps: nobody waits long for rows that are locked."""
-    last = 0
+    last, size = 0, STEP_LOCKED if lock else STEP
     while True:
-        step = f"SELECT id FROM vacancies_vacancy WHERE id > {last} ORDER BY id LIMIT {STEP}"
+        step = f"SELECT id FROM vacancies_vacancy WHERE id > {last} ORDER BY id LIMIT {size}"
         cursor.execute(f"SELECT max(id) FROM ({step}) AS step")
         first, last = last, cursor.fetchone()[0]
         if last is None:
@@ -121,8 +124,17 @@ def list_anew(using: str = "default") -> None:
         cursor.execute("DELETE FROM vacancies_listing")
         cursor.execute("DELETE FROM vacancies_tally")
         _list_the_rest(cursor, _STAMP if is_postgresql else str(number))
-    while settle(at=timezone.now()):  # not left to the first reader
-        pass
+    _settle_all()
+
+
+def _settle_all() -> None:
+    """Leave nothing for the first reader, even while others write."""
+    for _ in range(TRIES):
+        while moved := settle(at=timezone.now()):
+            pass
+        if moved == 0:
+            return
+        sleep(PATIENCE / 1000)
 
 
 def watch(sender: Any, using: str, **kwargs: Any) -> None:
@@ -151,8 +163,7 @@ def watch(sender: Any, using: str, **kwargs: Any) -> None:
             _list_the_rest(cursor, _STAMP, "FOR SHARE")
             # From here on the lists are read from it.
             Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1, settled=0)
-            while settle(at=timezone.now()):
-                pass
+            _settle_all()
             cursor.execute(f"COMMENT ON TABLE vacancies_listing IS '{made}'")
 
 

@@ -1,8 +1,8 @@
 """Uploaded files: which of them somebody may see at a moment, how they are handed out, which nobody names.
 
-A file is seen by whoever sees what shows it: what the public interface shows now, to insiders what is
-internal, to the holder of a preview what it opens, to colleagues what they work on. What is hidden is
-absent: it answers as a name that never was.
+The image and the attachments of a vacancy are seen by whoever sees that: everybody what the public interface
+shows now, insiders what is internal, the holder of a preview what it opens, colleagues what they work on.
+What is hidden is absent: it answers as a name that never was.
 """
 
 import re
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import get_resolver
 from django.utils import timezone
@@ -26,7 +26,7 @@ from whitenoise.responders import StaticFile
 
 from jobsite.api import caching
 from jobsite.api.permissions import is_insider, is_protected
-from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyRecruiter, Version
+from vacancies.models import Attachment, Brand, Recruiter, Vacancy, Version
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
 
@@ -68,15 +68,16 @@ class Shown(NamedTuple):
 
 
 def shown_by(vacancies: VacancyQuerySet, name: str) -> Shown | None:
-    """What one of `vacancies` shows by the file `name`, None where none does. One query."""
+    """What one of `vacancies` shows by the file `name`, None where none does. One query.
+
+    Faces of employers and of people who answer for vacancies are no secret, as long as they are theirs:
+    whether any vacancy shows one would be asked of all that a person ever had.
+    """
     folder = name.partition("/")[0]
-    if folder == "brands":  # an employer's face is no secret
+    if folder == "brands":
         return Shown() if Brand.objects.filter(Q(icon_small=name) | Q(icon_large=name)).exists() else None
     if folder == "recruiters":
-        heads = vacancies.filter(head_recruiter=OuterRef("pk"))
-        links = VacancyRecruiter.objects.filter(recruiter=OuterRef("pk"), vacancy__in=vacancies)
-        people = Recruiter.objects.filter(Exists(heads) | Exists(links), image=name)
-        return Shown() if people.exists() else None
+        return Shown() if Recruiter.objects.filter(image=name).exists() else None
     if folder == "attachments":
         found = vacancies.filter(attachments__file=name).values_list("attachments__name", "publish_until")
     else:
@@ -96,9 +97,6 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[Shown, bo
     for vacancies in _beyond(request, published):
         if found := shown_by(vacancies, name):
             return found, False
-    if name.startswith("recruiters/") and _is_colleague(request.user, "recruiter"):
-        # who chooses from all of them
-        return (Shown(), False) if Recruiter.objects.filter(image=name).exists() else None
     return None
 
 
@@ -108,14 +106,14 @@ def _beyond(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Vacanc
         yield published.internal()
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
-    if _is_colleague(request.user, "vacancy"):
+    if _is_colleague(request.user):
         yield Vacancy.objects.workable_by(request.user)
 
 
-def _is_colleague(user: Any, model: str) -> bool:
-    """Whether `user` sees the pages of the `model` in the workplace."""
-    verbs = ("view", "change")
-    return user.is_active and user.is_staff and any(user.has_perm(f"vacancies.{v}_{model}") for v in verbs)
+def _is_colleague(user: Any) -> bool:
+    """Whether `user` sees the pages of vacancies in the workplace."""
+    rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
+    return user.is_active and user.is_staff and any(map(user.has_perm, rights))
 
 
 # --- Handing out -------------------------------------------------------------------------------

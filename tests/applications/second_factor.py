@@ -21,6 +21,7 @@ from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings as site
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
@@ -84,6 +85,7 @@ def test_whole_way_from_setting_up_to_signing_in_with_a_code(client, anna, requi
     """Required: the workplace stays closed until a factor is there; then it asks for it at each sign-in."""
     assert enter(client)["Location"] == ADMIN
     assert client.get(ADMIN)["Location"] == "/account/factors"
+    assert "The workplace asks for a second factor" in client.get("/account/factors").text
 
     page = client.get("/account/factors/app")
     secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
@@ -253,6 +255,10 @@ def test_passkeys_are_offered(client, anna):
     assert 'id="passkey_login"' in page.text
     options = client.get("/account/passkeys/login", headers={"Accept": "application/json"}).json()
     assert options["request_options"]["publicKey"]["userVerification"] == "required"
+    with_app(anna)
+    enter(client)  # a password that waits for its code does not stand in the way
+    client.get("/account/login")
+    assert client.get("/account/passkeys/login", headers={"Accept": "application/json"}).json() != {}
     for credential in ("", "x", "[]", "7", '{"id": "x"}', '{"response": {"userHandle": "MQ"}}', "{}"):
         refused = client.post("/account/passkeys/login", {"credential": credential})
         assert refused.status_code in (200, 302)
@@ -410,3 +416,21 @@ def test_provider_that_is_away_is_no_failure(client, anna):
     assert page.status_code == 503
     assert "Example Login does not answer" in page.text
     assert "Example Login" in client.get("/account/login").text
+
+
+# --- Lost phones -------------------------------------------------------------------------------
+
+
+def test_command_takes_factors_and_identities_away(client, anna, identity_provider, required, capsys):
+    come_from(Client(), identity_provider, **COLLEAGUE)
+    with_app(anna)
+
+    call_command("reset_sign_in", "anna")
+
+    assert capsys.readouterr().out == (
+        "2 factors and 1 identities removed. One has to be set up before the workplace opens.\n"
+    )
+    enter(client)
+    assert client.get(ADMIN)["Location"] == "/account/factors"
+    with pytest.raises(CommandError):
+        call_command("reset_sign_in", "nobody")

@@ -20,8 +20,8 @@ import multiprocessing
 import os
 import random
 import re
+import shutil
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ from urllib.parse import parse_qsl, quote
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks import servers  # noqa: E402
+from tests import servers  # noqa: E402
 
 REGIONS, BRANDS, RECRUITERS = 6, 4, 4
 WRITERS = (
@@ -806,11 +806,7 @@ def compare(shared: Shared, views: Views, port: int, chance: random.Random, tags
 # --- The hunt -------------------------------------------------------------------------------------------
 
 
-def command(kind: str) -> list[str]:
-    """Of the server."""
-    workers = ["-w", "2", "-k", "gthread", "--threads", "4"] if kind == "gthread" else ["-w", "4"]
-    bound = ["-b", "127.0.0.1:PORT", "--timeout", "120", "--no-control-socket"]
-    return [sys.executable, "-m", "gunicorn", *workers, *bound, "jobsite.wsgi:application"]
+KINDS = {"sync": ("-k", "sync", "-w", "4"), "gthread": ()}  # switches of gunicorn's
 
 
 def hunt(shared: Shared, url: str, context: Any, arguments: argparse.Namespace, port: int) -> dict[str, Any]:
@@ -885,23 +881,27 @@ def main() -> int:
     )
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--vacancies", type=int, default=300)
-    parser.add_argument("--server", choices=("sync", "gthread"), default="sync", help="4 workers, or 2 x 4")
+    parser.add_argument("--server", choices=list(KINDS), default="sync", help="4 workers, or 2 x 4")
     parser.add_argument("--pause", type=float, default=0.03, help="seconds between two questions of a reader")
     arguments = parser.parse_args()
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hunt-")))
-        folder.chmod(0o755)
+        folder = servers.folder()
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         url = arguments.database
         if url == "sqlite":
             url = f"sqlite:///{folder / 'hunt.sqlite3'}"
         elif url == "postgresql":
-            port = stack.enter_context(servers.postgresql(folder / "pg"))
-            url = f"postgres://postgres@127.0.0.1:{port}/postgres"
+            database = servers.Postgres(folder / "pg", shared_buffers="256MB")
+            stack.callback(database.stop)
+            database.start()
+            url = database.url
         env = {
             "DATABASE_URL": url,
             "SECRET_KEY": "only-for-hunt-" * 4,
             "RATE_LIMIT": "off",
             "ALLOWED_HOSTS": "127.0.0.1",
+            "LOG_FORMAT": "text",
+            "LOG_REQUESTS": "off",
         }
         os.environ.update(env)
         os.chdir(ROOT)
@@ -909,11 +909,10 @@ def main() -> int:
         context = multiprocessing.get_context("spawn")
         shared = Shared(arguments.vacancies, context)
         fill(shared)
-        serving = servers.serving(
-            "hunted", *command(arguments.server), env=env, folder=folder, path="/v1/vacancies"
-        )
-        app = stack.enter_context(serving)
-        result = hunt(shared, url, context, arguments, int(app.url.rpartition(":")[2]))
+        node = servers.Gunicorn(folder / "hunted", env, *KINDS[arguments.server])
+        stack.callback(node.stop)
+        node.start()
+        result = hunt(shared, url, context, arguments, node.port)
         said = (folder / "hunted.log").read_text()
         result["server said"] = Counter(re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception)\b.{0,80}", said, re.M))
         print(json.dumps(result, indent=2))

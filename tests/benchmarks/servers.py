@@ -1,7 +1,7 @@
 """The processes of a benchmark, each ended by whoever started it, and what they cost."""
 
 import os
-import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.servers import free_port
+from tests.servers import POSTGRES, ROOT, Postgres, free_port
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, a second
 PLAIN = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
 
@@ -89,28 +88,15 @@ def gunicorn(module: str) -> list[str]:
 @contextmanager
 def postgresql(folder: Path) -> Iterator[int]:
     """The PostgreSQL whose data is in `folder`, made when it is missing; yields its port."""
-    homes = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
-    if not homes:
+    if not POSTGRES:
         sys.exit("PostgreSQL is missing: apt-get install postgresql.")
-    root = os.getuid() == 0
-
-    def run(program: str, *arguments: str | Path) -> None:
-        user = ["runuser", "-u", "postgres", "--"] if root else []
-        subprocess.run([*user, homes[-1] / program, *arguments], cwd="/", check=True, stdout=2)
-
-    if not folder.exists():
-        folder.mkdir(mode=0o700)
-        if root:
-            shutil.chown(folder, "postgres")
-        run("initdb", "-D", folder, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-    port = free_port()
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-    options += " -c shared_buffers=512MB -c max_wal_size=4GB"
-    run("pg_ctl", "-D", folder, "-l", folder / "log", "-w", "-o", options, "start")
+    server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB")
+    server.end = signal.SIGINT  # in order, so that the data can be used again
+    server.start()
     try:
-        yield port
+        yield server.port
     finally:
-        run("pg_ctl", "-D", folder, "-m", "fast", "stop")
+        server.stop()
 
 
 def children(pid: int) -> list[int]:

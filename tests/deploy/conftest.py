@@ -10,7 +10,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 from collections import Counter
 from contextlib import nullcontext, suppress
@@ -57,18 +56,11 @@ def read(link: socket.socket, method: str = "GET") -> Answer:
     return Answer(answer.status, answer.msg, answer.read())
 
 
-class Web(servers.Server):
-    """A server that is up once it takes connections. Unless a test says from where, each request comes from
-    an address of its own."""
+class Reached:
+    """How a test asks a server. Unless it says from where, each request comes from an address of its own."""
 
     port: int
     certificate: Path | None = None
-
-    def is_up(self) -> bool:
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-            return True
-        return False
 
     def connect(self, address: str = "", *, protocols: tuple[str, ...] = ()) -> socket.socket:
         source = (address or stranger(), 0)
@@ -99,26 +91,16 @@ class Web(servers.Server):
             return read(link, method)
 
 
-class Gunicorn(Web):
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
-        super().__init__(folder)
-        self.port = servers.free_port()
-        env = env | {"BIND": f"127.0.0.1:{self.port}", "WEB_CONCURRENCY": "2"}
-        said = [f"{name}={value}" for name, value in env.items() if os.environ.get(name) != value]
-        conf = ROOT / "deploy/gunicorn.conf.py"
-        self.command = ["env", *said, sys.executable, "-m", "gunicorn", "-c", str(conf)]
-
-    @property
-    def workers(self) -> list[int]:
-        return self._pids()[1:]
+class Gunicorn(Reached, servers.Gunicorn):
+    pass
 
 
-class Nginx(Web):
+class Nginx(Reached, servers.Server):
     """nginx with deploy/nginx.conf, but for where things are on this machine, and `changes`."""
 
     def __init__(self, folder: Path, node: int, changes: dict[str, str] | None = None) -> None:
         super().__init__(folder)
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         self.port, self.plain_port = servers.free_port(), servers.free_port()
         self.conf = folder / "nginx.conf"
         here = {
@@ -151,6 +133,12 @@ class Nginx(Web):
         )  # fmt: skip
         self.command = ["nginx", "-p", str(folder), "-c", str(self.conf), "-e", str(folder / "error.log")]
 
+    def is_up(self) -> bool:
+        with suppress(OSError):
+            self.connect().close()
+            return True
+        return False
+
     @property
     def lines(self) -> list[dict[str, Any]]:
         """What is in the log."""
@@ -158,18 +146,19 @@ class Nginx(Web):
 
 
 MAKE = """
-import json
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
+from django.core.files.base import ContentFile
 from django.utils import timezone
-from vacancies.models import Recruiter, Vacancy
+from vacancies.models import Attachment, Recruiter, Vacancy
 head = Recruiter.objects.create(name="Noor")
 for pk in range(1, 41):
     Vacancy.objects.create(
         pk=pk, title=f"Job {pk}", head_recruiter=head, status="published", publish_from=timezone.now(),
         audience="internal" if pk == 1 else "both", is_hot=True, description="<p>" + "Work. " * 50 + "</p>",
     )
+Attachment.objects.create(vacancy_id=40, name="Leaflet.pdf", file=ContentFile(b"%PDF-1.4 all of it", "x.pdf"))
 user = User.objects.create_superuser("anna", password="anna's long password")
 session = SessionStore()
 session[SESSION_KEY] = str(user.pk)
@@ -197,13 +186,13 @@ def site(tmp_path_factory):
         redis.start()
         started.append(redis)
         instance = Instance(
-            folder / "site", ALLOWED_HOSTS=f"{HOST},example.org", CACHE_URL=redis.url,
+            folder / "site", ALLOWED_HOSTS=f"{HOST},example.org,127.0.0.1", CACHE_URL=redis.url,
             RATE_LIMIT=f"{LIMIT}/h", TRUSTED_PROXIES="127.0.0.1", INTERNAL_ACCESS="authenticated",
             MULTI_BRANDING="no", STATIC_ROOT=str(folder / "nginx/static"),
-            MEDIA_ROOT=str(folder / "nginx/media"),
+            MEDIA_ROOT=str(folder / "nginx/media"), X_ACCEL_PREFIX="/_media/",
         )  # fmt: skip
         session = instance.manage("shell", "-v0", "-c", MAKE).stdout.split()[-1]
-        gunicorn = Gunicorn(folder / "gunicorn", instance.env)
+        gunicorn = Gunicorn(folder / "gunicorn", instance.env | {"WEB_CONCURRENCY": "2"})
         nginx = Nginx(folder / "nginx", gunicorn.port)
         for server in (gunicorn, nginx):
             started.append(server)

@@ -54,7 +54,7 @@ def test_proxy_says_by_which_scheme_it_was_asked(site):
 def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
     held = [site.gunicorn.connect() for _ in range(3)]  # each of them waits for a header in a thread
     try:
-        assert len(site.gunicorn.workers) == 2
+        assert len(site.gunicorn.workers()) == 2
         assert site.gunicorn.ask("/v1/filters").status == 200
     finally:
         for link in held:

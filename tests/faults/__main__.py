@@ -41,14 +41,16 @@ def main() -> int:
             options.logs.mkdir(exist_ok=True)
             stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
         site = lab.Site(folder, stack, options.vacancies)
-        truth, pace = lab.Truth(), 0.4 if options.quick else 1.0
-        known, killed = scenarios(site, truth), kills(site, folder, options.quick)
+        truth, pace = None, 0.4 if options.quick else 1.0
+        killed = kills(site, folder, options.quick)
         print(f"up after {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-        for key in options.only or (QUICK if options.quick else [*killed, *known]):
+        for key in options.only or (QUICK if options.quick else [*killed, *scenarios(site)]):
             if key in killed:
                 cells, found = killed[key]()
+                truth = None  # others have written
             else:
-                result = lab.run(known[key], site, truth, numbers, pace)
+                truth = truth or lab.Truth()
+                result = lab.run(scenarios(site)[key], site, truth, numbers, pace)
                 cells, found = result.cells(), result.faults()
             rows.append(cells)
             faults += len(found)

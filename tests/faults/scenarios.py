@@ -12,12 +12,12 @@ from itertools import count
 
 import psycopg
 
-from tests.lab import Scenario, Site, Truth
+from tests.lab import Scenario, Site
 
 SLOW = 100  # clients that never end their request
 
 
-def scenarios(site: Site, truth: Truth) -> dict[str, Scenario]:
+def scenarios(site: Site) -> dict[str, Scenario]:
     """By key. The order is that in which they can happen to one site; after a failover it is another one."""
     primary, (one, two), redis = site.primary, site.replicas, site.redis
     node, other = site.nodes
@@ -93,8 +93,8 @@ def scenarios(site: Site, truth: Truth) -> dict[str, Scenario]:
         ),
         "restart-unseen": Scenario(
             "the database restarted while nobody asks", "G9: 0 failed, 0 refused",
-            [(2, "pause", truth.paused.set), (3, "crash", primary.crash), (3, "start", primary.start),
-             (5, "go", truth.paused.clear)], 7, is_alone=True,
+            [(2, "pause", site.paused.set), (3, "crash", primary.crash), (3, "start", primary.start),
+             (5, "go", site.paused.clear)], 7, is_alone=True,
         ),
         # --- One node without replicas, asked directly
         "alone-primary-lost": Scenario(

@@ -12,11 +12,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.site import ENVIRON
+from tests.hostile.corpus import HOST, corpus, request, twins
+from tests.hostile.judge import Door, Tally, compare, exchange, fire
+from tests.hostile.product import fire_product
+from tests.hostile.site import ENVIRON, Site
 from tests.servers import Postgres, Server, folder, free_port, until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -31,28 +34,23 @@ class Gunicorn(Server):
         self.env = {
             **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
             **ENVIRON, **env, "BIND": f"127.0.0.1:{self.port}", "WEB_CONCURRENCY": str(workers),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore",
         }  # fmt: skip
         self.command = [sys.executable, "-m", "gunicorn", "-c", str(ROOT / "deploy/gunicorn.conf.py")]
 
     def start(self) -> None:
-        log = open(f"{self.folder}.log", "ab")  # noqa: SIM115 - as long as the process
-        self.process = subprocess.Popen(
-            self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
-        )
-        log.close()
+        with open(f"{self.folder}.log", "ab") as log:
+            self.process = subprocess.Popen(
+                self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+            )
         until(self.is_up, within=60)
 
     def is_up(self) -> bool:
-        from tests.hostile.corpus import request
-        from tests.hostile.judge import exchange
-
         assert self.process
         assert self.process.poll() is None, Path(f"{self.folder}.log").read_text()[-3000:]
-        try:
-            return exchange(self.port, request("/v1/filters")).status == 200
-        except OSError:
-            return False
+        with suppress(OSError):
+            return exchange(Door(self.port), request("/v1/filters")).status == 200
+        return False
 
 
 @contextmanager
@@ -66,6 +64,20 @@ def database(kind: str, place: Path) -> Iterator[str]:
         yield server.url
     finally:
         server.stop()
+
+
+@contextmanager
+def front(place: Path, node: int) -> Iterator[Door]:
+    """nginx with deploy/nginx.conf, but for where things are and how many requests a client may send."""
+    from tests.deploy.conftest import Nginx
+
+    changes = {"server_name jobs.example.com;": f"server_name {HOST};", "rate=50r/s": "rate=100000r/s"}
+    nginx = Nginx(place / "nginx", node, changes)
+    nginx.start()
+    try:
+        yield Door(nginx.port, is_tls=True)
+    finally:
+        nginx.stop()
 
 
 def main() -> int:
@@ -92,12 +104,11 @@ def main() -> int:
         server.start()
         try:
             if options.nginx:
-                from tests.hostile.front import nginx
-
-                with nginx(place, server.port) as port:
-                    tallies = run(site, port, options)
+                with front(place, server.port) as door:
+                    site.origin = "https://localhost"
+                    tallies = run(site, door, options)
             else:
-                tallies = run(site, server.port, options)
+                tallies = run(site, Door(server.port), options)
         finally:
             server.stop()
     where = f"{options.database}, {'through nginx' if options.nginx else 'direct'}"
@@ -115,18 +126,14 @@ def main() -> int:
     return 1
 
 
-def run(site: Any, port: int, options: Any) -> list[Any]:
-    from tests.hostile.corpus import corpus, twins
-    from tests.hostile.judge import compare, fire
-    from tests.hostile.product import fire_product
-
+def run(site: Site, door: Door, options: Any) -> list[Tally]:
     lines = [line for line in corpus(site) if line.name.startswith(options.only) or " none " in line.name]
     found = [
-        fire([line for line in lines if line.group != "workplace"], site, port, "single requests"),
-        fire([line for line in lines if line.group == "workplace"], site, port, "the workplace, signed in"),
+        fire([line for line in lines if line.group != "workplace"], site, door, "single requests"),
+        fire([line for line in lines if line.group == "workplace"], site, door, "the workplace, signed in"),
     ]
     if not options.only:
-        found += [compare(twins(site), site, port), fire_product(options.requests, options.seed, site, port)]
+        found += [compare(twins(site), site, door), fire_product(options.requests, options.seed, site, door)]
     return found
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of what is sent
 """Parameters x values x endpoints x headers: requests made up by the thousand, from a seed, and what each has
 to be answered. What is right is said here once more, in other words than the service's own."""
 
@@ -6,11 +7,18 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from tests.hostile.corpus import CHARSETS, COOKIES, HIDDEN, MARK, request
-from tests.hostile.judge import Kept, Tally, complaints
+from tests.hostile.judge import Door, Kept, Tally, complaints
 from tests.hostile.site import ABSENT, Site
 
 V1, V0_1 = ("/v1/vacancies", "/v1/vacancies/hot"), ("/v0.1/vacancies",)
-KEYWORDS = ("functiongroup", "types", "contract_types", "work_regimes", "regions", *(f"jobcustom{n}_values" for n in range(1, 5)))
+KEYWORDS = (
+    "functiongroup",
+    "types",
+    "contract_types",
+    "work_regimes",
+    "regions",
+    *(f"jobcustom{n}_values" for n in range(1, 5)),
+)
 PAGING = ("page[size]", "page[number]")
 FACETS = ("filter[search]", *(f"filter[{keyword}]" for keyword in KEYWORDS))
 TAKES = {
@@ -28,7 +36,16 @@ EVEN = {
     "page[number]": ("1", "2", "3", "99999", "999999999"),
     "sort": ("title", "-title", "published_at", "-published_at"),
     "fields": ("id", "id,title", "title,id,slug", "regions,brand,attachments"),
-    "filter[search]": ("engineer", "naval ENGINEER", "%", "'", "\\", "<script>alert(1)</script>", "a OR b", "zzz"),
+    "filter[search]": (
+        "engineer",
+        "naval ENGINEER",
+        "%",
+        "'",
+        "\\",
+        "<script>alert(1)</script>",
+        "a OR b",
+        "zzz",
+    ),
     **{f"filter[{keyword}]": ("one", "regions-one", "a,b", "x" * 200, "-", "__") for keyword in KEYWORDS},
 }
 RAW = ("%FF", "%C3%28", "%ED%A0%80", "%F8%88%80%80%80", "%C0%AF")  # bytes that are no text
@@ -36,7 +53,30 @@ NEAR = (
     "page", "page[]", "page[sise]", "Page[size]", "PAGE[NUMBER]", "page[size][]", "page[size", "page.size", "filter", "filter[]", "filter[region]", "filter[id]", "filter[status]", "sort[]",
     "sort[title]", "fields[]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
 )  # fmt: skip
-IGNORED = ("utm_source", "_", "format", "callback", "ordering", "limit", "offset", "id", "search", "q", "_connector", "_method", "status", "audience", "at", "", "é", "x" * 200, "sortby", "pages", "__proto__", "x[page]")
+IGNORED = (
+    "utm_source",
+    "_",
+    "format",
+    "callback",
+    "ordering",
+    "limit",
+    "offset",
+    "id",
+    "search",
+    "q",
+    "_connector",
+    "_method",
+    "status",
+    "audience",
+    "at",
+    "",
+    "é",
+    "x" * 200,
+    "sortby",
+    "pages",
+    "__proto__",
+    "x[page]",
+)
 HEADERS = (
     *(f"Content-Type: text/plain; charset={name}" for name in CHARSETS[:24]), *(f"Cookie: {cookie}" for cookie in COOKIES if len(cookie) < 3000),
     f"Authorization: Bearer {MARK}", "Authorization: Basic ADox", "If-None-Match: junk", "Range: bytes=0-1", "Accept: */*", "Accept: application/json", "Accept-Language: xx", "Accept-Encoding: gzip",
@@ -58,7 +98,8 @@ def _verdict(name: str, value: str) -> bool | None:
         return None if not value.isascii() else 0 < len(value.split()) <= 20 and len(value) <= 200
     members = value.split(",")
     return len(members) <= 100 and all(
-        0 < len(member) <= 200 and all(c.isascii() and (c.isalnum() or c in "-_") for c in member) for member in members
+        0 < len(member) <= 200 and all(c.isascii() and (c.isalnum() or c in "-_") for c in member)
+        for member in members
     )
 
 
@@ -103,7 +144,9 @@ def made_up(number: int, seed: int, site: Site) -> Iterator[tuple[str, bytes, se
             allowed = allowed | {400}
         headers = chance.sample(HEADERS, chance.choice((0, 0, 1, 2)))
         # of two headers of one name servers make one, or nothing
-        headers = [h for n, h in enumerate(headers) if h.split(":")[0] not in [o.split(":")[0] for o in headers[:n]]]
+        headers = [
+            h for n, h in enumerate(headers) if h.split(":")[0] not in [o.split(":")[0] for o in headers[:n]]
+        ]
         method = chance.choice(("GET",) * 12 + ("HEAD", "OPTIONS", "POST", "DELETE"))
         if method == "OPTIONS":
             allowed = {204, 404, 400, 401}
@@ -115,8 +158,8 @@ def made_up(number: int, seed: int, site: Site) -> Iterator[tuple[str, bytes, se
         yield path, request(target, *headers, method=method, body=b"" if method == "POST" else None), allowed
 
 
-def fire_product(number: int, seed: int, site: Site, port: int) -> Tally:
-    tally, kept = Tally("product"), Kept(port)
+def fire_product(number: int, seed: int, site: Site, door: Door) -> Tally:
+    tally, kept = Tally("product"), Kept(door)
     for path, raw, allowed in made_up(number, seed, site):
         answer = kept.ask(raw)
         name = raw.split(b"\r\nHost")[0].decode("latin-1")[:300] + " " + " | ".join(

@@ -1,4 +1,4 @@
-"""The site that hostile requests are sent to: what shows, what does not, and the credentials of its people."""
+"""The site that hostile requests are sent to: what shows, what does not, and its people's credentials."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +22,7 @@ ENVIRON = {
     "PUBLIC_BASE_URL": BASE,
     "INTERNAL_ACCESS": "authenticated",
     "RATE_LIMIT": "off",
+    "TRUSTED_PROXIES": "127.0.0.1/32",
 }
 
 
@@ -37,6 +38,7 @@ class Site:
     own_form: int = 0
     own_application: int = 0
     filter: int = 0
+    origin: str = "http://localhost"
 
     @property
     def secrets(self) -> list[bytes]:
@@ -79,7 +81,7 @@ def make() -> Site:
 
 
 def hide(kind: str, now: Any) -> None:
-    """Make the vacancy that must not show, with a form, a brand, an option, a contact that nothing else has."""
+    """Make the vacancy that must not show, with a form, a brand, an option that nothing else has."""
     from forms_structure import operations
     from tests.factories import make_brand, make_recruiter, make_vacancy
     from vacancies.models import Attachment
@@ -93,18 +95,28 @@ def hide(kind: str, now: Any) -> None:
         "deleted": {},
     }[kind]
     word = f"{HIDDEN_WORD} {kind}"
-    field = {"name": f"{HIDDEN_WORD}_{kind}", "type": "text", "label": word, "required": True, "css": "col-12"}
+    field = {
+        "name": f"{HIDDEN_WORD}_{kind}",
+        "type": "text",
+        "label": word,
+        "required": True,
+        "css": "col-12",
+    }
     section = {"title": word, "description": f"<p>{word}</p>", "fields": [field]}
     vacancy = make_vacancy(
         pk=HIDDEN[kind],
         title=word,
         description=f"<p>{word}</p>",
         brand=make_brand(f"{word} brand"),
-        head_recruiter=make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True),
+        head_recruiter=make_recruiter(
+            f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True
+        ),
         options={"regions": [word], "types": [word]},
         form=operations.create(name=f"{word} form", structure=[section]),
         **{"audience": "both", "is_hot": True} | values,
     )
-    Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=f"https://files.test/{HIDDEN_WORD}.pdf")
+    Attachment.objects.create(
+        vacancy=vacancy, name=f"{word}.pdf", url=f"https://files.test/{HIDDEN_WORD}.pdf"
+    )
     if kind == "deleted":
         vacancy.delete()

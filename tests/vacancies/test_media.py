@@ -144,7 +144,7 @@ def test_files_are_for_who_sees_the_vacancy(world: SimpleNamespace, state: str) 
 
 def test_access_modes_are_those_of_the_interface(world: SimpleNamespace, settings: Any) -> None:
     name = with_files(audience="internal").image.name
-    anybody, token = Client(), issue(world.accounts["insider"]).key
+    anybody, token = Client(), issue(user=world.accounts["insider"], lifetime=DAY)[1]
     bearer = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
     for mode, seen in {
         "public": (200, 200, 200),
@@ -211,15 +211,16 @@ def test_preview_brings_its_files_along(client: Client, settings: Any) -> None:
     token = token_for(vacancy.pk)
     item = client.get(f"/v1/vacancies/{vacancy.pk}?preview={token}").json()["data"]
     page = client.get(f"/preview/{token}").content.decode()
-    addresses = [item["image"], item["attachments"][0]["path"], item["head_recruiter"]["image"]]
+    addresses = [item["image"], item["attachments"][0]["path"]]
+    assert item["head_recruiter"]["image"] in page
 
     for address in addresses:
-        assert address.replace("&", "&amp;") in page
+        assert address in page
         response = client.get(address.removeprefix("http://testserver"))
         assert (response.status_code, response["Cache-Control"]) == (200, "private, no-store")
         assert (response["X-Robots-Tag"], len(body(response)) > 0) == ("noindex", True)
         path = address.removeprefix("http://testserver").partition("?")[0]
-        other = token_for(make_vacancy(head_recruiter=make_recruiter("Other")).pk)
+        other = token_for(make_vacancy().pk)
         for query in ("", f"?preview={other}", "?preview=wrong", f"?preview={token}x", "?preview=%00"):
             assert client.get(path + query).status_code == 404
 
@@ -241,34 +242,18 @@ def test_addresses_without_a_preview_are_bare(client: Client) -> None:
 # --- Brands and people -------------------------------------------------------------------------
 
 
-def test_icons_are_no_secret(client: Client) -> None:
-    brand = make_brand()
-    brand.icon_small.save("a.png", ContentFile(encoded("PNG")))
-    brand.icon_large.save("a.png", ContentFile(encoded("PNG")))
-    replaced = brand.icon_large.name
-    brand.icon_large.save("b.png", ContentFile(encoded("PNG")))
-    for name, expected in ((brand.icon_small.name, 200), (brand.icon_large.name, 200), (replaced, 404)):
-        assert status(client, f"/media/{name}") == expected
-
-
-def test_portrait_shows_while_its_person_does(world: SimpleNamespace) -> None:
-    person = Recruiter.objects.create(name="Zoë")
-    person.image.save("a.png", ContentFile(encoded("PNG")))
-
-    def seen(viewer: str) -> int:
-        return status(client_of(world, viewer), f"/media/{person.image.name}")
-
-    viewers = ("anonymous", "insider", "recruiter of another brand", "staff without rights")
-    assert [seen(viewer) for viewer in viewers] == [404, 404, 200, 404]
-    internal = make_vacancy(recruiters=("Zoë",), audience="internal")
-    assert [seen(viewer) for viewer in viewers] == [404, 200, 200, 200]
-    headed = make_vacancy(head_recruiter=person)
-    assert [seen(viewer) for viewer in viewers] == [200, 200, 200, 200]
-    Vacancy.objects.filter(pk__in=(headed.pk, internal.pk)).update(status="withdrawn")
-    assert seen("anonymous") == 404
-    internal.audience, internal.status = "public", "published"
-    internal.save()
-    assert seen("anonymous") == 200
+def test_faces_are_no_secret_while_they_are_theirs(client: Client) -> None:
+    brand, person = make_brand(), make_recruiter()
+    for owner, field in ((brand, "icon_small"), (brand, "icon_large"), (person, "image")):
+        file = getattr(owner, field)
+        file.save("a.png", ContentFile(encoded("PNG")))
+        first = file.name
+        assert status(client, f"/media/{first}") == 200
+        file.save("b.png", ContentFile(encoded("PNG")))
+        assert (status(client, f"/media/{first}"), status(client, f"/media/{file.name}")) == (404, 200)
+        setattr(owner, field, "")
+        owner.save()
+        assert status(client, f"/media/{file.name}") == 404
 
 
 # --- Handing out -------------------------------------------------------------------------------

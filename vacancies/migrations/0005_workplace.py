@@ -4,8 +4,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from jobsite.online import AddConstraintUnchecked
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -50,10 +48,6 @@ class Migration(migrations.Migration):
                 "ordering": ["-pk"],
             },
         ),
-        migrations.RemoveConstraint(
-            model_name="vacancy",
-            name="status_known",
-        ),
         migrations.AddField(
             model_name="filteroption",
             name="is_active",
@@ -80,13 +74,6 @@ class Migration(migrations.Migration):
                 ],
                 default="draft",
                 max_length=10,
-            ),
-        ),
-        AddConstraintUnchecked(
-            model_name="vacancy",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["draft", "published", "withdrawn", "archived"])),
-                name="status_known",
             ),
         ),
         migrations.AddField(

@@ -4,7 +4,7 @@ import django.db.models.functions.text
 from django.db import migrations, models
 
 import vacancies.validators
-from jobsite.online import AddIndexOnline, CheckConstraint
+from jobsite.online import AddIndexOnline, ReplaceConstraintOnline
 
 
 class Migration(migrations.Migration):
@@ -15,7 +15,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        CheckConstraint("vacancy", "status_known"),
+        ReplaceConstraintOnline(
+            model_name="vacancy",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["draft", "published", "withdrawn", "archived"])),
+                name="status_known",
+            ),
+        ),
         AddIndexOnline(
             model_name="vacancy",
             index=models.Index(

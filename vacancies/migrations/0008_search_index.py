@@ -2,6 +2,8 @@ import sys
 
 from django.db import DatabaseError, migrations
 
+from jobsite.online import patiently
+
 INDEX = "vacancies_search"
 
 
@@ -15,16 +17,16 @@ def make(apps, schema_editor):
         except DatabaseError as error:  # search works without it, and takes its time
             sys.stderr.write(f"\n  No index for search, see docs/operations.md: {error}")
             return
-        cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")  # half made by a run that was ended
-        cursor.execute(
-            f"CREATE INDEX CONCURRENTLY {INDEX} ON vacancies_vacancy USING gin (search_text gin_trgm_ops)"
-        )
+    patiently(
+        schema_editor,
+        f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}",  # half made by a run that was ended
+        f"CREATE INDEX CONCURRENTLY {INDEX} ON vacancies_vacancy USING gin (search_text gin_trgm_ops)",
+    )
 
 
 def drop(apps, schema_editor):
     if schema_editor.connection.vendor == "postgresql":
-        with schema_editor.connection.cursor() as cursor:
-            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
+        patiently(schema_editor, f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
 
 
 class Migration(migrations.Migration):

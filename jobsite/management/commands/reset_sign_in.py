@@ -1,0 +1,40 @@
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management.base import CommandParser
+
+from applications import privacy
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError
+
+
+class Command(BaseCommand):
+    help = (
+        "Take away the second factors, passkeys and identity of a user, whose phone is lost or whose address "
+        "now is somebody else's; the password stays."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            user = privacy.find(username=options["username"])
+        except privacy.NoSuchAccountError as error:
+            raise UsageError(str(error)) from None
+        kinds = {"factors": "mfa.Authenticator", "identities": "socialaccount.SocialAccount"}
+        installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}
+        if not installed:
+            raise UsageError("Neither SECOND_FACTOR nor OIDC_ISSUER is set.")
+        gone = {
+            kind: apps.get_model(name).objects.filter(user_id=user.pk).delete()[0]
+            for kind, name in installed.items()
+        }
+        then = " One has to be set up before the workplace opens." * (settings.SECOND_FACTOR == "required")
+        said = " and ".join(f"{count} {kind}" for kind, count in gone.items())
+        self.finish(f"{said} removed.{then}", **gone)
+
+
+def _app(model: str) -> str:
+    return f"allauth.{model.partition('.')[0]}"

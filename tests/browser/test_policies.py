@@ -1,0 +1,80 @@
+"""Pages work under their content security policies: what `browser_page` hears of a violation fails a test."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.factories import make_vacancy
+from vacancies.previews import token_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# Those that the other tests here never open.
+WORKPLACE = ("applications/accesslog/", "auth/user/add/", "password_change/", "vacancies/filter/", "nothing/")
+
+
+@pytest.fixture
+def site(live_server: Any, settings: Any) -> str:
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    return live_server.url
+
+
+def test_every_kind_of_page_is_whole(browser_page: Any, site: str, filters: Any) -> None:
+    page, vacancy = browser_page, make_vacancy()
+    for path in ("login", "reset", "reset/sent", "reset/x/y"):
+        page.goto(f"{site}/account/{path}", wait_until="load")
+        assert page.locator("h1").is_visible()
+    # the stylesheet was let in
+    assert page.eval_on_selector("main", "main => getComputedStyle(main).maxWidth") == "416px"
+    page.goto(f"{site}/preview/{token_for(vacancy.pk)}", wait_until="load")
+    assert page.get_by_text(vacancy.title).first.is_visible()
+    page.goto(f"{site}/docs", wait_until="load")
+    page.locator(".opblock").first.click()
+    page.locator(".execute").click()
+    page.locator(".live-responses-table").wait_for()
+
+    client = Client()
+    client.force_login(User.objects.create_superuser("anna"))
+    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    for path in WORKPLACE:
+        page.goto(f"{site}/admin/{path}", wait_until="load")
+        assert "Jobsite" in page.title() or path == "nothing/"
+
+
+def test_what_was_slipped_into_a_page_does_not_run(chromium: Any, site: str) -> None:
+    """In the workplace, where the theme has to evaluate expressions: neither scripts nor handlers that are in
+    the page, and nothing from or to another site."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("anna"))
+    context = chromium.new_context()
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    page = context.new_page()
+    page.goto(f"{site}/admin/", wait_until="load")
+    page.evaluate(
+        """() => {
+          window.stopped = [];
+          document.addEventListener("securitypolicyviolation", (event) =>
+            stopped.push(event.effectiveDirective));
+          const add = (html) => document.body.append(document.createRange().createContextualFragment(html));
+          add("<script>window.pwned = 1</script>");
+          add("<script src='https://evil.example/x.js'></script>");
+          add("<img src='https://evil.example/x.png' onerror='window.pwned = 1'>");
+          add("<iframe src='https://evil.example/'></iframe>");
+          add("<object data='https://evil.example/x.swf'></object>");
+          add("<base href='https://evil.example/'>");
+          add("<form id=out action='https://evil.example/' method=post></form>");
+          document.getElementById("out").submit();
+          fetch("https://evil.example/").catch(() => {});
+        }"""
+    )
+    expected = ["script-src-elem", "script-src-attr", "img-src", "frame-src", "object-src", "base-uri",
+                "form-action", "connect-src"]  # fmt: skip
+    page.wait_for_function("(names) => names.every((name) => stopped.includes(name))", arg=expected)
+    whole = page.evaluate("() => !window.pwned && document.baseURI.startsWith(location.origin)")
+    context.close()
+
+    assert whole

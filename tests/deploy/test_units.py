@@ -1,0 +1,258 @@
+"""Units of systemd, and the containers of compose.yaml: what they start is there, is shut in, and works."""
+
+import http.client
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from tests import servers
+
+ROOT = Path(__file__).parent.parent.parent
+DEPLOY = ROOT / "deploy"
+SERVICES = sorted(DEPLOY.glob("*.service"))
+TIMERS = sorted(DEPLOY.glob("*.timer"))
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+EXPOSURE_MAX = 1.2  # of 10, as systemd counts
+
+needs_systemd = pytest.mark.skipif(
+    not shutil.which("systemd-analyze"), reason="there is no systemd-analyze here"
+)
+
+
+# --- systemd -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def units(tmp_path):
+    """The units as if /srv/jobsite were here."""
+    for unit in (*SERVICES, *TIMERS):
+        text = unit.read_text().replace("/srv/jobsite/.venv/bin", str(Path(sys.executable).parent))
+        (tmp_path / unit.name).write_text(text.replace("/srv/jobsite", str(ROOT)))
+    return [str(tmp_path / unit.name) for unit in (*SERVICES, *TIMERS)]
+
+
+@needs_systemd
+def test_systemd_finds_nothing_wrong(units):
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_systemd
+@pytest.mark.parametrize("unit", [unit.name for unit in SERVICES])
+def test_exposure_stays_low(units, unit):
+    command = ["systemd-analyze", "security", "--no-pager", "--offline=true", DEPLOY / unit]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "--offline" in done.stderr:
+        pytest.skip("this systemd-analyze asks a running systemd")
+
+    exposure = re.search(r"exposure level for \S+: ([0-9.]+)", done.stdout)
+
+    assert exposure
+    assert float(exposure[1]) <= EXPOSURE_MAX
+
+
+def test_all_services_are_shut_in_alike():
+    sections = {unit.read_text().split("# What it may do")[1].split("\n\n")[0].strip() for unit in SERVICES}
+    accounts = {
+        tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", unit.read_text(), re.M)) for unit in SERVICES
+    }
+
+    assert len(sections) == 1
+    assert accounts == {("User=jobsite", "EnvironmentFile=/etc/jobsite/env")}
+    assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - {"jobsite"}
+
+
+# --- What is started is there ------------------------------------------------------------------
+
+
+def started() -> set[str]:
+    """The commands of manage.py that units and containers start."""
+    text = "".join(unit.read_text() for unit in SERVICES)
+    text += "".join(f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values())
+    return set(re.findall(r"manage\.py ([a-z_]+)", text))
+
+
+def test_commands_are_there():
+    assert started() == {
+        "backup", "check", "collectstatic", "create_roles", "migrate",
+        "purge_applications", "purge_credentials",
+    }  # fmt: skip
+    assert started() <= get_commands().keys()
+
+
+# --- Containers --------------------------------------------------------------------------------
+
+
+def test_only_nginx_is_reached_from_outside():
+    services = COMPOSE["services"]
+
+    assert [name for name, service in services.items() if "ports" in service] == ["nginx"]
+    assert services["app"]["environment"]["TRUSTED_PROXIES"] == "{}/32".format(
+        services["nginx"]["networks"]["inside"]["ipv4_address"]
+    )
+    assert all(service.get("image", "").count(":") == 1 for service in services.values())
+
+
+def test_no_secret_is_written_down():
+    said = "\n".join(
+        f"{name}: {value}"
+        for service in COMPOSE["services"].values()
+        for name, value in service.get("environment", {}).items()
+        if re.search("PASSWORD|SECRET|KEY|_URL", name)
+    )
+
+    assert "DATABASE_URL" in said
+    assert re.findall(r"PASSWORD: (?!\$\{\w+:\?\}$).*", said, re.MULTILINE) == []
+    assert re.findall(r"//[^@/:]*:(?!\$\{\w+:\?\}@)[^@/]*@", said) == []
+    assert "SECRET_KEY" not in said  # it stays in .env
+
+
+def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
+    user = "postgres" if os.getuid() == 0 else None
+    return subprocess.Popen(
+        command, user=user, group=user, extra_groups=[] if user else None, cwd="/",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
+def test_replica_of_the_containers_follows():
+    """The very steps that compose.yaml gives to PostgreSQL's image, after what that image does itself."""
+    folder, ports = servers.folder(), (servers.free_port(), servers.free_port())
+    both = {"PATH": f"{servers.POSTGRES}:{os.environ['PATH']}"}
+    primary = both | {
+        "PGDATA": f"{folder}/primary", "PGHOST": str(folder), "PGPORT": str(ports[0]),
+        "DATABASE_PASSWORD": "of-the-site", "REPLICATION_PASSWORD": "of-the-other",
+        "POSTGRES_USER": "postgres",
+    }  # fmt: skip
+    replica = both | {"PGDATA": f"{folder}/replica", "PGPASSWORD": "of-the-other"}
+    small = f"-c fsync=off -c shared_buffers=16MB -c unix_socket_directories={folder}"
+    running: list[subprocess.Popen] = []
+
+    def run(*command: str | Path, check: bool = True) -> bool:
+        process = as_postgres(*command, env=primary)
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 0 or not check, said
+        return process.returncode == 0
+
+    def ask(port: int, statement: str) -> Any:
+        url = f"postgres://jobsite:of-the-site@127.0.0.1:{port}/jobsite"
+        with psycopg.connect(url, autocommit=True, connect_timeout=2) as connection:
+            cursor = connection.execute(statement)
+            row = cursor.fetchone() if cursor.description else None
+            return row and row[0]
+
+    def is_up(port: int) -> bool:
+        with suppress(psycopg.Error):
+            return ask(port, "SELECT 1") == 1
+        return False
+
+    def end(process: subprocess.Popen) -> None:
+        process.send_signal(signal.SIGQUIT)
+        process.communicate(timeout=servers.PATIENCE)
+
+    try:
+        accounts = ("--username=postgres", "--auth-local=trust", "--auth-host=scram-sha-256")
+        run("initdb", *accounts, "--no-sync", "--encoding=UTF8", "--locale=C")
+        with open(folder / "primary" / "pg_hba.conf", "a") as file:
+            file.write("host all all all scram-sha-256\n")
+        running.append(as_postgres("postgres", *small.split(), env=primary))
+        servers.until(lambda: run("pg_isready", "-q", check=False))
+        shutil.copy(DEPLOY / "replication.sh", folder)
+        run("sh", folder / "replication.sh")
+        run("pg_ctl", "reload", "-s")
+        ask(ports[0], "CREATE TABLE vacancy AS SELECT 1 AS id")
+
+        (folder / "replica").mkdir()
+        if os.getuid() == 0:
+            shutil.chown(folder / "replica", "postgres")
+        shell, switch, steps = COMPOSE["services"]["replica"]["command"]
+        steps = steps.replace("$$", "$").replace("host=primary", f"host=127.0.0.1 port={ports[0]}")
+        steps = steps.replace("exec postgres", f"exec postgres -p {ports[1]} {small}")
+        for count in (1, 2):  # made, then found
+            running.append(as_postgres(shell, switch, steps, env=replica))
+            servers.until(lambda: is_up(ports[1]))
+            assert ask(ports[1], "SELECT pg_is_in_recovery()")
+            servers.until(lambda: ask(ports[1], "SELECT count(*) FROM vacancy") == count)  # noqa: B023
+            end(running.pop())
+            ask(ports[0], "INSERT INTO vacancy VALUES (2)")
+    finally:
+        for process in running:
+            end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# --- A release ---------------------------------------------------------------------------------
+
+
+def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
+    port = servers.free_port()
+    (tmp_path / "answers.py").write_text(
+        "import os\n"
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [])\n"
+        "    return [str(os.getpid()).encode()]\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "answers:application",
+        "--workers",
+        "2",
+        "--no-control-socket",
+    ]
+    master = subprocess.Popen([*command, "--bind", f"127.0.0.1:{port}", "--log-level", "error"], cwd=tmp_path)
+
+    def ask() -> str | None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=servers.PATIENCE)
+        try:
+            connection.request("GET", "/")
+            return connection.getresponse().read().decode()
+        except OSError:
+            return None
+        finally:
+            connection.close()
+
+    answers: list[str | None] = []
+    is_over = threading.Event()
+
+    def ask_on() -> None:
+        while not is_over.wait(0.02):
+            answers.append(ask())
+
+    try:
+        servers.until(ask)
+        workers = Path(f"/proc/{master.pid}/task/{master.pid}/children")
+        servers.until(lambda: len(workers.read_text().split()) == 2)
+        before = set(workers.read_text().split())
+        asking = threading.Thread(target=ask_on)
+        asking.start()
+        env = os.environ | {"WEB_CONCURRENCY": "2", "RELOAD_SECONDS": "2"}
+        subprocess.run([DEPLOY / "reload.sh", str(master.pid)], check=True, env=env)
+        servers.until(lambda: len(workers.read_text().split()) == 2)
+        is_over.set()
+        asking.join()
+        after = set(workers.read_text().split())
+    finally:
+        is_over.set()
+        master.terminate()
+        master.wait(timeout=servers.PATIENCE)
+
+    assert not before & after
+    assert None not in answers

@@ -1,0 +1,87 @@
+"""Who asks: by whose word, and what limits count them by."""
+
+import pytest
+from django.test import RequestFactory
+
+from jobsite.api import addresses, throttling
+
+
+def asked(address: str, forwarded: str | None = None):
+    headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
+    return RequestFactory().get("/", headers=headers, REMOTE_ADDR=address)
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::", "2001:db8:1:2::"),
+        ("2001:DB8:1:3::1", "2001:db8:1:3::"),
+        ("::1", "::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("", ""),
+    ],
+)
+def test_client_is_counted_by_its_address_or_its_64(address, counted):
+    assert addresses.counted(asked(address)) == counted
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "client"),
+    [
+        (None, "10.0.0.9"),
+        ("203.0.113.9", "203.0.113.9"),
+        ("6.6.6.6, 203.0.113.9", "203.0.113.9"),
+        ("203.0.113.9, 10.0.0.8,10.0.0.7 ", "203.0.113.9"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("[2001:DB8::1]:4711", "2001:db8::1"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("::ffff:10.0.0.7", "10.0.0.7"),
+        ("203.0.113.9.9", "unknown"),
+        ("", "unknown"),
+        ("9" * 8000, "unknown"),
+        ("203.0.113.9" + " " * 8000, "unknown"),
+        ("10.0.0.1, " * 700 + "10.0.0.2", "10.0.0.1"),
+    ],
+)
+def test_nearest_one_that_is_no_proxy_is_the_client(settings, forwarded, client):
+    settings.TRUSTED_PROXIES = [" 10.0.0.0/8", "::1"]
+
+    assert addresses.client(asked("10.0.0.9", forwarded)) == client
+    assert addresses.client(asked("::ffff:10.0.0.9", forwarded)) in (client, "::ffff:10.0.0.9")
+    assert addresses.client(asked("203.0.113.1", forwarded)) == "203.0.113.1"
+
+
+def test_proxies_that_are_no_longer_trusted_are_not(settings):
+    """What is remembered of addresses is remembered for these networks only."""
+    answers = []
+    for settings.TRUSTED_PROXIES in (["10.0.0.0/8"], [], ["10.0.0.0/8"], ["192.0.2.0/24"]):
+        answers.append(addresses.client(asked("10.0.0.9", "203.0.113.9")))
+
+    assert answers == ["203.0.113.9", "10.0.0.9", "203.0.113.9", "10.0.0.9"]
+
+
+def test_whole_64_of_ipv6_is_limited_together(settings, at):
+    settings.RATE_LIMIT = "3/min"
+
+    def ask(address):
+        return throttling.RateLimit().allow_request(asked(address))
+
+    assert [ask(f"2001:db8::{n:x}:1") for n in range(5)] == [True] * 3 + [False] * 2
+    assert ask("2001:db8:0:1::1")
+
+
+def test_who_comes_back_when_told_is_let_in(settings, time_machine):
+    settings.RATE_LIMIT = "1/min"
+    start = 1_800_000_000  # where a minute begins
+    for left in (60, 59.5, 30.2, 0.4, 0.001):
+        time_machine.move_to(start + 60 - left, tick=False)
+        limit, request = throttling.RateLimit(), asked("203.0.113.9")
+        while limit.allow_request(request):
+            pass
+        time_machine.move_to(start + 60 - left + limit.wait(), tick=False)
+
+        assert throttling.RateLimit().allow_request(request)
+        start += 600

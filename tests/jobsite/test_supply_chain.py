@@ -1,0 +1,41 @@
+"""What is installed is what is pinned: hashed, from no index by name, nothing with a known hole."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PINNED = sorted(ROOT.glob("requirements*.txt"))
+# The first releases without the holes that SECURITY.md is about.
+FLOORS = {"django": "5.2.19", "djangorestframework": "3.18.2", "pillow": "13.0.0", "gunicorn": "27.0.1"}
+
+
+def requirements(path: Path) -> list[tuple[Requirement, int]]:
+    """Each requirement, and how many hashes it has."""
+    lines = path.read_text().replace("\\\n", " ").splitlines()
+    found = [line.split("--hash=") for line in lines if line.strip() and not line.startswith("#")]
+    return [(Requirement(words[0].strip()), len(words) - 1) for words in found]
+
+
+@pytest.mark.parametrize("path", PINNED, ids=lambda path: path.name)
+def test_pins_are_hashed_and_above_the_floors(path):
+    pins = requirements(path)
+    assert not re.search(r"://|--index|--find-links", path.read_text())
+    for requirement, hashes in pins:
+        assert re.fullmatch(r"==[\w.]+", str(requirement.specifier)), requirement
+        assert hashes, requirement
+    versions = {r.name.lower(): Version(str(r.specifier)[2:]) for r, _ in pins}
+    assert {name for name, floor in FLOORS.items() if versions[name] < Version(floor)} == set()
+
+
+def test_what_the_project_asks_for_is_above_the_floors():
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in asked}
+    for name, floor in FLOORS.items():
+        least = [Version(each.version) for each in specifiers[name] if each.operator == ">="]
+        assert least, name
+        assert least[0] >= Version(floor), name
