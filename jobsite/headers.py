@@ -7,14 +7,14 @@ needs by the beginning of its path, or says so itself, as the documentation and 
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
 
-from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
-from csp.middleware import CSPMiddleware, PolicyParts
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from csp.constants import HEADER, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
+from csp.utils import build_policy
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django_prose_editor.widgets import importmap
 
 PAGES = ("/admin", "/account", "/docs", "/preview/")
@@ -23,6 +23,7 @@ gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-trackin
 PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
 
 _NOTHING_ELSE = {"default-src": [NONE], "base-uri": [NONE], "frame-ancestors": [NONE]}
+NOTHING = _NOTHING_ELSE | {"form-action": [NONE], "sandbox": True}
 ACCOUNT = _NOTHING_ELSE | {
     "script-src": [SELF],  # passkeys
     "style-src": [SELF],
@@ -30,44 +31,47 @@ ACCOUNT = _NOTHING_ELSE | {
     "connect-src": [SELF],
     "form-action": [SELF],
 }
+# The theme evaluates expressions in its attributes (Alpine) and sets styles; of the scripts that are in a
+# page itself, only the text editor's import map runs, which is added by its digest.
+WORKPLACE = _NOTHING_ELSE | {
+    "script-src": [SELF, UNSAFE_EVAL],
+    "style-src": [SELF, UNSAFE_INLINE],
+    "img-src": [SELF, "data:", "blob:"],
+    "font-src": [SELF],
+    "connect-src": [SELF],
+    "frame-src": [SELF],  # the form builder's preview; newer themes show one page within another
+    "frame-ancestors": [SELF],
+    "form-action": [SELF],
+}
 
 
-@lru_cache(maxsize=1)
-def workplace() -> dict[str, list[Any]]:
-    """The theme evaluates expressions in its attributes (Alpine) and sets styles; of the scripts in a page
-    itself, only the text editor's import map runs."""
-    inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
-    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]
-    return _NOTHING_ELSE | {
-        "script-src": [SELF, UNSAFE_EVAL, *(f"'sha256-{digest}'" for digest in digests)],
-        "style-src": [SELF, UNSAFE_INLINE],
-        "img-src": [SELF, "data:", "blob:"],
-        "font-src": [SELF],
-        "connect-src": [SELF],
-        "frame-src": [SELF],  # the form builder's preview; newer themes show one page within another
-        "frame-ancestors": [SELF],
-        "form-action": [SELF],
-    }
+@lru_cache(maxsize=3)
+def policy(kind: str) -> str:
+    """The policy of paths below /`kind`/; the same in each process."""
+    directives = {"admin": WORKPLACE, "account": ACCOUNT}.get(kind, NOTHING)
+    if kind == "admin":
+        inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
+        digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]
+        allowed = [*directives["script-src"], *(f"'sha256-{digest}'" for digest in digests)]
+        directives = directives | {"script-src": allowed}
+    return "; ".join(sorted(build_policy(directives).split("; ")))
 
 
-class Headers(CSPMiddleware):
+class Headers:
     """Adds them to every answer that does not bring its own."""
 
-    def get_policy_parts(
-        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
-    ) -> PolicyParts:
-        parts = super().get_policy_parts(request, response, report_only)
-        path = request.path_info
-        if not report_only and path.startswith(("/admin/", "/account/")):
-            parts.config = parts.config or (workplace() if path.startswith("/admin/") else ACCOUNT)
-        return parts
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        response = super().process_response(request, response)
-        is_page = request.path_info.startswith(PAGES)
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        headers, path = response.headers, request.path_info
+        is_page = path.startswith(PAGES)
+        kind = path[1:].partition("/")[0] if is_page else ""
+        if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's own pages
+            headers.setdefault(HEADER, policy(kind if kind in ("admin", "account") else ""))
         # Other sites show our images and read the interface, by CORS; pages are nobody else's.
-        readers = "same-origin" if is_page else "cross-origin"
-        response.headers.setdefault("Cross-Origin-Resource-Policy", readers)
+        headers.setdefault("Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin")
         if is_page:
-            response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+            headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response

@@ -44,8 +44,6 @@ def _make_index(schema_editor: Any, statement: str) -> None:
 class AddIndexOnline(migrations.AddIndex):
     """Makes the index while others read and write."""
 
-    atomic = False
-
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         if not _is_online(schema_editor):
@@ -62,8 +60,6 @@ class AddIndexOnline(migrations.AddIndex):
 
 class AddForeignKeyOnline(migrations.AddField):
     """Adds a column without a value, which is quick, and makes its index while others read and write."""
-
-    atomic = False
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         if not _is_online(schema_editor):
@@ -85,8 +81,6 @@ class AddForeignKeyOnline(migrations.AddField):
 class ReplaceConstraintOnline(migrations.AddConstraint):
     """Puts a constraint in the place of another one of its name. It holds for what is written from then on;
     what is there already is looked at while others read and write."""
-
-    atomic = False
 
     def state_forwards(self, app_label: str, state: Any) -> None:
         state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)

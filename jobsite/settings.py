@@ -361,16 +361,7 @@ if OIDC_ISSUER:
 
 # --- What browsers are told --------------------------------------------------------------------
 
-# For what is no page: nothing. Pages: jobsite/headers.py.
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": ["'none'"],
-        "base-uri": ["'none'"],
-        "form-action": ["'none'"],
-        "frame-ancestors": ["'none'"],
-        "sandbox": True,
-    }
-}
+# The content security policies and what goes with them are in jobsite/headers.py.
 SECURE_HSTS_SECONDS = env.int(
     "SECURE_HSTS_SECONDS", default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0
 )

@@ -220,6 +220,7 @@ class Gunicorn(Web):
 
     def __init__(self, folder: Path, env: dict[str, str], *switches: str) -> None:
         super().__init__(folder)
+        self.renewed = 0  # the process that took over from the one that was started
         self.configure(env, *switches)
 
     def configure(self, env: dict[str, str], *switches: str) -> None:
@@ -253,24 +254,25 @@ class Gunicorn(Web):
         old, new_file = self.process, Path(f"{self.pid_file}.2")
         old.send_signal(signal.SIGUSR2)
         until(lambda: new_file.exists() and new_file.read_text().strip())
-        pid = int(new_file.read_text())
+        pid = self.renewed = int(new_file.read_text())
         children = Path(f"/proc/{pid}/task/{pid}/children")
-        until(lambda: len(children.read_text().split()) >= len(self.workers()))
-        old.send_signal(signal.SIGWINCH)
-        until(lambda: not self.workers() or self.workers() == [pid])
+        wanted = len([worker for worker in self.workers() if worker != pid])
+        until(lambda: len(children.read_text().split()) >= wanted)
         old.send_signal(signal.SIGTERM)
         old.wait(timeout=PATIENCE)
-        self.renewed = pid
 
-    def stop_renewed(self) -> None:
-        """End what `renew` has left, which is no child of this process."""
-        os.kill(self.renewed, signal.SIGTERM)
+    def stop(self) -> None:
+        with suppress(ProcessLookupError):
+            if self.renewed:  # no child of this process
+                os.kill(self.renewed, signal.SIGTERM)
+        super().stop()
+        if self.renewed:
+            self.renewed = 0
+            until(self._is_closed)
 
-        def is_closed() -> bool:
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", self.port)) != 0
-
-        until(is_closed)
+    def _is_closed(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
 
 class Nginx(Web):

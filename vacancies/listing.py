@@ -72,14 +72,14 @@ def impatiently(*, flush: str = "off") -> Iterator[None]:
                 cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
-def settle(*, at: datetime) -> int | None:
-    """Let appear and vanish what has to by the moment `at`, some thousands at a time; return how many that
-    were, or None if it could not be done now."""
+def settle(*, at: datetime, step: int = STEP) -> int | None:
+    """Let appear and vanish what has to by the moment `at`, `step` at a time; return how many that were, or
+    None if it could not be done now."""
     is_over, moved = Q(publish_until__lte=at), 0
     # Flushed, since replicas get no more than that, and each of their readers would settle again.
     with suppress(DatabaseError), impatiently(flush="local"):
         for phase, due in ((Phase.LISTED, is_over), (Phase.AHEAD, Q(publish_from__lte=at))):
-            rows = Listing.objects.using("default").filter(due, phase=phase).values("pk")[:STEP]
+            rows = Listing.objects.using("default").filter(due, phase=phase).values("pk")[:step]
             next_phase = Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED))
             moved += Listing.objects.filter(pk__in=rows).update(phase=next_phase)
         if moved:
@@ -128,9 +128,9 @@ def list_anew(using: str = "default") -> None:
 
 
 def _settle_all() -> None:
-    """Leave nothing for the first reader, even while others write."""
+    """Leave nothing for the first reader, even while others write, and let them wait for a few rows only."""
     for _ in range(TRIES):
-        while moved := settle(at=timezone.now()):
+        while moved := settle(at=timezone.now(), step=STEP_LOCKED):
             pass
         if moved == 0:
             return

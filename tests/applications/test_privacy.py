@@ -350,6 +350,24 @@ def test_nothing_is_purged_without_a_number_of_days(settings, words, at):
     assert Application.objects.exists()
 
 
+def test_credentials_that_are_over_go_without_anything_else(jane, at, time_machine):
+    make_application(user=jane)
+    make_token(jane, timedelta(days=1))
+    good = make_token(jane, timedelta(days=9))
+    Session.objects.create(session_key="over", session_data="", expire_date=at + timedelta(days=1))
+    Session.objects.create(session_key="good", session_data="", expire_date=at + timedelta(days=9))
+    AccessAttempt.objects.create(username="jane", failures_since_start=1)
+    time_machine.move_to(at + timedelta(days=2), tick=False)
+
+    code, out, _ = run("purge_credentials")
+
+    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that were over.\n")
+    assert Token.objects.get().token_key == good[:15]
+    assert Session.objects.get().session_key == "good"
+    assert Application.objects.exists()
+    assert not AccessAttempt.objects.exists()
+
+
 def test_expired_tokens_go_and_others_stay(jane, at, time_machine):
     make_token(jane, timedelta(days=1))
     good = make_token(jane, timedelta(days=9))

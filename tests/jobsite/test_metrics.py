@@ -133,6 +133,7 @@ def test_processes_count_for_each_other(tmp_path):
         assert 0 < seen["view"] < seen["kept"]  # each process asks a view once
         assert {json.dumps(answered()) for _ in range(6)} == {json.dumps(seen)}  # whoever answers
 
+        assert [servers.get(server.port, path)[0] for path in health.PATHS] == [200, 200]
         body = json.dumps({"username": "mia", "password": "falsch"}).encode()
         post = urllib.request.Request(f"http://127.0.0.1:{server.port}/v1/auth/token", body)
         post.add_header("Content-Type", "application/json")
@@ -162,6 +163,16 @@ def test_processes_count_for_each_other(tmp_path):
     assert not folder.exists()
     with pytest.raises(urllib.error.URLError, match="refused"):
         told()
+
+    lines = [json.loads(line) for line in Path(f"{server.folder}.log").read_text().splitlines()]
+    assert {line["logger"] for line in lines} == {
+        "gunicorn.error",
+        "jobsite.requests",
+        "axes.handlers.database",
+    }
+    requests = [line for line in lines if line["logger"] == "jobsite.requests"]
+    assert [line["path"] for line in requests if "vacancies" not in line["path"]] == ["/v1/auth/token"]
+    assert len({line["request_id"] for line in requests}) == len(requests) >= 20
 
 
 # --- What is looked up -------------------------------------------------------------------------

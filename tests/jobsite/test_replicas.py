@@ -17,7 +17,9 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db import OperationalError, connections, router
+from psycopg.pq import ExecStatus
 
 from jobsite import checks, replicas
 from tests import servers
@@ -136,7 +138,7 @@ def test_a_cache_that_may_be_lost(scheme):
         ("REPLICA_MAX_LAG", 2, []),
         (
             "DATABASES",
-            {"default": {"ENGINE": "django.db.backends.sqlite3"}, "replica_1": {}},
+            {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}, "replica_1": {}},
             ["jobsite.E009"],
         ),
     ],
@@ -379,7 +381,7 @@ def test_a_frozen_replica_is_found_and_holds_nobody_up(site, caplog):
         frozen.thaw()
     assert servers.until(lambda: chosen() == {"replica_1", "replica_2"}) < SOON
     assert elsewhere(read, "replica_1") == 1
-    assert messages(caplog) == ["replica_1 is left out: OperationalError", "replica_1 is back"]
+    assert messages(caplog) == ["replica_1 is left out: SilentError", "replica_1 is back"]
 
 
 @needs_servers
@@ -423,6 +425,77 @@ def test_replicas_answer_while_the_primary_is_gone(site, settings, caplog):
         "replica_1 is left out: late, or no replica", "replica_1 is back",
         "replica_2 is left out: late, or no replica", "replica_2 is back",
     }  # fmt: skip
+
+
+@needs_servers
+def test_a_new_process_waits_for_its_first_answer(site):
+    replicas.stop()
+
+    assert replicas.choose() in ("replica_1", "replica_2")
+
+
+@needs_servers
+def test_a_new_process_trusts_replicas_as_far_as_others_knew_the_primary(site):
+    written = site.primary.sql(replicas._Primary.question)
+    site.primary.crash()
+    try:
+        replicas.stop()
+        cache.set(replicas.POSITION, written)
+        assert chosen() == {"replica_1", "replica_2"}
+
+        replicas.stop()
+        cache.set(replicas.POSITION, written + 2**20)  # they have missed something
+        assert chosen() == {"default"}
+
+        replicas.stop()
+        cache.delete(replicas.POSITION)
+        assert chosen() == {"default"}
+    finally:
+        site.primary.start()
+        replicas.stop()
+
+
+@needs_servers
+def test_a_primary_that_is_silent_holds_nobody_up(cluster, django_db_blocker, caplog):
+    def ask():
+        """Past psycopg, as what is asked on every request is."""
+        connections["default"].ensure_connection()
+        return connections["default"].connection.pgconn.exec_(b"SELECT 1").status
+
+    def while_it_is_frozen():
+        assert ask() == ExecStatus.TUPLES_OK
+        cluster.primary.freeze()
+        start = time.monotonic()
+        assert ask() == ExecStatus.FATAL_ERROR
+        assert time.monotonic() - start < replicas.PRIMARY_WITHIN + SOON
+        connections["default"].close()
+        start = time.monotonic()
+        with pytest.raises(OperationalError, match="does not answer"):
+            ask()
+        assert time.monotonic() - start < 1
+
+    replicas.stop()
+    with django_db_blocker.unblock(), databases(DATABASE_URL=cluster.primary.url, JOBSITE_SERVES="1"):
+        try:
+            elsewhere(while_it_is_frozen)
+        finally:
+            cluster.primary.thaw()
+        try:
+            servers.until(lambda: not replicas._watches[0].is_silent)
+            assert elsewhere(ask) == ExecStatus.TUPLES_OK
+        finally:
+            replicas.stop()
+    assert messages(caplog) == ["The primary does not answer: its connections are cut"]
+
+
+def test_several_hosts_find_the_primary():
+    url = "postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write"
+    with environment(DATABASE_URL=url) as found:
+        default = found.DATABASES["default"]
+
+    assert (default["HOST"], default["PORT"]) == ("one,two", "5432,5433")
+    assert default["OPTIONS"]["target_session_attrs"] == "read-write"
+    assert default["OPTIONS"]["connect_timeout"] == 2
 
 
 @needs_servers

@@ -15,7 +15,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         gone = privacy.purge_credentials(now=timezone.now())
         self.finish(
-            f"Deleted {gone['tokens']} tokens, {gone['sessions']} sessions and {gone['failed_sign_ins']} failed "
-            "sign-ins that were over.",
-            **{kind: gone[kind] for kind in ("tokens", "sessions", "failed_sign_ins")},
+            f"Deleted {gone['tokens']} tokens, {gone['sessions']} sessions and "
+            f"{gone['failed_sign_ins']} failed sign-ins that were over.",
+            tokens=gone["tokens"],
+            sessions=gone["sessions"],
+            failed_sign_ins=gone["failed_sign_ins"],
         )
