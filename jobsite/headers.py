@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
 from csp.constants import HEADER, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.utils import build_policy
@@ -48,7 +49,7 @@ WORKPLACE = _NOTHING_ELSE | {
 @lru_cache(maxsize=3)
 def policy(kind: str) -> str:
     """The policy of paths below /`kind`/; the same in each process."""
-    directives = {"admin": WORKPLACE, "account": ACCOUNT}.get(kind, NOTHING)
+    directives: dict[str, Any] = {"admin": WORKPLACE, "account": ACCOUNT}.get(kind, NOTHING)
     if kind == "admin":
         inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
         digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]

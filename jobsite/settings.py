@@ -37,10 +37,12 @@ PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 def _unsafe() -> list[str]:
     """Say what more than this machine must never be shown."""
     address = urlsplit(PUBLIC_BASE_URL).hostname if PUBLIC_BASE_URL else "localhost"
-    is_public = not {address, *ALLOWED_HOSTS} <= {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]"}
+    bound = env.str("BIND", "localhost:8000").rpartition(":")[0]  # by gunicorn
+    loopback = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
+    is_public = not {address, bound, *ALLOWED_HOSTS} <= loopback
     new_key = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one."""
     if not SECRET_KEY:
-        if DEBUG and not ALLOWED_HOSTS and not PUBLIC_BASE_URL:
+        if DEBUG and not ALLOWED_HOSTS and not PUBLIC_BASE_URL and not is_public:
             return []
         return [f"SECRET_KEY must be set wherever the site serves more than this machine; {new_key}"]
     if DEBUG and not is_public:

@@ -239,7 +239,10 @@ class Gunicorn(Web):
         return self._pids()[1:]
 
     def kill_worker(self) -> None:
-        os.kill(self.workers()[0], signal.SIGKILL)
+        """Returns when there is another one, and the node has answered."""
+        before = self.workers()
+        os.kill(before[0], signal.SIGKILL)
+        until(lambda: before[0] not in self.workers() and len(self.workers()) >= len(before) and self.is_up())
 
     def reload(self) -> None:
         """New workers, with the code as it is now; returns when one of them has answered."""

@@ -184,6 +184,22 @@ def test_signing_in_leads_to_no_other_site(client, anna):
     assert answer["Location"].startswith("/")
 
 
+def test_sign_in_that_is_not_fresh_is_proved_again_before_factors_change(client, anna, time_machine):
+    now = time.time()
+    time_machine.move_to(now, tick=False)
+    enter(client)
+    assert client.get("/account/factors/app").status_code == 200
+    time_machine.move_to(now + 301, tick=False)
+
+    asked = client.get("/account/factors/app")
+
+    assert asked["Location"].startswith("/account/confirm?next=")
+    assert client.post(asked["Location"], {"password": "wrong"}).status_code == 200
+    assert client.get("/account/factors/app").status_code == 302
+    client.post(asked["Location"], {"password": PASSWORD})
+    assert client.get("/account/factors/app").status_code == 200
+
+
 @pytest.mark.parametrize("path", ["factors", "factors/app", "factors/recovery", "passkeys", "passkeys/add"])
 def test_stranger_is_asked_to_sign_in(client, path):
     assert client.get(f"/account/{path}")["Location"].startswith("/account/login")

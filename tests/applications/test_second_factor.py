@@ -46,6 +46,38 @@ def test_with_the_extra_switched_on(tmp_path):
     assert re.search(r"\d\d passed", run.stdout)
 
 
+ALONE = """
+import django; django.setup()
+from django.core.management import call_command
+from django.test import Client
+call_command("check")
+client = Client(headers={"host": "localhost"})
+page = client.get("/account/login").text
+there = client.get("/admin/login/?next=/admin/").status_code, client.get("/admin/")["Location"]
+print(there, "passkey" in page, "OpenID Connect" in page)
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "offered"),
+    [
+        ({"SECOND_FACTOR": "required"}, "True False"),
+        (
+            {"OIDC_ISSUER": "https://id.example", "OIDC_CLIENT_ID": "i", "OIDC_CLIENT_SECRET": "s"},
+            "False True",
+        ),
+    ],
+)
+def test_each_is_switched_on_by_itself(tmp_path, variables, offered):
+    pytest.importorskip("allauth")
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
+
+    run = python("-c", ALONE, DJANGO_SETTINGS_MODULE="jobsite.settings", **variables, **database)
+
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert f"(302, '/admin/login/?next=/admin/') {offered}" in run.stdout
+
+
 @pytest.mark.parametrize("variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}])
 def test_extra_that_is_not_installed_is_told(variables):
     """A finder in front says that there is no such package."""

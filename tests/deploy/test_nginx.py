@@ -445,6 +445,10 @@ def test_static_files_are_kept_for_ever_if_their_name_says_what_is_in_them(site)
     assert plain.headers["Cache-Control"] == "public, max-age=3600"
     assert digested.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert digested.headers["X-Content-Type-Options"] == "nosniff"
+    by_django = site.gunicorn.ask("/static/nothing.css")  # an answer without a file, but as restricted
+    for name in ("Content-Security-Policy", "Cross-Origin-Resource-Policy"):
+        ours, theirs = (set(answer.headers[name].split("; ")) for answer in (digested, by_django))
+        assert ours == theirs
     for path in ("/static../secret", "/static/../secret", "/static/%2e%2e/secret", "/static/nothing.css"):
         assert site.nginx.ask(path).status == 404
 

@@ -19,7 +19,7 @@ from tests import lab, servers
 from tests.faults.kills import kills
 from tests.faults.scenarios import scenarios
 
-QUICK = ("worker-killed", "redis-frozen", "primary-lost", "sqlite-writers", "sqlite-kills")
+QUICK = ("worker-killed", "redis-frozen", "primary-lost", "sqlite")
 
 
 def main() -> int:

@@ -10,33 +10,34 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests import lab, servers
 from tests.servers import ROOT
 
+COMMAND = (sys.executable, "-m", "tests.faults.writer")
 
-def call(env: dict[str, str], *words: str) -> str:
+
+def call(env: dict[str, str], word: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.writer", *words],
-        cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        [*COMMAND, word], cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
 
 class Writing(threading.Thread):
-    """A writer in a process of its own, and what it says."""
+    """Writers in processes of their own, and what they say."""
 
-    def __init__(self, env: dict[str, str], first: int, count: int) -> None:
+    def __init__(self, env: dict[str, str], writers: int) -> None:
         super().__init__(daemon=True)
-        command = [sys.executable, "-m", "tests.faults.writer", "write", str(first), str(count)]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | env, stdout=subprocess.PIPE, text=True, start_new_session=True
-        )
-        self.pid = 0  # of who writes just now
+            [*COMMAND, "write", str(writers)], cwd=ROOT, env=os.environ | env, stdout=subprocess.PIPE,
+            text=True, start_new_session=True,
+        )  # fmt: skip
+        self.pids: dict[int, int] = {}  # by the number of the writer
         self.acknowledged: dict[int, int] = {}
         self.saved = 0
         self.errors: list[str] = []
@@ -51,17 +52,24 @@ class Writing(threading.Thread):
                 self.acknowledged[pk] = number
                 self.saved += 1
             elif word == "pid":
-                self.pid = int(rest)
+                number, pid = map(int, rest.split())
+                self.pids[number] = pid
             else:
                 self.errors.append(rest)
 
+    def wait_for(self, count: int) -> None:
+        """Let them save so many more."""
+        before = self.saved
+        servers.until(lambda: self.saved >= before + count, within=120)
+
     def kill(self) -> None:
-        """Kill it in the middle of something, once it has saved a few."""
-        before, pid = self.saved, self.pid
-        servers.until(lambda: self.saved > before + 2, within=60)
+        """Kill one of them in the middle of something."""
+        number = random.choice(list(self.pids))
+        pid = self.pids[number]
         time.sleep(random.random() / 20)
         os.kill(pid, signal.SIGKILL)
-        servers.until(lambda: self.pid != pid)
+        servers.until(lambda: self.pids[number] != pid)
+        self.wait_for(5)
 
     def end(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -70,71 +78,35 @@ class Writing(threading.Thread):
         assert self.process.stdout
         self.process.stdout.close()
 
+    def verdict(self, env: dict[str, str]) -> list[str]:
+        """What is not as was acknowledged."""
+        found = json.loads(call(env, "read"))
+        wrong = [] if found["integrity"] == "ok" else [found["integrity"]]
+        wrong += [f"{pk} is there by half" for pk in found["half"]]
+        wrong += [] if found["is_listed"] else ["what is listed is not what is public"]
+        numbers = {int(pk): number for pk, number in found["numbers"].items()}
+        return wrong + [
+            f"{pk}: saved {number}, found {numbers[pk]}"
+            for pk, number in self.acknowledged.items()
+            if not number <= numbers[pk] <= number + 1  # nobody was told of the last one
+        ]
+
 
 @contextmanager
-def writing(env: dict[str, str], writers: int) -> Iterator[list[Writing]]:
-    """So many writers, each on vacancies of its own."""
-    with ExitStack() as stack:
-        made = []
-        for number in range(writers):
-            made.append(Writing(env, 10 * number, 10))
-            stack.callback(made[-1].end)
-        servers.until(lambda: all(one.saved for one in made), within=120)
+def writing(env: dict[str, str], writers: int) -> Iterator[Writing]:
+    made = Writing(env, writers)
+    try:
+        made.wait_for(5 * writers)
         yield made
+    finally:
+        made.end()
 
 
-def verdict(env: dict[str, str], made: list[Writing]) -> list[str]:
-    """What is not as was acknowledged."""
-    found = json.loads(call(env, "read"))
-    wrong = [] if found["integrity"] == "ok" else [found["integrity"]]
-    wrong += [f"{pk} is there by half" for pk in found["half"]]
-    wrong += [] if found["is_listed"] else ["what is listed is not what is public"]
-    for one in made:
-        for pk, number in one.acknowledged.items():
-            if not number <= found["numbers"][str(pk)] <= number + 1:
-                wrong.append(f"{pk}: saved {number}, found {found['numbers'][str(pk)]}")
-    return wrong
-
-
-def row(title: str, goal: str, made: list[Writing], wrong: list[str], *more: Any) -> list[Any]:
-    requests, failed, refused, longest = more or ("-", "-", "-", "-")
-    saved = f"{sum(one.saved for one in made)} ({len(wrong)} lost)"
-    return [title, requests, failed, refused, len(wrong), longest, "-", saved, "-", goal]
-
-
-def sqlite_env(folder: Path) -> dict[str, str]:
-    """A site on SQLite, filled."""
-    env = lab.ENV | {
-        "DATABASE_URL": f"sqlite:///{folder / 'kills.sqlite3'}", "STATIC_ROOT": str(folder / "static_files"),
-    }  # fmt: skip
-    call(env, "set-up")
-    return env
-
-
-def sqlite_kills(env: dict[str, str], times: int) -> tuple[list[Any], list[str]]:
-    """One of two writers is killed again and again."""
-    with writing(env, 2) as made:
-        for _ in range(times):
-            random.choice(made).kill()
-    wrong = verdict(env, made)
-    return row(f"SQLite: a writer killed -9, {times} times", "G18: integrity ok, 0 lost", made, wrong), wrong
-
-
-def postgresql_kills(site: lab.Site, times: int) -> tuple[list[Any], list[str]]:
-    """The database is killed under two writers."""
-    env = site.alone | {"DATABASE_URL": site.primary.url}
-    with writing(env, 2) as made:
-        for _ in range(times):
-            before = sum(one.saved for one in made)
-            servers.until(lambda before=before: sum(one.saved for one in made) > before + 20, within=120)
-            site.primary.crash()
-            site.primary.start()
-    wrong = verdict(env, made)
-    return row(f"PostgreSQL killed -9, {times} times", "G18: integrity ok, 0 lost", made, wrong), wrong
-
-
-def sqlite_writers(env: dict[str, str], folder: Path, seconds: float) -> tuple[list[Any], list[str]]:
-    """Four writers beside a site whose readers and recruiter go on."""
+def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[str]]:
+    """Four writers, of whom one after the other is killed, beside a site with readers and a recruiter."""
+    env = lab.ENV | {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "WEB_CONCURRENCY": "1",
+                     "STATIC_ROOT": str(folder / "static")}  # fmt: skip
+    pks = json.loads(call(env, "set-up"))
     node = servers.Gunicorn(folder / "sqlite_node", env)
     node.start()
     ended, took, failed = threading.Event(), list[float](), list[str]()
@@ -151,21 +123,42 @@ def sqlite_writers(env: dict[str, str], folder: Path, seconds: float) -> tuple[l
                 failed.append(f"{path} contradicts itself")
 
     try:
+        recruiter = lab.Recruiter(node.port, pks[45:50], ended)  # the first 40 are the writers'
         with writing(env, 4) as made:
-            recruiter = lab.Recruiter(node.port, list(json.loads(call(env, "read"))["numbers"])[45:50], ended)
             threads = [threading.Thread(target=read) for _ in range(2)] + [recruiter]
             for thread in threads:
                 thread.start()
-            time.sleep(seconds)
+            end = time.monotonic() + seconds
+            for _ in range(kills):
+                made.kill()
+            time.sleep(max(0, end - time.monotonic()))
             ended.set()
             for thread in threads:
                 thread.join()
     finally:
+        ended.set()
         node.stop()
-    wrong = verdict(env, made) + [error for one in made for error in one.errors] + failed
-    wrong += [text for _, text in recruiter.failed] + ["refused: " + path for _, path in recruiter.refused]
-    title, goal = "SQLite: 4 writers, 2 readers, a recruiter", "G17: 0 times locked"
-    return row(title, goal, made, wrong, len(took), len(failed), 0, f"{1000 * max(took):.0f}"), wrong
+    wrong = made.verdict(env)
+    locked = made.errors + [text for _, text in recruiter.failed + recruiter.refused]
+    saves = f"{made.saved + recruiter.saved} ({len(locked)} not)"
+    cells = [
+        f"SQLite: 4 writers, killed -9 {kills} times, 2 readers, a recruiter", len(took), len(failed), 0,
+        len(wrong), f"{1000 * max([0.0, *took]):.0f}", "-", saves, "-",
+        "G17, G18: 0 times locked, integrity ok, 0 lost",
+    ]  # fmt: skip
+    return cells, wrong + failed + locked
+
+
+def postgresql(site: lab.Site, kills: int) -> tuple[list[Any], list[str]]:
+    """The database is killed under two writers."""
+    with writing(site.alone, 2) as made:
+        for _ in range(kills):
+            made.wait_for(20)
+            site.primary.crash()
+            site.primary.start()
+    wrong = made.verdict(site.alone)
+    title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} not)"
+    return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
 
 
 def is_consistent(body: Any) -> bool:
@@ -175,20 +168,11 @@ def is_consistent(body: Any) -> bool:
     return not meta or not items or meta["to"] - meta["from"] + 1 == len(items) <= meta["total"]
 
 
-Fault = Callable[[], tuple[list[Any], list[str]]]
-
-
-def kills(site: lab.Site, folder: Path, is_quick: bool) -> dict[str, Fault]:
-    """By key."""
-    made: dict[str, dict[str, str]] = {}
-
-    def env() -> dict[str, str]:
-        if not made:
-            made["env"] = sqlite_env(folder)
-        return made["env"]
-
+def kills(
+    site: lab.Site, folder: Path, is_quick: bool
+) -> dict[str, Callable[[], tuple[list[Any], list[str]]]]:
+    """By key: gives the cells of a row, and what was wrong."""
     return {
-        "sqlite-writers": lambda: sqlite_writers(env(), folder, 3 if is_quick else 8),
-        "sqlite-kills": lambda: sqlite_kills(env(), 2 if is_quick else 20),
-        "postgresql-kills": lambda: postgresql_kills(site, 1 if is_quick else 6),
+        "sqlite": lambda: sqlite(folder, *((1, 2) if is_quick else (10, 20))),
+        "postgresql": lambda: postgresql(site, 1 if is_quick else 6),
     }

@@ -1,10 +1,10 @@
-"""A process that writes until it is killed, and says on stdout what was committed; another takes its place.
+"""Processes that write until they are killed, and say on stdout what was committed; others take their places.
 
-    python -m tests.faults.writer set-up              an empty database gets vacancies and a colleague
-    python -m tests.faults.writer write FIRST COUNT   writes to COUNT vacancies from the one at FIRST on
-    python -m tests.faults.writer read                prints what is there, as JSON
+    python -m tests.faults.writer set-up          gives an empty database vacancies and a colleague
+    python -m tests.faults.writer write WRITERS   each writes to ten vacancies of its own
+    python -m tests.faults.writer read            prints what is there, as JSON
 
-The lines of `write` are "pid PID" for whom to kill, "saved PK NUMBER" and "error TEXT".
+The lines of `write` are "pid WRITER PID" for whom to kill, "saved PK NUMBER" and "error TEXT".
 """
 
 import json
@@ -16,6 +16,7 @@ import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402 - after the set-up
 from django.core.management import call_command  # noqa: E402
 from django.db import DatabaseError, connection, transaction  # noqa: E402
@@ -31,20 +32,22 @@ MARK = " #"
 
 def set_up() -> None:
     call_command("migrate", verbosity=0)
-    call_command("collectstatic", interactive=False, verbosity=0)
+    if not os.path.exists(settings.STATIC_ROOT):
+        call_command("collectstatic", interactive=False, verbosity=0)
     call_command("generate_vacancies", "60", stdout=sys.stderr)
     User.objects.create_superuser(NAME, password=PASSWORD)
+    print(json.dumps(list(Vacancy.objects.order_by("pk").values_list("pk", flat=True))))
 
 
-def write(first: int, count: int) -> None:
+def write(writer: int) -> None:
     """Rename, withdraw and publish, each with what hangs on it, in one transaction."""
     number = 0
     while True:
         number += 1
         try:
-            pks = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[first : first + count]
+            pks = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[10 * writer : 10 * writer + 10]
             with transaction.atomic():
-                vacancy = Vacancy.objects.select_for_update().get(pk=pks[number % count])
+                vacancy = Vacancy.objects.select_for_update().get(pk=pks[number % 10])
                 title, _, last = vacancy.title.partition(MARK)
                 vacancy.title, now = f"{title}{MARK}{(mine := int(last or 0) + 1)}", timezone.now()
                 vacancy.save()
@@ -58,14 +61,16 @@ def write(first: int, count: int) -> None:
             time.sleep(0.1)
 
 
-def stay(first: int, count: int) -> None:
-    """Fork a writer, and another one whenever it is killed: what takes time has been imported once."""
+def stay(writers: int) -> None:
+    """Fork writers, and another one for whoever is killed: what takes time has been imported once."""
+    free, busy = list(range(writers)), dict[int, int]()
     while True:
-        pid = os.fork()
-        if not pid:
-            write(first, count)
-        os.write(1, f"pid {pid}\n".encode())
-        os.waitpid(pid, 0)
+        for writer in free:
+            if not (pid := os.fork()):
+                write(writer)
+            busy[pid] = writer
+            os.write(1, f"pid {writer} {pid}\n".encode())
+        free = [busy.pop(os.wait()[0])]
 
 
 def read() -> None:
@@ -101,7 +106,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["set-up"]:
             set_up()
-        case ["write", first, count]:
-            stay(int(first), int(count))
+        case ["write", writers]:
+            stay(int(writers))
         case ["read"]:
             read()

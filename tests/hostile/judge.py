@@ -53,7 +53,7 @@ def parse(raw: bytes, *, is_head: bool, seconds: float = 0.0) -> Answer:
         start, *lines = head.decode("latin-1").split("\r\n")
         found = re.fullmatch(r"HTTP/1\.[01] ([1-9]\d\d)(?: .*)?", start)
         if not found or not separator:
-            return Answer(999, (), raw, b"", seconds)  # nothing that HTTP knows
+            return Answer(CLOSED, (), raw, b"", seconds)  # HTTP/0.9 has neither status nor headers
         if int(found[1]) >= 200:
             break
         raw = rest

@@ -60,6 +60,9 @@ def start(monkeypatch):
         ({"ALLOWED_HOSTS": "127.0.0.1"}, ["SECRET_KEY must be set"]),
         ({"PUBLIC_BASE_URL": "http://127.0.0.1:8000"}, ["SECRET_KEY must be set"]),
         ({"DEBUG": "off"}, ["SECRET_KEY must be set"]),
+        ({"BIND": "0.0.0.0:8000"}, ["SECRET_KEY must be set"]),
+        ({"BIND": ":8000"}, ["SECRET_KEY must be set"]),
+        ({"SECRET_KEY": KEY, "ALLOWED_HOSTS": "localhost", "DEBUG": "1", "BIND": "[::]:80"}, ["DEBUG is on"]),
         ({**GOOD, "DEBUG": "on"}, ["DEBUG is on"]),
         ({"SECRET_KEY": KEY, "DEBUG": "1", "PUBLIC_BASE_URL": "https://jobs.example.com"},
          ["DEBUG is on", "ALLOWED_HOSTS is empty"]),
@@ -89,6 +92,8 @@ def test_unsafe_configuration_does_not_start_and_says_all_of_why(start, variable
     ("variables", "debug"),
     [
         ({}, True),
+        ({"BIND": "127.0.0.1:8001"}, True),
+        ({"BIND": "unix:/run/jobsite.sock"}, True),
         ({"SECRET_KEY": "short", "DEBUG": "on"}, True),
         ({"SECRET_KEY": KEY, "DEBUG": "on", "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
           "PUBLIC_BASE_URL": "http://localhost:8000"}, True),

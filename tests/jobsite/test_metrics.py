@@ -27,6 +27,7 @@ from tests.wsgi import ask
 from vacancies.models import Status, Vacancy
 
 ALERTS = Path("deploy/alerts.yaml")
+LONG = 300  # seconds, for processes that start on a machine that does much else
 
 
 def numbers(text):
@@ -110,7 +111,7 @@ def test_processes_count_for_each_other(tmp_path):
 
     def told():
         """By one of them, who asks for all."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=servers.PATIENCE) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=LONG) as answer:
             return numbers(answer.read().decode())
 
     def read(times):
@@ -133,22 +134,25 @@ def test_processes_count_for_each_other(tmp_path):
         assert 0 < seen["view"] < seen["kept"]  # each process asks a view once
         assert {json.dumps(answered()) for _ in range(6)} == {json.dumps(seen)}  # whoever answers
 
-        assert [servers.get(server.port, path)[0] for path in health.PATHS] == [200, 200]
+        for path in health.PATHS:
+            servers.until(lambda path=path: servers.get(server.port, path)[0] == 200, LONG)
         body = json.dumps({"username": "mia", "password": "falsch"}).encode()
         post = urllib.request.Request(f"http://127.0.0.1:{server.port}/v1/auth/token", body)
         post.add_header("Content-Type", "application/json")
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(post, timeout=servers.PATIENCE)
+            urllib.request.urlopen(post, timeout=LONG)
 
         first = set(server.workers())
         os.kill(min(first), 9)
-        servers.until(lambda: len(set(server.workers()) - first) == 1)
+        servers.until(lambda: len(set(server.workers()) - first) == 1, LONG)
         server.reload()
-        servers.until(lambda: len(server.workers()) == 2 and not first & set(server.workers()))
+        servers.until(lambda: len(server.workers()) == 2 and not first & set(server.workers()), LONG)
         read(10)
-        servers.until(lambda: sum(answered().values()) == 20)
+        servers.until(lambda: sum(answered().values()) == 20, LONG)
 
-        found = told()
+        found = {}
+        known = {("jobsite_migrated",), ("jobsite_listed", "external")}  # the database is not waited for
+        servers.until(lambda: found.update(told()) or known <= found.keys(), LONG)
         assert found["jobsite_sign_ins_total", "refused"] == 1
         assert found["jobsite_request_seconds_count", "v1:single-vacancy-detail"] == 20
         assert (found["jobsite_database_up",], found["jobsite_migrated",]) == (1, 1)
@@ -165,11 +169,8 @@ def test_processes_count_for_each_other(tmp_path):
         told()
 
     lines = [json.loads(line) for line in Path(f"{server.folder}.log").read_text().splitlines()]
-    assert {line["logger"] for line in lines} == {
-        "gunicorn.error",
-        "jobsite.requests",
-        "axes.handlers.database",
-    }
+    loggers = {line["logger"] for line in lines} - {"jobsite.health"}  # which may have been impatient
+    assert loggers == {"gunicorn.error", "jobsite.requests", "axes.handlers.database"}
     requests = [line for line in lines if line["logger"] == "jobsite.requests"]
     assert [line["path"] for line in requests if "vacancies" not in line["path"]] == ["/v1/auth/token"]
     assert len({line["request_id"] for line in requests}) == len(requests) >= 20

@@ -468,6 +468,10 @@ def reviewed(client: Client, vacancy: Vacancy, change: dict[str, Any]) -> Any:
     return client.post(f"{LIST}{vacancy.pk}/review/", opened(client, page(vacancy)) | change)
 
 
+def paper() -> SimpleUploadedFile:
+    return SimpleUploadedFile("a.pdf", b"%PDF-1.4")
+
+
 def stored(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
@@ -508,8 +512,8 @@ def test_review_leaves_no_file_behind_and_takes_none_away(anna: Client, settings
     for change in (
         {"image": picture("b.png", "PNG")},
         {"image": picture("a.png", "PNG")},  # as the one that is there
-        {"attachments-TOTAL_FORMS": "1", pdf: SimpleUploadedFile("a.pdf", b"%PDF-1.4")},
-        {"attachments-TOTAL_FORMS": "1", pdf: SimpleUploadedFile("a.pdf", b"%PDF-1.4"), "attachments-0-DELETE": "on"},
+        {"attachments-TOTAL_FORMS": "1", pdf: paper()},
+        {"attachments-TOTAL_FORMS": "1", pdf: paper(), "attachments-0-DELETE": "on"},
         {"image": picture("c.png", "PNG"), "title": ""},
         {"image-clear": "on"},
     ):
