@@ -24,9 +24,8 @@ NOWHERE = "0.0.0.0"
 
 def address(request: HttpRequest) -> str:
     """The address of the client, as the rate limit counts it."""
-    client = addresses.client(request)
     try:
-        return str(ip_address(client))
+        return str(ip_address(addresses.counted(request)))
     except ValueError:
         return NOWHERE
 

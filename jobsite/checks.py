@@ -39,7 +39,7 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
     for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
         for cidr in getattr(settings, name):
             try:
-                ip_network(cidr.strip(), strict=False)
+                ip_network(cidr.strip(), strict=name == "TRUSTED_PROXIES")  # gunicorn is
             except ValueError:
                 messages.append(Error(f"{name} holds {cidr!r}, which is no network.", id="jobsite.E002"))
     try:

@@ -173,7 +173,7 @@ def postgresql(database: dict[str, Any], pool: str = "") -> dict[str, Any]:
         options["prepare_threshold"] = 2**31  # only what asks to be prepared is, and planned once
         said: dict[str, Any] = {"plan_cache_mode": "force_generic_plan"}
         if STATEMENT_TIMEOUT:
-            lock = min(STATEMENT_TIMEOUT * 333, 2000)  # a bad migration is felt as a refusal, not as a hanging
+            lock = min(STATEMENT_TIMEOUT * 333, 2000)  # a bad migration is felt as a refusal, not a wait
             said |= {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": lock}
         options["options"] = " ".join(f"-c {name}={value}" for name, value in said.items())
     if pool.isdecimal():

@@ -280,14 +280,15 @@ class Gunicorn(Web):
 
 class Nginx(Web):
     """nginx in front of `nodes`, on a plain port, which passes on and waits as deploy/nginx.conf says.
-    Without its cache and its limits: they would keep faults of the nodes from who looks for them."""
+    Without its cache and its limits, which would keep faults of the nodes from who looks for them, and trying
+    again however long it took, as on a slow machine."""
 
     def __init__(self, folder: Path, nodes: list[Gunicorn]) -> None:
         super().__init__(folder)
         folder.mkdir()
         deployed = (ROOT / "deploy/nginx.conf").read_text()
         said = re.findall(
-            r"^ {4}(?:proxy_(?!cache|hide)|(?:client_(?:header|body)|keepalive)_timeout)[^#\n]*",
+            r"^ {4}(?:proxy_(?!cache|hide|next_upstream_timeout)|(?:client_(?:header|body)|keepalive)_timeout)[^#\n]*",
             deployed,
             re.M,
         )

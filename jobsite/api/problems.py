@@ -109,6 +109,7 @@ def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
     # The text of an error may name hosts, and many requests fail at once: no traceback for each.
     logger.error("The database could not answer %s: %s", escape_uri_path(request.path), type(exc).__name__)
     headers = {"Retry-After": "2", "Cache-Control": "no-store"}
+    response: HttpResponse
     if is_api(request):
         response = problem(request, 503, "The database cannot be reached just now.", headers)
     else:

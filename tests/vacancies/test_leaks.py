@@ -9,7 +9,6 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.urls import get_resolver
 
 from forms_structure import operations
 from tests.factories import make_brand, make_filter, make_insider, make_recruiter, make_vacancy
@@ -212,27 +211,3 @@ def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
 
     for path in LISTS:
         assert MARKER not in client.get(path).text
-
-
-def test_every_route_of_the_interface_is_asked():
-    """A new route fails here until it has its row above."""
-    asked = {
-        "vacancies",
-        "vacancies/hot",
-        "vacancies/hot/internal",
-        "vacancies/internal",
-        "filters",
-        "vacancies/{id}",
-        "vacancies/{id}/form",
-        "vacancies/{id}/form/schema",
-        "user/applications",  # tests/applications/test_api.py
-        "auth/token",  # tests/applications/test_auth.py
-    }
-    routes = {
-        pattern.pattern.regex.pattern.strip("^$\\Z").replace("(?P<pk>[^/]+)", "{id}")
-        for prefix in get_resolver().url_patterns
-        if str(prefix.pattern) in ("v1/", "v0.1/")
-        for pattern in prefix.url_patterns
-    }
-
-    assert routes == asked

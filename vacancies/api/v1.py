@@ -270,7 +270,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return found[0]
 
     def get_serializer_context(self) -> dict[str, Any]:
-        return super().get_serializer_context() | {"preview": self.query.get("preview")}
+        return {**super().get_serializer_context(), "preview": self.query.get("preview")}
 
     def retrieve(self, request: Request, pk: str) -> Response:
         self.vacancy = self.get_object(Vacancy.objects.with_related())

@@ -1,0 +1,137 @@
+# ruff: noqa: E501
+"""Advisories of the last two years about what this site stands on: what was wrong there is not so here."""
+
+import ast
+import re
+import stat
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.contrib.contenttypes.admin import GenericInlineModelAdmin
+from django.core.exceptions import ValidationError
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import URLField
+from packaging.version import Version
+
+from tests.applications.makers import MINE, bearer, make_token, make_user
+from tests.applications.makers import signed_in as client_of
+from vacancies.models import Filter
+
+APPS = ("jobsite", "applications", "vacancies", "forms_structure")
+SOURCES = [path for app in APPS for path in sorted((settings.BASE_DIR / app).rglob("*.py"))]
+TEMPLATES = [path for path in sorted(settings.BASE_DIR.rglob("templates/**/*.html")) if ".venv" not in str(path)]
+TAKEN_APART = re.compile(r"\b(request|query_params|GET|POST|QueryDict|validated_data|cleaned_data)\b")
+QUERIES = {"filter", "exclude", "get", "annotate", "aggregate", "alias", "order_by", "extra", "values", "values_list", "Q"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(settings.BASE_DIR)))
+def test_nothing_that_came_names_a_column(path):
+    """CVE-2025-57833, 2025-64459, 2025-13372, 2026-1287, 2026-1312: keys from outside, taken apart into a
+    query, are SQL; CVE-2026-35193 and others: Django's cache of whole pages keeps private ones."""
+    text = path.read_text()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in QUERIES:
+            parts = [k.value for k in node.keywords if k.arg is None]
+            parts += [a.value for a in node.args if isinstance(a, ast.Starred)]
+            for part in parts:
+                assert not TAKEN_APART.search(ast.unparse(part)), f"line {node.lineno}"
+    for name in ("cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key"):
+        assert name not in text
+
+
+@pytest.mark.parametrize("name", ["strip_tags", "Truncator", "truncatewords_html", "truncatechars_html", "striptags",
+                                  "urlize", "DomainNameValidator"])  # fmt: skip
+def test_slow_or_lenient_parts_of_django_are_not_used(name):
+    """CVE-2025-32873, 2026-1285: quadratic on broken tags; 2026-53878: takes newlines."""
+    assert [str(path) for path in (*SOURCES, *TEMPLATES) if name in path.read_text()] == []
+
+
+def test_one_list_of_the_workplace_can_be_edited():
+    """CVE-2026-4277, 4292, 87975: rows added or deleted by forged posts of generic inlines and list_editable.
+    That those who may only look change nothing: tests/jobsite/test_roles.py."""
+    pages = admin.site._registry
+    assert [model for model, page in pages.items() if page.list_editable] == [Filter]
+    for page in pages.values():
+        assert not [inline for inline in page.inlines if issubclass(inline, GenericInlineModelAdmin)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("rights", [["view_filter"], ["view_filter", "change_filter"]])
+def test_forged_rows_of_that_list_are_not_stored(filters, rights):
+    user = User.objects.create_user("of-filters", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    first, ids = Filter.objects.order_by("pk").first(), list(Filter.objects.order_by("pk").values_list("pk", flat=True))
+    data = {
+        "form-TOTAL_FORMS": "2", "form-INITIAL_FORMS": "1", "_save": "Save", "form-0-id": first.pk, "form-0-DELETE": "on",
+        "form-0-is_active": "on", "form-0-label": "forged", "form-0-keyword": "forged", "form-1-id": "", "form-1-is_active": "on",
+        "form-1-label": "forged",
+    }  # fmt: skip
+
+    answer = client_of(user).post("/admin/vacancies/filter/", data)
+
+    assert answer.status_code < 500
+    assert list(Filter.objects.order_by("pk").values_list("pk", flat=True)) == ids
+    assert not Filter.objects.filter(label="forged").exists()
+
+
+FIELDS = [
+    (model, field) for app in APPS for model in apps.get_app_config(app).get_models() for field in model._meta.fields
+    if isinstance(field, URLField) or field.name in ("url", "video")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "field"), FIELDS, ids=lambda value: getattr(value, "__name__", getattr(value, "name", "")))
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "JaVaScript:alert(1)", "data:text/html,x", "vbscript:x",
+                                     "java\nscript:alert(1)", " javascript:alert(1)"])  # fmt: skip
+def test_address_that_is_a_script_is_refused(model, field, address):
+    """CVE-2026-15920: the admin made a link of it."""
+    with pytest.raises(ValidationError):
+        field.clean(address, model())
+
+
+def test_folders_of_uploads_are_nobody_elses(settings, tmp_path):
+    """CVE-2026-25674: made with the wrong mode."""
+    settings.MEDIA_ROOT = tmp_path / "new"
+    name = default_storage.save("attachments/deep/er/plan.txt", ContentFile(b"x"))
+
+    for path in (tmp_path / "new" / name).parents:
+        if path == tmp_path:
+            break
+        assert not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+@pytest.mark.django_db
+def test_token_that_is_deleted_in_the_workplace_opens_nothing(client):
+    """DRF 3.18.2 (GHSA-xw6w): a token deleted in the admin went on."""
+    user = make_user()
+    token = make_token(user)
+    assert client.get(MINE, headers=bearer(token)).status_code == 200
+
+    row = apps.get_model("applications.Token").objects.get(user=user)
+    root = client_of(User.objects.create_superuser("root"))
+    answer = root.post(f"/admin/applications/token/{row.pk}/delete/", {"post": "yes"})
+
+    assert answer.status_code == 302
+    assert client.get(MINE, headers=bearer(token)).status_code == 401
+
+
+def test_interface_speaks_json_only():
+    """DRF 3.17.2: what its AdminRenderer showed; 3.18.2: texts in a charset that is none."""
+    assert settings.REST_FRAMEWORK["DEFAULT_RENDERER_CLASSES"] == ["jobsite.api.renderers.JSONRenderer"]
+    assert settings.REST_FRAMEWORK["DEFAULT_PARSER_CLASSES"] == ["rest_framework.parsers.JSONParser"]
+    assert "rest_framework.authtoken" not in settings.INSTALLED_APPS
+
+
+@pytest.mark.parametrize(
+    ("name", "oldest"),
+    [("django", "5.2.19"), ("djangorestframework", "3.18.2"), ("pillow", "13.0.0"), ("gunicorn", "27.0.1")],
+)
+def test_pinned_versions_have_the_fixes(name, oldest):
+    pinned = re.search(rf"^{name}==(\S+)", (settings.BASE_DIR / "requirements.txt").read_text(), re.M)
+
+    assert pinned
+    assert Version(pinned[1]) >= Version(oldest)
