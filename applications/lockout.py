@@ -30,6 +30,12 @@ def address(request: HttpRequest) -> str:
         return NOWHERE
 
 
+def name(request: HttpRequest, credentials: Any = None) -> str | None:
+    """The name of the account that is tried, as far as it fits where failures are kept."""
+    given = (credentials or request.POST).get("username")
+    return given and given[:255]
+
+
 def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
     """429: too many wrong passwords for this account from this address."""
     wait = opens_at(request, credentials) - timezone.now()

@@ -165,7 +165,9 @@ def _write(archive: Any, database: Path, media: Path, now: datetime, progress: P
 def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders.sort()
-        yield from (path for name in sorted(names) if (path := Path(root, name)).is_file())
+        paths = (Path(root, name) for name in sorted(names))
+        # nor what a restore that was killed has left
+        yield from (path for path in paths if path.is_file() and not path.match(f".*{PART}"))
 
 
 def _digest(file: Any) -> str:

@@ -303,6 +303,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "applications.lockout.address"
+AXES_USERNAME_CALLABLE = "applications.lockout.name"
 AXES_LOCKOUT_CALLABLE = "applications.lockout.refuse"
 AXES_DISABLE_ACCESS_LOG = True  # who signed in when is nobody's business here
 AXES_ENABLE_ADMIN = False

@@ -52,10 +52,15 @@ class CheckedIds:
         self._check(request, request.POST)
         return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        if "\0" in object_id:  # where ids are text, PostgreSQL takes none
+            return None
+        return super().get_object(request, object_id, from_field)  # type: ignore[misc]
+
     def response_action(self, request: HttpRequest, queryset: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
-        if is_number and any(as_id(pk) is None for pk in chosen):
+        if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
             raise BadRequest("What is chosen are no ids.")
         return super().response_action(request, queryset)  # type: ignore[misc]
 

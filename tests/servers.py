@@ -287,12 +287,9 @@ class Nginx(Web):
         super().__init__(folder)
         folder.mkdir()
         deployed = (ROOT / "deploy/nginx.conf").read_text()
-        said = re.findall(
-            r"^ {4}(?:proxy_(?!cache|hide|next_upstream_timeout)|(?:client_(?:header|body)|keepalive)_timeout)[^#\n]*",
-            deployed,
-            re.M,
-        )
-        said = [line for line in said if "$id" not in line and not line.strip().startswith("proxy_pass")]
+        kept = r"proxy_(?!cache|hide|next_upstream_timeout)|client_(?:header|body)_timeout|keepalive_timeout"
+        said = re.findall(rf"^ {{4}}(?:{kept})[^#\n]*", deployed, re.M)
+        said = [line for line in said if "$id" not in line]
         found = re.search(r"server 127.0.0.1:8000( [^;]*;)", deployed)
         assert said, "deploy/nginx.conf says nothing of proxying"
         assert found, "deploy/nginx.conf names no node"

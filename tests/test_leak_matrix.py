@@ -43,7 +43,9 @@ Row = dict[str, Any]  # a status by method, or by viewer: (nobody, with a token,
 
 
 def reads(get: Any = 200, others: int = 405, options: Any = 204) -> Row:
-    return {"GET": get, "HEAD": get, "OPTIONS": options} | dict.fromkeys(("POST", "PUT", "PATCH", "DELETE"), others)
+    return {"GET": get, "HEAD": get, "OPTIONS": options} | dict.fromkeys(
+        ("POST", "PUT", "PATCH", "DELETE"), others
+    )
 
 
 PAGE = {"OPTIONS": 200, "PUT": 405, "PATCH": 405, "DELETE": 405}
@@ -69,9 +71,7 @@ ROWS: dict[str, Row] = {
     "account/": dict.fromkeys(METHODS, (302, 302, 200, 200)),  # pages know sessions only
     "account/login": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
     "account/logout": dict.fromkeys(("GET", "HEAD", "PUT", "PATCH", "DELETE"), 405) | {"OPTIONS": 200, "POST": 302},
-    "account/password": dict.fromkeys(METHODS, (302, 302, 200, 200)) | {
-        method: (302, 302, 405, 405) for method in ("PATCH", "DELETE")
-    },
+    "account/password": dict.fromkeys(METHODS, (302, 302, 200, 200)) | dict.fromkeys(("PATCH", "DELETE"), (302, 302, 405, 405)),
     "account/reset": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
     "account/reset/sent": reads(options=200),
     "account/reset/<uidb64>/<token>": dict.fromkeys(METHODS, 200),
@@ -179,7 +179,9 @@ def told(answer: Any) -> str:
 def expected(row: Row, method: str, viewer: str) -> int:
     status = row[method]
     if isinstance(status, tuple):
-        status = status[0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3]
+        status = status[
+            0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3
+        ]
     return status
 
 
@@ -195,7 +197,9 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The hidden things that an answer to `viewer` may tell of, by the words after the marker."""
-    if route == "v1/user/applications" and viewer in APPLICANTS:  # the own ones, whatever became of the vacancy
+    if (
+        route == "v1/user/applications" and viewer in APPLICANTS
+    ):  # the own ones, whatever became of the vacancy
         return frozenset({"withdrawn", f"step of {viewer[-1]}"})
     if viewer in STAFF and "internal" in route:
         return frozenset({"internal"})
@@ -206,7 +210,11 @@ def leaks(text: str, allowed: frozenset[str]) -> list[str]:
     """What `text` tells of what is hidden and not `allowed`."""
     kinds = "|".join([*HIDDEN, r"step of \w"])
     told = re.findall(rf"{HIDDEN_WORD}(?:[ _%20+-]*({kinds})?)", text)
-    return [kind or "a file or an address" for kind in told if kind not in allowed and not (kind == "" and allowed)]
+    return [
+        kind or "a file or an address"
+        for kind in told
+        if kind not in allowed and not (kind == "" and allowed)
+    ]
 
 
 VARIANTS: tuple[dict[str, str], ...] = (
@@ -239,7 +247,11 @@ def test_route_answers_each_viewer_as_its_row_says(world, route, viewer):
             if method == "GET" and kind in ("", "internal"):
                 for headers in VARIANTS[1:]:
                     answer = ask(world.client(viewer), method, f"/{path}", **headers)
-                    assert answer.status_code in (status, 304 if status == 200 else status, 206 if status == 200 else status)
+                    assert answer.status_code in (
+                        status,
+                        304 if status == 200 else status,
+                        206 if status == 200 else status,
+                    )
                     assert leaks(told(answer), allowed) == [], f"{headers} {path}"
 
 
@@ -259,7 +271,9 @@ def test_no_question_finds_what_is_hidden(world, viewer):
             # what was asked for may be said again, in links
             text = told(answer).replace(question.replace("[", "%5B").replace("]", "%5D"), "")
             text = text.replace(f"{HIDDEN_WORD}&", "&") if HIDDEN_WORD in question else text
-            assert not re.search(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text), f"{path}?{question}"
+            assert not re.search(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text), (
+                f"{path}?{question}"
+            )
             if answer.status_code == 200 and "meta" in answer.json():
                 body = answer.json()
                 assert body["meta"]["total"] <= (0 if HIDDEN_WORD in question else total)
@@ -271,14 +285,21 @@ def test_no_question_finds_what_is_hidden(world, viewer):
 
 @pytest.mark.parametrize("viewer", VIEWERS)
 def test_own_applications_are_all_that_anybody_gets(world, viewer):
-    for suffix in ("", "?user=1", "?page[size]=1" if viewer in NOBODY else "", "?filter=x" if viewer in NOBODY else ""):
+    for suffix in (
+        "",
+        "?user=1",
+        "?page[size]=1" if viewer in NOBODY else "",
+        "?filter=x" if viewer in NOBODY else "",
+    ):
         text = told(ask(world.client(viewer), "GET", f"/v1/user/applications{suffix}"))
         names = {f"{HIDDEN_WORD} step of {name}" for name in "AB" if f"step of {name}" in text}
         assert names == ({f"{HIDDEN_WORD} step of {viewer[-1]}"} if viewer in APPLICANTS else set())
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-@pytest.mark.parametrize("suffix", ["/x.css", ";x.css", "%2fx.js", ".json", "%00.css", "%3fx.css", "/", "/..%2fx.js", "%0a.css"])
+@pytest.mark.parametrize(
+    "suffix", ["/x.css", ";x.css", "%2fx.js", ".json", "%00.css", "%3fx.css", "/", "/..%2fx.js", "%0a.css"]
+)
 def test_no_cache_is_deceived(world, viewer, suffix):
     """An address that a cache may take for a file's shows nobody's own data."""
     answer = ask(world.client(viewer), "GET", f"/v1/user/applications{suffix}")
@@ -303,7 +324,9 @@ def test_what_is_somebodys_own_is_kept_by_no_cache(world, viewer):
 def test_file_is_seen_by_whoever_sees_its_vacancy(world, viewer, kind):
     inside = viewer in ("recruiter", "superuser") or viewer in INSIDE.get(kind, ())
     for name in world.files[kind]:
-        answer, absent = (ask(world.client(viewer), "GET", f"/media/{n}") for n in (name, "attachments/none.txt"))
+        answer, absent = (
+            ask(world.client(viewer), "GET", f"/media/{n}") for n in (name, "attachments/none.txt")
+        )
         assert answer.status_code == (200 if inside else 404)
         if not inside:
             assert told(answer).replace(name, "") == told(absent).replace("attachments/none.txt", "")
@@ -319,7 +342,9 @@ def test_hidden_is_as_what_never_was(world, viewer, variant):
             continue
         for suffix in ("",) if variant else ("", "/form", "/form/schema"):
             for method in ("GET",) if variant else ("GET", "HEAD"):
-                hidden, absent = (ask(client, method, f"/v1/vacancies/{n}{suffix}", **variant) for n in (pk, ABSENT))
+                hidden, absent = (
+                    ask(client, method, f"/v1/vacancies/{n}{suffix}", **variant) for n in (pk, ABSENT)
+                )
                 assert told(hidden).replace(str(pk), str(ABSENT)) == told(absent)
 
 
@@ -413,8 +438,14 @@ def test_expiry_and_publication_move_with_the_clock(world):
     """The predicate is one: what a list lacks, the single, the form and the filters lack too."""
     client, pk = world.client("anonymous"), HIDDEN["scheduled"]
     Vacancy.objects.filter(pk=pk).update(publish_from=timezone.now() - timedelta(minutes=1))
-    shown = [ask(client, "GET", f"/v1/vacancies/{pk}{suffix}").status_code for suffix in ("", "/form", "/form/schema")]
+    shown = [
+        ask(client, "GET", f"/v1/vacancies/{pk}{suffix}").status_code
+        for suffix in ("", "/form", "/form/schema")
+    ]
     Vacancy.objects.filter(pk=pk).update(publish_until=timezone.now())
-    gone = [ask(client, "GET", f"/v1/vacancies/{pk}{suffix}").status_code for suffix in ("", "/form", "/form/schema")]
+    gone = [
+        ask(client, "GET", f"/v1/vacancies/{pk}{suffix}").status_code
+        for suffix in ("", "/form", "/form/schema")
+    ]
 
     assert (shown, gone) == ([200] * 3, [404] * 3)

@@ -485,7 +485,7 @@ def test_export_is_everything_that_is_held(at, recruiter):
             }
         ],
         "tokens": [{"created": now, "expiry": "2026-04-01 09:30:15+00:00"}],
-        "sessions": [{"expire_date": "2026-03-16 09:30:15+00:00"}],
+        "sessions": [{"expire_date": "2026-03-02 21:30:15+00:00"}],
         "changes_of_account": [{"action_time": told["changes_of_account"][0]["action_time"]}],
         "failed_sign_ins": [{"at": now, "address": "127.0.0.1", "browser": "<unknown>"}],
         "accesses": [

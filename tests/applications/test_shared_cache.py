@@ -147,7 +147,7 @@ def people(instance, edge):
         status, _, text = ask(edge, "/v1/auth/token", "POST", body, Content_Type="application/json")
         assert status == 200
         found[name, "token"] = {"Authorization": f"Bearer {json.loads(text)['data']['token']}"}
-        found[name, "session"] = {"Cookie": f"sessionid={session}"}
+        found[name, "session"] = {"Cookie": f"__Host-sessionid={session}"}
     return found
 
 
@@ -180,7 +180,7 @@ def test_nobody_gets_the_applications_of_another(edge, people, by, first):
             assert [item["title"] for item in json.loads(text)["data"]] == [f"Job of {own}"]
             assert foreign not in text
             assert told["X-Cache-Status"] == "MISS"
-        for headers in ({}, {"Authorization": "Bearer stale"}, {"Cookie": "sessionid=" + "a" * 32}):
+        for headers in ({}, {"Authorization": "Bearer stale"}, {"Cookie": "__Host-sessionid=" + "a" * 32}):
             status, told, text = ask(edge, path, **headers)
             assert status == 401
             assert "zyx" not in text

@@ -310,7 +310,7 @@ def conditions() -> Iterator[Line]:
             allowed = {200}
             if name == "If-None-Match" and value == "*":
                 allowed = {304}
-            if name == "If-Match" and value != "*":
+            if (name == "If-Match" and value != "*") or name == "If-Unmodified-Since":  # nginx looks at it
                 allowed = {200, 412}
             if name == "If-Modified-Since":
                 allowed = {200, 304}
@@ -1072,8 +1072,7 @@ def twins(site: Site) -> Iterator[Twin]:
 
 def corpus(site: Site) -> list[Line]:
     """Every line, the plain ones that others are compared to first."""
-    made = [
+    return [
         *content_types(), *cookies(), *credentials(site), *environment(), *hosts(), *methods(), *accepts(), *conditions(), *sizes(), *framing(site),
         *paths(site), *ids(), *parameters(), *bodies(), *forms(site), *workplace(site),
     ]  # fmt: skip
-    return made

@@ -23,7 +23,8 @@ def test_hostile_requests_are_answered_as_they_may(settings, tmp_path):
     try:
         door = Door(server.port)
         lines = corpus(site)
-        plain = [line for line in lines if line.group != "workplace" and not any(s in line.name for s in SLOW)]
+        quick = [line for line in lines if not any(word in line.name for word in SLOW)]
+        plain = [line for line in quick if line.group != "workplace"]
         inside = [line for line in lines if line.group == "workplace"][::EACH]
         tallies = [
             fire([line for n, line in enumerate(plain) if n % 4 == 0 or " none " in line.name], site, door),

@@ -134,9 +134,8 @@ class FilterAdmin(WorkplaceAdmin):
         if request.method != "POST" or filter is None:
             raise Http404
         label = " ".join(request.POST.get("label", "").replace("\0", "").split())
-        longest = FilterOption._meta.get_field("label").max_length
-        found = filter.options.filter(label__iexact=label) if len(label) <= longest else FilterOption.objects.none()
-        option = found.first()
+        is_short = len(label) <= 200  # longer ones are too much for a LIKE, and refused below
+        option = filter.options.filter(label__iexact=label).first() if is_short else None
         if option is None:
             option = FilterOption(filter=filter, label=label, position=filter.next_position())
             try:

@@ -183,7 +183,13 @@ _OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 1
 FACETS = (
     query(
         SEARCH,
-        {"type": "string", "minLength": 1, "maxLength": 200, "pattern": _WORDS, "examples": ["ship engineer"]},
+        {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 200,
+            "pattern": _WORDS,
+            "examples": ["ship engineer"],
+        },
         f"Vacancies with all of these words, 1 to {MAX_WORDS}, in titles and texts; "
         "case and accents do not matter.",
     ),
