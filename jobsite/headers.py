@@ -37,7 +37,7 @@ ACCOUNT = _NOTHING_ELSE | {
 WORKPLACE = _NOTHING_ELSE | {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
-    "img-src": [SELF, "data:", "blob:"],
+    "img-src": ["*", "data:", "blob:"],  # recruiters see the images that are kept elsewhere
     "font-src": [SELF],
     "connect-src": [SELF],
     "frame-src": [SELF],  # the form builder's preview; newer themes show one page within another

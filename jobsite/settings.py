@@ -222,7 +222,7 @@ if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
-# Where nginx has an internal location for the media, e.g. /_media/: Django says who gets what, nginx sends it.
+# Where nginx has the media internally, such as /_media/: Django says who gets what, nginx sends it.
 X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
 STATIC_ROOT = BASE_DIR / env.str("STATIC_ROOT", "static")
 STATIC_URL = "/static/"
@@ -385,8 +385,6 @@ MULTI_BRANDING = env.bool("MULTI_BRANDING", default=True)
 INTERNAL_ACCESS = env.str("INTERNAL_ACCESS", "public")  # public, authenticated or network
 INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-For is believed
-if TRUSTED_PROXIES:  # they set it, or a client could say that it came over TLS
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps

@@ -81,7 +81,8 @@ def scenarios(site: Site) -> dict[str, Scenario]:
         "primary-lost-early": Scenario(
             "the primary killed, workers killed meanwhile", "public reads from workers that never saw it",
             [(2, "crash", primary.crash), (3, "kill", partial(kill, node)),
-             (4, "kill", partial(kill, other)), (8, "start", primary.start)], 11, refuses="private", healed_by="start",
+             (4, "kill", partial(kill, other)), (8, "start", primary.start)], 11,
+            refuses="private", healed_by="start",
         ),
         "primary-frozen": Scenario(
             "the primary frozen for 8 s", "0 failed public reads, else 503 within 5 s",
