@@ -62,7 +62,7 @@ def test_what_was_slipped_into_a_page_does_not_run(chromium: Any, site: str) -> 
           const add = (html) => document.body.append(document.createRange().createContextualFragment(html));
           add("<script>window.pwned = 1</script>");
           add("<script src='https://evil.example/x.js'></script>");
-          add("<img src='https://evil.example/x.png' onerror='window.pwned = 1'>");
+          add("<img src='http://127.0.0.1:1/x.png' onerror='window.pwned = 1'>");
           add("<iframe src='https://evil.example/'></iframe>");
           add("<object data='https://evil.example/x.swf'></object>");
           add("<base href='https://evil.example/'>");
@@ -71,7 +71,7 @@ def test_what_was_slipped_into_a_page_does_not_run(chromium: Any, site: str) -> 
           fetch("https://evil.example/").catch(() => {});
         }"""
     )
-    expected = ["script-src-elem", "script-src-attr", "img-src", "frame-src", "object-src", "base-uri",
+    expected = ["script-src-elem", "script-src-attr", "frame-src", "object-src", "base-uri",
                 "form-action", "connect-src"]  # fmt: skip
     page.wait_for_function("(names) => names.every((name) => stopped.includes(name))", arg=expected)
     whole = page.evaluate("() => !window.pwned && document.baseURI.startsWith(location.origin)")

@@ -89,7 +89,7 @@ def started() -> set[str]:
 
 def test_commands_are_there():
     assert started() == {
-        "backup", "check", "collectstatic", "create_roles", "migrate",
+        "backup", "check", "clean_media", "collectstatic", "create_roles", "migrate",
         "purge_applications", "purge_credentials",
     }  # fmt: skip
     assert started() <= get_commands().keys()
