@@ -61,7 +61,7 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
         messages.append(Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007"))
     if settings.REPLICA_MAX_LAG < 2:  # they are asked once a second
         messages.append(Error("REPLICA_MAX_LAG must be at least 2 seconds.", id="jobsite.E008"))
-    if len(settings.DATABASES) > 1 and "postgresql" not in settings.DATABASES["default"]["ENGINE"]:
+    if len(settings.DATABASES) > 1 and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         messages.append(Error("REPLICA_URLS are for PostgreSQL in DATABASE_URL.", id="jobsite.E009"))
     for host in settings.ALLOWED_HOSTS:
         if not re.fullmatch(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-fA-F:.]+\]", host):
