@@ -192,23 +192,32 @@ if HAS_FACTORS:
     from allauth.mfa.totp import views as totp
     from allauth.mfa.webauthn import views as passkeys
 
+    def of_factors(view: Any) -> Any:
+        return page(sign_in.about_factors(view))
+
     urlpatterns += [
-        path("factors", page(factors.index), name="mfa_index"),
+        path("factors", of_factors(factors.index), name="mfa_index"),
         path("factors/code", page(factors.authenticate), name="mfa_authenticate"),
         path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
-        path("factors/app", page(totp.activate_totp), name="mfa_activate_totp"),
-        path("factors/app/remove", page(totp.deactivate_totp), name="mfa_deactivate_totp"),
-        path("factors/recovery", page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
-        path("factors/recovery/new", page(codes.generate_recovery_codes), name="mfa_generate_recovery_codes"),
+        path("factors/app", of_factors(totp.activate_totp), name="mfa_activate_totp"),
+        path("factors/app/remove", of_factors(totp.deactivate_totp), name="mfa_deactivate_totp"),
+        path("factors/recovery", of_factors(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
         path(
-            "factors/recovery/file", page(codes.download_recovery_codes), name="mfa_download_recovery_codes"
+            "factors/recovery/new",
+            of_factors(codes.generate_recovery_codes),
+            name="mfa_generate_recovery_codes",
         ),
-        path("passkeys", page(passkeys.list_webauthn), name="mfa_list_webauthn"),
+        path(
+            "factors/recovery/file",
+            of_factors(codes.download_recovery_codes),
+            name="mfa_download_recovery_codes",
+        ),
+        path("passkeys", of_factors(passkeys.list_webauthn), name="mfa_list_webauthn"),
         path("passkeys/login", page(passkeys.login_webauthn), name="mfa_login_webauthn"),
-        path("passkeys/add", page(passkeys.add_webauthn), name="mfa_add_webauthn"),
+        path("passkeys/add", of_factors(passkeys.add_webauthn), name="mfa_add_webauthn"),
         path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
-        path("passkeys/<int:pk>", page(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
-        path("passkeys/<int:pk>/remove", page(passkeys.remove_webauthn), name="mfa_remove_webauthn"),
+        path("passkeys/<int:pk>", of_factors(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
+        path("passkeys/<int:pk>/remove", of_factors(passkeys.remove_webauthn), name="mfa_remove_webauthn"),
     ]
 if settings.OIDC_ISSUER:
     from allauth.socialaccount import views as social

@@ -1,13 +1,15 @@
 """Migration operations for big tables: on PostgreSQL each keeps readers and writers waiting for no longer
-than a change of the catalogue takes. Elsewhere they are Django's own.
+than a change of the catalogue takes. Elsewhere they are Django's own, each in a transaction.
 
 A migration with one of these has `atomic = False`, and may be interrupted: each can be done again.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import migrations, router
+from django.db import migrations, router, transaction
 
 
 def _is_online(schema_editor: Any) -> bool:
@@ -41,13 +43,33 @@ def _make_index(schema_editor: Any, statement: str) -> None:
         patiently(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
 
 
+@contextmanager
+def _whole(schema_editor: Any) -> Iterator[None]:
+    """All or nothing, also of what the editor would leave for the end: SQLite makes a table anew, and a run
+    that is ended between two steps of that would leave none."""
+    with transaction.atomic(using=schema_editor.connection.alias):
+        yield
+        while schema_editor.deferred_sql:
+            schema_editor.execute(schema_editor.deferred_sql.pop(0), params=None)
+
+
+def _columns(schema_editor: Any, table: str) -> set[str]:
+    connection = schema_editor.connection
+    with connection.cursor() as cursor:
+        return {column.name for column in connection.introspection.get_table_description(cursor, table)}
+
+
 class AddIndexOnline(migrations.AddIndex):
     """Makes the index while others read and write."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         if not _is_online(schema_editor):
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            with schema_editor.connection.cursor() as cursor:
+                introspection = schema_editor.connection.introspection
+                there = introspection.get_constraints(cursor, model._meta.db_table)
+            if self.index.name not in there:
+                super().database_forwards(app_label, schema_editor, from_state, to_state)
         elif router.allow_migrate_model(schema_editor.connection.alias, model):
             _make_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
 
@@ -62,15 +84,15 @@ class AddForeignKeyOnline(migrations.AddField):
     """Adds a column without a value, which is quick, and makes its index while others read and write."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        if not _is_online(schema_editor):
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
-            return
         model = to_state.apps.get_model(app_label, self.model_name)
         field = model._meta.get_field(self.name)
-        introspection = schema_editor.connection.introspection
-        with schema_editor.connection.cursor() as cursor:
-            columns = introspection.get_table_description(cursor, model._meta.db_table)
-        if field.column not in {column.name for column in columns}:
+        is_missing = field.column not in _columns(schema_editor, model._meta.db_table)
+        if not _is_online(schema_editor):
+            if is_missing:
+                with _whole(schema_editor):
+                    super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        if is_missing:
             with schema_editor.connection.schema_editor(atomic=True) as inner:
                 super().database_forwards(app_label, inner, from_state, to_state)
                 inner.deferred_sql.clear()  # the index
@@ -97,8 +119,9 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
         name, table = self.constraint.name, new._meta.db_table
         was, becomes = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
         if not _is_online(schema_editor):
-            schema_editor.remove_constraint(old, was)
-            schema_editor.add_constraint(new, becomes)
+            with _whole(schema_editor):
+                schema_editor.remove_constraint(old, was)
+                schema_editor.add_constraint(new, becomes)
             return
         rule = becomes.constraint_sql(new, schema_editor)
         schema_editor.execute(

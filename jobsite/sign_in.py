@@ -55,7 +55,7 @@ if HAS_FACTORS:
         def full_clean(self: Any) -> None:
             try:
                 super().full_clean()  # type: ignore[misc]
-            except (AttributeError, KeyError, TypeError, ValueError):
+            except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
 
     class AddPasskeyForm(Guarded, webauthn.AddWebAuthnForm):
@@ -100,6 +100,43 @@ def start_over(request: HttpRequest) -> None:
         stagekit.clear_login(request)
 
 
+def is_proved(request: HttpRequest) -> bool:
+    """Whether whoever is signed in has shown more than a password."""
+    methods = {record["method"] for record in get_authentication_records(request, request.user)}
+    return not methods.isdisjoint(("mfa", "socialaccount"))
+
+
+def ask_for_factor(request: HttpRequest, otherwise: str) -> HttpResponse:
+    """Lead to where a factor is shown, and from there back, or to `otherwise` after what was posted."""
+    then = urlencode({"next": request.get_full_path() if request.method == "GET" else otherwise})
+    return HttpResponseRedirect(f"{reverse('mfa_reauthenticate')}?{then}")
+
+
+def about_factors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """`view` of factors, for those who have shown the one that they have: who knows the password alone would
+    read the recovery codes there, add a factor or take it away."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated and has_factor(request.user) and not is_proved(request):
+            return ask_for_factor(request, reverse("mfa_index"))
+        return view(request, *args, **kwargs)
+
+    return answer
+
+
+def elsewhere(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The admin's own `login`, which signs nobody in: a password is enough for it, whoever is there."""
+
+    @wraps(login)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method == "POST":
+            return HttpResponseRedirect(reverse("account-login"))
+        return login(request, *args, **kwargs)
+
+    return answer
+
+
 class SecondFactorGate:
     """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for
     it, whoever has none is led to set one up. An identity provider sees to its own."""
@@ -114,14 +151,12 @@ class SecondFactorGate:
         user: Any = request.user
         if not (user.is_authenticated and user.is_staff):
             return self.get_response(request)
-        methods = {record["method"] for record in get_authentication_records(request, user)}
-        if methods & {"mfa", "socialaccount"} or not needs_factor(user):
+        if is_proved(request) or not needs_factor(user):
             return self.get_response(request)
         if not has_factor(user):
             messages.info(request, _("The workplace asks for a second factor: an app or a passkey."))
             return HttpResponseRedirect(reverse("mfa_index"))
-        then = urlencode({"next": request.get_full_path() if request.method == "GET" else "/admin/"})
-        return HttpResponseRedirect(f"{reverse('mfa_reauthenticate')}?{then}")
+        return ask_for_factor(request, "/admin/")
 
 
 class AccountAdapter(DefaultAccountAdapter):

@@ -31,7 +31,9 @@ admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # b
 if "allauth" in settings.INSTALLED_APPS:  # whoever has a second factor is asked for it on the account pages
     from allauth.account.decorators import secure_admin_login
 
-    admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+    from jobsite.sign_in import elsewhere
+
+    admin.site.login = secure_admin_login(elsewhere(admin.site.login))  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 REDIS = shutil.which("redis-server")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 POSTGRES = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), default=None)
+# What a server may know of the environment that it is started from.
+_NAMES = ("PATH", "HOME", "LANG", "TMPDIR", "COVERAGE_PROCESS_START")
+PLAIN = {name: os.environ[name] for name in _NAMES if name in os.environ}
 # PostgreSQL refuses to run as root.
 _ROOT = os.getuid() == 0
-PATIENCE = 20  # seconds for something that takes a moment, on a machine that does much else
+PATIENCE = 60  # seconds for something that takes a moment, on a machine that does much else
 
 
 def until(condition: Callable[[], Any], within: float | None = None) -> float:
@@ -225,8 +228,7 @@ class Gunicorn(Web):
 
     def configure(self, env: dict[str, str], *switches: str) -> None:
         """Have these variables, and no others but the system's, from the next start on."""
-        system = ("PATH", "HOME", "LANG", "TMPDIR", "COVERAGE_PROCESS_START")
-        self.env = {name: os.environ[name] for name in system if name in os.environ} | env
+        self.env = PLAIN | env
         self.pid_file = Path(f"{self.folder}.pid")
         self.command = [
             # its script: for a new binary, what `python -m` runs would be found in gunicorn's own folder
@@ -318,3 +320,17 @@ def folder() -> Path:
             shutil.chown(path, "postgres")
     path.chmod(0o755)
     return path
+
+
+@contextmanager
+def folder_with_logs(kept_in: Path | None = None) -> Iterator[Path]:
+    """Such a folder for as long as the block runs; its logs are copied to `kept_in`."""
+    path = folder()
+    try:
+        yield path
+    finally:
+        if kept_in:
+            kept_in.mkdir(exist_ok=True)
+            for log in path.glob("*.log"):
+                shutil.copy(log, kept_in)
+        shutil.rmtree(path, ignore_errors=True)

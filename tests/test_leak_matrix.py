@@ -1,4 +1,4 @@
-# ruff: noqa: E501
+# ruff: noqa: E501 - tables of who gets what
 """Who gets what, and what never shows to whom: every route x method x viewer (docs/operations.md, ASVS 8.2).
 
 A new route fails here until it has a row. What is hidden has a word in all its texts that nothing else has;
@@ -8,7 +8,6 @@ the workplace, page by page: tests/jobsite/test_roles.py; between brands: tests/
 """
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from http.cookies import SimpleCookie
 from typing import Any
@@ -17,7 +16,6 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
 from django.test import Client
-from django.urls import get_resolver
 from django.utils import timezone
 
 from jobsite.commands import rehearsal
@@ -82,17 +80,14 @@ OPEN = ("admin/login/", "admin/language", "admin/texts.js", "admin/jsi18n/", "ad
 INSIDE = {"internal": STAFF}
 
 
-def routes(resolver: Any = None, before: str = "") -> Iterator[str]:
-    for pattern in (resolver or get_resolver()).url_patterns:
-        route = before + str(pattern.pattern).replace("(?P<pk>[^/]+)", "{pk}")
-        if hasattr(pattern, "url_patterns"):
-            yield from routes(pattern, route)
-        else:
-            yield route if route.startswith("admin") else re.sub(r"[\^$]", "", route)
-
-
-OF_THE_INTERFACE = sorted({route for route in routes() if not route.startswith("admin")})
-OF_THE_WORKPLACE = sorted({route for route in routes() if route.startswith("admin")})
+OF_THE_INTERFACE = sorted(
+    {
+        re.sub(r"[\^$]", "", route.replace("(?P<pk>[^/]+)", "{pk}"))
+        for route in workplace.every_route()
+        if not route.startswith("admin")
+    }
+)
+OF_THE_WORKPLACE = sorted(set(workplace.routes()))
 
 
 def test_every_route_has_a_row():
@@ -114,7 +109,7 @@ class World:
             "expired session": self.site.sessions["expired"],
             "applicant B": self.site.sessions["B"],
             "other recruiter": self.site.sessions["recruiter"],
-            "recruiter": workplace._session(recruiter),
+            "recruiter": workplace.session_of(recruiter),
             "superuser": self.site.sessions["root"],
         }
         self.tokens = {
@@ -172,17 +167,11 @@ def ask(client: Client, method: str, path: str, **headers: str) -> Any:
     return answer
 
 
-def told(answer: Any) -> str:
-    return answer.told
-
-
 def expected(row: Row, method: str, viewer: str) -> int:
     status = row[method]
-    if isinstance(status, tuple):
-        status = status[
-            0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3
-        ]
-    return status
+    if isinstance(status, int):
+        return status
+    return status[0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3]
 
 
 def addresses(world: World, route: str) -> list[tuple[str, str]]:
@@ -197,9 +186,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The hidden things that an answer to `viewer` may tell of, by the words after the marker."""
-    if (
-        route == "v1/user/applications" and viewer in APPLICANTS
-    ):  # the own ones, whatever became of the vacancy
+    if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever became of the vacancy
         return frozenset({"withdrawn", f"step of {viewer[-1]}"})
     if viewer in STAFF and "internal" in route:
         return frozenset({"internal"})
@@ -243,16 +230,12 @@ def test_route_answers_each_viewer_as_its_row_says(world, route, viewer):
                 continue  # ends the token: tests/applications/test_auth.py
             answer = ask(world.client(viewer), method, f"/{path}")
             assert (method, path, answer.status_code) == (method, path, status)
-            assert leaks(told(answer), allowed) == [], f"{method} {path}"
+            assert leaks(answer.told, allowed) == [], f"{method} {path}"
             if method == "GET" and kind in ("", "internal"):
                 for headers in VARIANTS[1:]:
                     answer = ask(world.client(viewer), method, f"/{path}", **headers)
-                    assert answer.status_code in (
-                        status,
-                        304 if status == 200 else status,
-                        206 if status == 200 else status,
-                    )
-                    assert leaks(told(answer), allowed) == [], f"{headers} {path}"
+                    assert answer.status_code in ((200, 206, 304) if status == 200 else (status,))
+                    assert leaks(answer.told, allowed) == [], f"{headers} {path}"
 
 
 QUESTIONS = (
@@ -269,7 +252,7 @@ def test_no_question_finds_what_is_hidden(world, viewer):
         for question in ("", *QUESTIONS):
             answer = ask(client, "GET", f"{path}?{question}")
             # what was asked for may be said again, in links
-            text = told(answer).replace(question.replace("[", "%5B").replace("]", "%5D"), "")
+            text = answer.told.replace(question.replace("[", "%5B").replace("]", "%5D"), "")
             text = text.replace(f"{HIDDEN_WORD}&", "&") if HIDDEN_WORD in question else text
             assert not re.search(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text), (
                 f"{path}?{question}"
@@ -291,7 +274,7 @@ def test_own_applications_are_all_that_anybody_gets(world, viewer):
         "?page[size]=1" if viewer in NOBODY else "",
         "?filter=x" if viewer in NOBODY else "",
     ):
-        text = told(ask(world.client(viewer), "GET", f"/v1/user/applications{suffix}"))
+        text = ask(world.client(viewer), "GET", f"/v1/user/applications{suffix}").told
         names = {f"{HIDDEN_WORD} step of {name}" for name in "AB" if f"step of {name}" in text}
         assert names == ({f"{HIDDEN_WORD} step of {viewer[-1]}"} if viewer in APPLICANTS else set())
 
@@ -306,7 +289,7 @@ def test_no_cache_is_deceived(world, viewer, suffix):
 
     assert answer.status_code == 404
     assert answer["Cache-Control"] == "no-store"
-    assert HIDDEN_WORD not in told(answer)
+    assert HIDDEN_WORD not in answer.told
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
@@ -329,7 +312,7 @@ def test_file_is_seen_by_whoever_sees_its_vacancy(world, viewer, kind):
         )
         assert answer.status_code == (200 if inside else 404)
         if not inside:
-            assert told(answer).replace(name, "") == told(absent).replace("attachments/none.txt", "")
+            assert answer.told.replace(name, "") == absent.told.replace("attachments/none.txt", "")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -345,7 +328,7 @@ def test_hidden_is_as_what_never_was(world, viewer, variant):
                 hidden, absent = (
                     ask(client, method, f"/v1/vacancies/{n}{suffix}", **variant) for n in (pk, ABSENT)
                 )
-                assert told(hidden).replace(str(pk), str(ABSENT)) == told(absent)
+                assert hidden.told.replace(str(pk), str(ABSENT)) == absent.told
 
 
 def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
@@ -382,7 +365,7 @@ def test_workplace_is_closed_to_those_who_are_no_colleagues(world, viewer):
                 )
                 if answer.status_code == 302:
                     assert answer["Location"].startswith(("/admin/login/", "/admin/"))
-            assert leaks(told(answer), NOTHING) == [], path
+            assert leaks(answer.told, NOTHING) == [], path
 
 
 HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "withdraw", "extend",
@@ -396,7 +379,7 @@ def test_recruiter_of_another_brand_sees_no_page_of_it(world, kind):
         for method in ("GET", "POST"):
             answer = ask(client, method, f"/admin/vacancies/vacancy/{HIDDEN[kind]}/{page}/")
             assert answer.status_code in (302, 403, 404)
-            assert leaks(told(answer), NOTHING) == [], page
+            assert leaks(answer.told, NOTHING) == [], page
 
 
 @pytest.mark.parametrize(
@@ -407,7 +390,7 @@ def test_recruiter_of_another_brand_sees_no_page_of_it(world, kind):
     ],
 )
 def test_lists_show_each_recruiter_the_own_ones(world, path):
-    found = {v: told(ask(world.client(v), "GET", f"/admin/vacancies/vacancy/{path}")) for v in STAFF}
+    found = {v: ask(world.client(v), "GET", f"/admin/vacancies/vacancy/{path}").told for v in STAFF}
 
     # the search box says what was searched for
     assert not re.search(rf"{HIDDEN_WORD} \w", found["other recruiter"])
@@ -428,7 +411,7 @@ def test_view_on_site_tells_nobody_that_a_row_is_there(world, viewer):
         if may_see:
             assert hidden.status_code == 302
         else:
-            assert told(hidden).replace(str(pk), "") == told(absent).replace(str(ABSENT), "")
+            assert hidden.told.replace(str(pk), "") == absent.told.replace(str(ABSENT), "")
     for n in range(1, 30):  # no other kind of row leads anywhere
         if n != kind and viewer == "superuser":
             assert ask(client, "GET", f"/admin/r/{n}/1/").status_code == 404

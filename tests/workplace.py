@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import get_resolver
@@ -39,14 +40,19 @@ APPS = ("auth", "forms_structure", "vacancies", "applications")
 # --- routes ------------------------------------------------------------------------------------
 
 
-def routes(resolver: Any = None, before: str = "") -> Iterator[str]:
-    """Every address of the workplace, as the resolver has it."""
+def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
+    """Every address of the site, as the resolver has it."""
     for pattern in (resolver or get_resolver()).url_patterns:
         route = before + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
-            yield from routes(pattern, route)
-        elif route.startswith("admin"):
+            yield from every_route(pattern, route)
+        else:
             yield route
+
+
+def routes() -> Iterator[str]:
+    """Those of the workplace."""
+    return (route for route in every_route() if route.startswith("admin"))
 
 
 def kind_of(route: str) -> tuple[str, str] | None:
@@ -251,14 +257,14 @@ def build() -> SimpleNamespace:
         "vacancies.recruiter": [own.contact.pk, spare["vacancies.recruiter"].pk],
         "forms_structure.form": [own.form.pk, spare["forms_structure.form"].pk, default.pk, shared.pk],
     }  # fmt: skip
-    world.sessions = {name: _session(user) for name, user in {**staff, "root": root}.items()}
+    world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
     return world
 
 
-def _session(user: User) -> str:
+def session_of(user: User) -> str:
     client = Client()
     client.force_login(user)
-    return client.cookies["sessionid"].value
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def signed_in(world: SimpleNamespace, name: str) -> Client:

@@ -20,7 +20,6 @@ from PIL import Image, ImageCms, ImageOps
 from vacancies.validators import (
     DOCUMENT_IMAGES,
     DOCUMENT_RULE,
-    IMAGE_ENDINGS,
     IMAGE_FORMATS,
     UNREADABLE,
     is_kept,
@@ -142,9 +141,6 @@ class ImageFormField(_CleanOnUpload, forms.ImageField):
 
     default_validators = []
     cleaned = staticmethod(clean_image)
-
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        return super().widget_attrs(widget) | {"accept": ",".join(IMAGE_ENDINGS)}
 
 
 class DocumentFormField(_CleanOnUpload, forms.FileField):

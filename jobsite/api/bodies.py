@@ -184,7 +184,7 @@ class Bodies:
         if answer is None or answer.until <= now:
             return None
         # a replica that is behind the one that was asked before makes nothing older
-        is_ahead = answer.revision > state.number and now < answer.made + AHEAD
+        is_ahead = answer.revision > state.number >= 0 and now < answer.made + AHEAD
         if answer.revision != state.number and not is_ahead:
             return None
         with self.lock:

@@ -164,6 +164,35 @@ def test_session_from_before_the_factor_is_asked_for_it(client, anna):
     assert is_in(client)
 
 
+@pytest.mark.parametrize(
+    "path", ["", "/app", "/app/remove", "/recovery", "/recovery/new", "/recovery/file", "keys", "keys/add"]
+)
+def test_password_alone_neither_shows_nor_changes_factors(client, anna, path):
+    """The session is older than the factor: its password would give away the codes, or the factor."""
+    enter(client)
+    with_app(anna)
+    path = f"/account/{'pass' if path.startswith('keys') else 'factors'}{path}"
+
+    assert client.get(path)["Location"].startswith("/account/factors/confirm?next=")
+    assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
+    assert Authenticator.objects.count() == 2
+
+    client.post("/account/factors/confirm", {"code": code("JBSWY3DPEHPK3PXP"), "next": path})
+    assert client.get("/account/factors/recovery").status_code == 200
+
+
+def test_admin_page_signs_nobody_in_by_a_password_alone(client, anna):
+    """A colleague who is in, and knows the password of somebody with more rights."""
+    with_app(anna)
+    User.objects.create_user("bob", "bob@example.org", PASSWORD, is_staff=True)
+    enter(client, "bob")
+
+    answer = client.post("/admin/login/?next=/admin/", {"username": "anna", "password": PASSWORD})
+
+    assert answer["Location"] == "/account/login"
+    assert client.get("/account/").context["user"].get_username() == "bob"
+
+
 def test_session_that_django_made_by_itself_is_no_way_round(client, anna, required):
     client.force_login(anna)
     assert client.get(ADMIN)["Location"] == "/account/factors"
@@ -275,7 +304,8 @@ def test_passkeys_are_offered(client, anna):
     enter(client)  # a password that waits for its code does not stand in the way
     client.get("/account/login")
     assert client.get("/account/passkeys/login", headers={"Accept": "application/json"}).json() != {}
-    for credential in ("", "x", "[]", "7", '{"id": "x"}', '{"response": {"userHandle": "MQ"}}', "{}"):
+    strange = ("", "x", "[]", "7", '{"id": "x"}', '{"response": {"userHandle": "MQ"}}', "{}", "[" * 100_000)
+    for credential in strange:
         refused = client.post("/account/passkeys/login", {"credential": credential})
         assert refused.status_code in (200, 302)
         assert not is_in(client)

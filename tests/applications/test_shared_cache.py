@@ -70,16 +70,10 @@ for user in User.objects.all():
     user.user_permissions.add(Permission.objects.get(codename="see_internal"))
 """
 SIGN_IN = """
-from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
+from tests.workplace import session_of
 for user in User.objects.order_by("username"):
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    print(session.session_key)
+    print(session_of(user))
 """
 
 

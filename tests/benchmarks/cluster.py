@@ -10,7 +10,6 @@ Prints the load that was carried meanwhile, too. Exit code 1 says that a body wa
 import argparse
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -39,11 +38,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rows, faults, numbers = [], 0, count()
     with contextlib.ExitStack() as stack:
-        folder = servers.folder()
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        if options.logs:
-            stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
-            options.logs.mkdir(exist_ok=True)
+        folder = stack.enter_context(servers.folder_with_logs(options.logs))
         data = options.primary_data
         if options.database_dump:
             data = restored(folder / "restored", options.database_dump)

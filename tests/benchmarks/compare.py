@@ -30,7 +30,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.benchmarks.servers import (  # noqa: E402 - found by the line above
-    PLAIN,
     App,
     cpu_seconds,
     get,
@@ -39,6 +38,7 @@ from tests.benchmarks.servers import (  # noqa: E402 - found by the line above
     running,
     serving,
 )
+from tests.servers import PLAIN  # noqa: E402
 
 HERE = Path(__file__).parent
 LIST = "/v1/vacancies"

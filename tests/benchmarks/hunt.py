@@ -20,7 +20,6 @@ import multiprocessing
 import os
 import random
 import re
-import shutil
 import sys
 import time
 from collections import Counter
@@ -885,8 +884,7 @@ def main() -> int:
     parser.add_argument("--pause", type=float, default=0.03, help="seconds between two questions of a reader")
     arguments = parser.parse_args()
     with ExitStack() as stack:
-        folder = servers.folder()
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = stack.enter_context(servers.folder_with_logs())
         url = arguments.database
         if url == "sqlite":
             url = f"sqlite:///{folder / 'hunt.sqlite3'}"

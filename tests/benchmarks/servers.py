@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.servers import POSTGRES, ROOT, Postgres, free_port
+from tests.servers import PLAIN, POSTGRES, ROOT, Postgres, free_port
 
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, a second
-PLAIN = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
 
 
 def get(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:

@@ -23,8 +23,6 @@ from tests.services import ROOT, Instance
 
 HOST = "jobs.example.com"
 LIMIT = 100  # requests an hour and client
-
-
 _numbers = itertools.count(2 * 256)
 
 
@@ -124,15 +122,8 @@ class Nginx(Reached, servers.Server):
              "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"],
             check=True, capture_output=True, timeout=60,
         )  # fmt: skip
-        self.command = [
-            str(servers.NGINX),
-            "-p",
-            str(folder),
-            "-c",
-            str(self.conf),
-            "-e",
-            str(folder / "error.log"),
-        ]
+        place, conf, log = map(str, (folder, self.conf, folder / "error.log"))
+        self.command = [str(servers.NGINX), "-p", place, "-c", conf, "-e", log]
 
     def is_up(self) -> bool:
         with suppress(OSError):
@@ -147,11 +138,10 @@ class Nginx(Reached, servers.Server):
 
 
 MAKE = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.core.files.base import ContentFile
 from django.utils import timezone
+from tests.workplace import session_of
 from vacancies.models import Attachment, Recruiter, Vacancy
 head = Recruiter.objects.create(name="Noor")
 for pk in range(1, 41):
@@ -161,12 +151,7 @@ for pk in range(1, 41):
     )
 Attachment.objects.create(vacancy_id=40, name="Leaflet.pdf", file=ContentFile(b"%PDF-1.4 all of it", "x.pdf"))
 user = User.objects.create_superuser("anna", password="anna's long password")
-session = SessionStore()
-session[SESSION_KEY] = str(user.pk)
-session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-session.save()
-print(session.session_key)
+print(session_of(user))
 """
 
 

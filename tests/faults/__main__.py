@@ -8,7 +8,6 @@ Exit code 1 says that an answer was wrong or a goal not met.
 import argparse
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import time
@@ -26,22 +25,17 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.faults", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few of them, for a shorter time")
     parser.add_argument("--only", nargs="*", metavar="KEY", default=[])
-    parser.add_argument("--vacancies", type=int, default=300, metavar="N")
+    parser.add_argument("--vacancies", type=int, default=300, metavar="N", help="100 or more")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="to leave the logs of the servers in")
     options = parser.parse_args()
     if not (servers.NGINX and servers.REDIS and servers.POSTGRES):
         sys.exit("nginx, redis-server or PostgreSQL is missing.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    servers.PATIENCE = 60
     if options.quick:  # tests run beside others, on machines that are slow: what is late is not wrong there
         lab.TOO_OLD = 60
     rows, faults, numbers, start = [], 0, count(), time.monotonic()
     with contextlib.ExitStack() as stack:
-        folder = servers.folder()
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        if options.logs:
-            options.logs.mkdir(exist_ok=True)
-            stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
+        folder = stack.enter_context(servers.folder_with_logs(options.logs))
         env = {"WEB_CONCURRENCY": "1"} if options.quick else {}  # a node starts in half the time
         site = lab.Site(folder, stack, options.vacancies, env=env)
         truth, pace = None, 0.4 if options.quick else 1.0

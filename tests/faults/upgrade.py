@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -50,12 +49,8 @@ class Reader(threading.Thread):
     def run(self) -> None:
         pks = [item["id"] for item in json.loads(servers.get(self.port, PATHS[0])[2])["data"]]
         while not self.ended.is_set():
-            path, step, start = (
-                random.choice([*PATHS, f"/v1/vacancies/{random.choice(pks)}"]),
-                self.step[0],
-                0.0,
-            )
-            start = time.monotonic()
+            path = random.choice([*PATHS, f"/v1/vacancies/{random.choice(pks)}"])
+            step, start = self.step[0], time.monotonic()
             try:
                 status, _, body = servers.get(self.port, path)
                 is_right = status == 200 and is_right_body(json.loads(body))
@@ -86,13 +81,8 @@ def main() -> int:
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="to leave the logs of the servers in")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    servers.PATIENCE = 60
     with contextlib.ExitStack() as stack:
-        folder = servers.folder()
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        if options.logs:
-            options.logs.mkdir(exist_ok=True)
-            stack.callback(lambda: [shutil.copy(log, options.logs) for log in folder.glob("*.log")])
+        folder = stack.enter_context(servers.folder_with_logs(options.logs))
         return upgrade(options, folder, stack)
 
 

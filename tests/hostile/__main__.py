@@ -9,45 +9,27 @@ prints how it went; exit status 1 if anything was wrong.
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests import servers
 from tests.hostile.corpus import HOST, corpus, request, twins
 from tests.hostile.judge import Door, Tally, compare, exchange, fire
 from tests.hostile.product import fire_product
 from tests.hostile.site import ENVIRON, Site
-from tests.servers import Postgres, Server, folder, free_port, until
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-class Gunicorn(Server):
-    """The application, as deploy/gunicorn.conf.py has it."""
+class Gunicorn(servers.Gunicorn):
+    """The application, which knows itself by another name than its address."""
 
     def __init__(self, place: Path, env: dict[str, str], workers: int = 2) -> None:
-        super().__init__(place)
-        self.port = free_port()
-        self.env = {
-            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
-            **ENVIRON, **env, "BIND": f"127.0.0.1:{self.port}", "WEB_CONCURRENCY": str(workers),
-            "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore",
-        }  # fmt: skip
-        self.command = [sys.executable, "-m", "gunicorn", "-c", str(ROOT / "deploy/gunicorn.conf.py")]
-
-    def start(self) -> None:
-        with open(f"{self.folder}.log", "ab") as log:
-            self.process = subprocess.Popen(
-                self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
-            )
-        until(self.is_up, within=60)
+        more = {"WEB_CONCURRENCY": str(workers), "PYTHONWARNINGS": "ignore"}
+        super().__init__(place, ENVIRON | env | more)
 
     def is_up(self) -> bool:
-        assert self.process
-        assert self.process.poll() is None, Path(f"{self.folder}.log").read_text()[-3000:]
         with suppress(OSError):
             return exchange(Door(self.port), request("/v1/filters")).status == 200
         return False
@@ -58,7 +40,7 @@ def database(kind: str, place: Path) -> Iterator[str]:
     if kind == "sqlite":
         yield f"sqlite:///{place / 'hostile.sqlite3'}"
         return
-    server = Postgres(place / "postgres")
+    server = servers.Postgres(place / "postgres")
     server.start()
     try:
         yield server.url
@@ -88,7 +70,7 @@ def main() -> int:
     asked.add_argument("--nginx", action="store_true", help="with deploy/nginx.conf in front")
     asked.add_argument("--only", default="", help="lines whose name begins so")
     options = asked.parse_args()
-    place = folder()
+    place = servers.folder()
     with database(options.database, place) as url:
         os.environ.update(ENVIRON, DATABASE_URL=url)
         import django

@@ -65,10 +65,10 @@ def make() -> Site:
         application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["withdrawn"]))
         make_step(application, f"{HIDDEN_WORD} step of {name}")
         site.tokens[name], site.users[name] = make_token(user), user.pk
-        site.sessions[name] = workplace._session(user)
+        site.sessions[name] = workplace.session_of(user)
     site.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
     for name in ("expired", "closed"):
-        site.sessions[name] = workplace._session(leaver := make_user(f"applicant-{name}"))
+        site.sessions[name] = workplace.session_of(leaver := make_user(f"applicant-{name}"))
     Session.objects.filter(pk=site.sessions["expired"]).update(expire_date=now - timedelta(days=1))
     leaver.is_active = False
     leaver.save()

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from forms_structure import operations
 from forms_structure.models import Form
 from jobsite.api.bodies import Bodies
+from jobsite.models import Revision
 from jobsite.revision import State, state
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
@@ -169,6 +171,17 @@ def test_what_is_nobodys_business_raises_nothing(service, django_user_model):
     django_user_model.objects.create_user("anna")
 
     assert state().number == revision
+
+
+def test_nothing_kept_is_handed_out_while_nobody_tells_of_changes(service):
+    """A negative number, during migrations, is not that of a replica that is behind."""
+    make_vacancy(title="Nurse")
+    service.ask(LIST)
+
+    Revision.objects.update(number=-1 - F("number"))
+    Vacancy.objects.update(title="Doctor")
+
+    assert b"Doctor" in service.ask(LIST)[2]
 
 
 def test_clock_ends_an_answer(service, time_machine):

@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-CATALOGUES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("[a-z]*/locale/*/*/django.po"))
 RUN, DEV = PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["dev"]
 
 

@@ -40,6 +40,40 @@ def test_way_back_and_forth(filters, target):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["0003_application_form", "0009_files"])
+def test_migration_that_was_ended_is_done_again(name):
+    """What it made before it was ended is there; nothing says that it was applied."""
+    loader = MigrationLoader(connection)
+    migration = loader.get_migration("vacancies", name)
+    before = loader.project_state(("vacancies", name), at_end=False)
+
+    with connection.schema_editor(atomic=False) as editor:
+        migration.apply(before, editor)
+
+    assert not editor.deferred_sql
+
+
+@pytest.mark.django_db(transaction=True)
+def test_table_that_is_made_anew_is_never_missing(filters):
+    """SQLite has none between the drop of the old one and the renaming of the new one."""
+    if connection.vendor != "sqlite":
+        pytest.skip("SQLite's own way")
+    make_vacancy(title="First")
+
+    def end(execute: Any, sql: str, *rest: Any) -> Any:
+        if 'RENAME TO "vacancies_vacancy"' in sql:
+            raise KeyboardInterrupt
+        return execute(sql, *rest)
+
+    try:
+        with connection.execute_wrapper(end), pytest.raises(KeyboardInterrupt):
+            migrate("vacancies", "0005")
+        assert Vacancy.objects.get().title == "First"
+    finally:
+        migrate()
+
+
+@pytest.mark.django_db(transaction=True)
 def test_migration_does_not_wait_at_the_head_of_a_queue(filters, capsys):
     """Who waits for a table has everybody else wait behind."""
     if connection.vendor != "postgresql":

@@ -104,12 +104,6 @@ SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="ale
 JAR = packed({"META-INF/MANIFEST.MF": SECRET})
 
 
-def is_image(content: bytes) -> str:
-    with Image.open(BytesIO(content)) as image:
-        image.load()
-        return str(image.format)
-
-
 # --- Images ------------------------------------------------------------------------------------
 
 

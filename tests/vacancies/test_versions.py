@@ -17,7 +17,7 @@ from tests.vacancies.test_admin import ADD, LIST, NO_ROWS, opened, page, run, sa
 from vacancies import operations
 from vacancies.fields import html_fields
 from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter, Version
-from vacancies.versions import KEPT, bare, catch_up, content, content_at, fold, record
+from vacancies.versions import KEPT, catch_up, content, content_at, fold, record
 from vacancies.vocabulary import Keyword
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -43,10 +43,6 @@ def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:
     return fold(Version.objects.filter(vacancy=vacancy.pk))
-
-
-def bared(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: bare(value) for name, value in values.items()}
 
 
 EVERYTHING = sorted(
