@@ -43,7 +43,8 @@ _SECRETS = (
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),
     (
         re.compile(
-            r"(?i)(password|passwd|secret|token|sessionid|csrf\w{0,20}+|cookie)(['\"]?+\s*+[:=]\s*+)\S++"
+            r"(?i)(password|passwd|secret|token|sessionid|csrf\w{0,20}+|cookie)(['\"]?+\s*+[:=]\s*+)"
+            r"(?:'[^'\n]{0,1000}+'|\"[^\"\n]{0,1000}+\"|\S++)"  # one that is quoted may have spaces
         ),
         r"\1\2...",
     ),

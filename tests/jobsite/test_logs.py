@@ -224,7 +224,9 @@ def test_one_line_whatever_came(written):
         ("GET /v1/vacancies?filter[search]=mia HTTP/1.1", "GET /v1/vacancies?... HTTP/1.1"),
         ("Not Found: /preview/a:b:c", "Not Found: /preview/..."),
         ("Authorization: Bearer 0123abcd", "Authorization: Bearer ..."),
-        ("{'password': 'x y', 'a': 1}", "{'password': ... y', 'a': 1}"),
+        ("{'password': 'x y', 'a': 1}", "{'password': ..., 'a': 1}"),
+        ('{"password": "x y", "a": 1}', '{"password": ..., "a": 1}'),
+        ("password='x y", "password=... y"),
         ("postgres://jobs:geheim@db/jobs", "postgres://jobs:...@db/jobs"),
         ("<mia.o'x+1@mail.example.org>: refused", "<mia.o'...@...>: refused"),
         ("key exists\nDETAIL:  Key (username)=(mia) already exists.", "key exists\nDETAIL: ..."),
@@ -236,7 +238,7 @@ def test_redacted(text, shown):
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "a@", "?", "/", "?=", "a.", "bearer ", "://", "password", "csrf", "DETAIL:"]
+    "piece", ["a", "a@", "?", "/", "?=", "a.", "bearer ", "://", "password", "csrf", "DETAIL:", "token='"]
 )
 def test_redacting_takes_no_longer_than_reading(piece):
     began = time.process_time()
