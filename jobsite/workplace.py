@@ -57,12 +57,12 @@ class CheckedIds:
             return None
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
 
-    def response_action(self, request: HttpRequest, queryset: Any) -> Any:
+    def response_action(self, request: HttpRequest, queryset: Any, **options: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
         if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
             raise BadRequest("What is chosen are no ids.")
-        return super().response_action(request, queryset)  # type: ignore[misc]
+        return super().response_action(request, queryset, **options)  # type: ignore[misc] # 6.1 has one
 
 
 class WorkplaceAdmin(CheckedIds, ModelAdmin):
