@@ -57,12 +57,13 @@ class CheckedIds:
             return None
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
 
-    def response_action(self, request: HttpRequest, queryset: Any, **options: Any) -> Any:
+    # Newer Djangos say where on the page the action stood.
+    def response_action(self, request: HttpRequest, queryset: Any, *args: Any, **options: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
         if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
             raise BadRequest("What is chosen are no ids.")
-        return super().response_action(request, queryset, **options)  # type: ignore[misc] # 6.1 has one
+        return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
 class WorkplaceAdmin(CheckedIds, ModelAdmin):
