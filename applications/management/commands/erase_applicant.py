@@ -4,6 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import ProtectedError
 
 from applications import privacy
+from applications.management import account
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError, rehearsal
 
@@ -28,12 +29,10 @@ class Command(BaseCommand):
             raise UsageError("Say whom to erase, or --again.")
         if options["again"]:
             return self.again(options["dry_run"])
+        user = account(options["username"])
         try:
-            user = privacy.find(username=options["username"])
             with rehearsal(options["dry_run"]):
                 gone = privacy.erase(user=user, is_noted=not options["dry_run"])
-        except privacy.NoSuchAccountError as error:
-            raise UsageError(str(error)) from None
         except privacy.StaffAccountError:
             raise CommandError(
                 "This is a staff account: the admin's record names it. Take staff status away first."

@@ -7,8 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from applications import privacy
+from applications.management import account
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
 
 
 class Command(BaseCommand):
@@ -23,10 +23,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            user = privacy.find(username=options["username"])
-        except privacy.NoSuchAccountError as error:
-            raise UsageError(str(error)) from None
+        user = account(options["username"])
         told = privacy.export(user=user, now=timezone.now())
         text = json.dumps(told, ensure_ascii=False, indent=2, default=str)
         path: Path | None = options["output"]

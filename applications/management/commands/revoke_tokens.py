@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from applications import privacy, tokens
+from applications import tokens
+from applications.management import account
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
 
 
 class Command(BaseCommand):
@@ -14,9 +14,6 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            user = privacy.find(username=options["username"])
-        except privacy.NoSuchAccountError as error:
-            raise UsageError(str(error)) from None
+        user = account(options["username"])
         count = tokens.revoke(user=user)
         self.finish(f"{count} tokens ended.", tokens=count)

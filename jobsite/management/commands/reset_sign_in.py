@@ -4,7 +4,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from applications import privacy
+from applications.management import account
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
 
@@ -19,10 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            user = privacy.find(username=options["username"])
-        except privacy.NoSuchAccountError as error:
-            raise UsageError(str(error)) from None
+        user = account(options["username"])
         kinds = {"factors": "mfa.Authenticator", "identities": "socialaccount.SocialAccount"}
         installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}
         if not installed:
