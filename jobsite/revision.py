@@ -41,13 +41,18 @@ LOADERS: dict[int, Callable[[bytes], Any]] = {
 # Every writer would lock the one row until it commits. So a transaction leaves a note once, and a
 # deferred trigger on the note raises the numbers as the last thing before the commit.
 POSTGRESQL = (
-    "CREATE TABLE IF NOT EXISTS jobsite_note (id bigserial PRIMARY KEY, shared int NOT NULL DEFAULT 0)",
+    """
+    CREATE TABLE IF NOT EXISTS jobsite_note (
+      id bigserial PRIMARY KEY, shared int NOT NULL DEFAULT 0, settled bigint NOT NULL DEFAULT 0
+    )
+    """,
     """
     DO $$ BEGIN
       IF NOT EXISTS (
-        SELECT FROM pg_attribute WHERE attrelid = 'jobsite_note'::regclass AND attname = 'shared'
-      ) THEN
-        ALTER TABLE jobsite_note ADD COLUMN shared int NOT NULL DEFAULT 0;  -- of an older version
+        SELECT FROM pg_attribute WHERE attrelid = 'jobsite_note'::regclass AND attname = 'settled'
+      ) THEN  -- of an older version
+        ALTER TABLE jobsite_note ADD COLUMN IF NOT EXISTS shared int NOT NULL DEFAULT 0,
+          ADD COLUMN settled bigint NOT NULL DEFAULT 0;
       END IF;
     END $$
     """,
@@ -67,9 +72,10 @@ POSTGRESQL = (
     """
     CREATE OR REPLACE FUNCTION jobsite_raise() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO jobsite_revision (id, number, shared, settled) VALUES (1, 1, NEW.shared, 0)
-      ON CONFLICT (id) DO UPDATE
-      SET number = jobsite_revision.number + 1, shared = jobsite_revision.shared + NEW.shared;
+      INSERT INTO jobsite_revision AS r (id, number, shared, settled) VALUES (1, 1, NEW.shared, NEW.settled)
+      ON CONFLICT (id) DO UPDATE SET
+        number = r.number + (NEW.settled = 0)::int,  -- what moves on by the clock was raised by who wrote it
+        shared = r.shared + NEW.shared, settled = greatest(r.settled, NEW.settled);
       DELETE FROM jobsite_note WHERE id = NEW.id;
       RETURN NULL;
     END $$

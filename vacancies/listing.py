@@ -5,7 +5,7 @@ on what the clock has passed. So what is LISTED is right from the moment that wa
 next moment at which one appears or vanishes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import md5
@@ -70,6 +70,20 @@ def impatiently(*, flush: str = "off") -> Iterator[None]:
             if connection.vendor == "sqlite":
                 seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
                 cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+def list_now(pks: Iterable[int], *, at: datetime) -> None:
+    """List those of the vacancies `pks` that appeared by the moment `at`, in the transaction that published
+    them: no reader has to, and nobody sees a revision between the two."""
+    listed = Listing.objects.filter(pk__in=pks, phase=Phase.AHEAD, publish_from__lte=at)
+    if not listed.exclude(publish_until__lte=at).update(phase=Phase.LISTED):
+        return
+    moment = microseconds(at)
+    if connections["default"].vendor == "postgresql":  # where nobody else waits for the row, see revision.py
+        with connections["default"].cursor() as cursor:
+            cursor.execute("INSERT INTO jobsite_note (settled) VALUES (%s)", [moment])
+    else:
+        Revision.objects.filter(pk=1).update(settled=Greatest(F("settled"), Value(moment)))
 
 
 def settle(*, at: datetime, step: int = STEP) -> int | None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -12,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from vacancies.listing import settle
+from vacancies.listing import list_now
 from vacancies.models import (
     Attachment,
     Brand,
@@ -76,9 +75,7 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
         vacancy.publish_from = min(vacancy.publish_from or at, at)
         return obstacles(vacancy=vacancy, at=at)
 
-    outcome = _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
-    transaction.on_commit(partial(settle, at=at), robust=True)  # so that no reader has to
-    return outcome
+    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
 def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, author: Any = None) -> Outcome:
@@ -165,7 +162,9 @@ def _decide(
             ready.append(vacancy)
         Vacancy.objects.bulk_update(ready, [*PUBLICATION, "updated_at"], batch_size=BATCH)
         record_publication(ready, change, author=author, at=at)
-    outcome.done = [vacancy.pk for vacancy in ready]
+        outcome.done = [vacancy.pk for vacancy in ready]
+        if change == Change.PUBLISHED:
+            list_now(outcome.done, at=at)
     return outcome
 
 

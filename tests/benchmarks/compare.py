@@ -19,12 +19,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import urlencode
+
+import psycopg
+from psycopg.errors import DuplicateDatabase
+from psycopg.sql import SQL, Identifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
@@ -153,14 +157,12 @@ class Benchmark:
                 pid = Path(shown.stdout.strip() or "-", "postmaster.pid")
                 self.database_pid = int(pid.read_text().split()[0]) if pid.exists() else None
             return name
-        port = stack.enter_context(postgresql(folder / "pg"))
+        url_of = stack.enter_context(postgresql(folder.resolve() / "pg"))
         self.database_pid = int((folder / "pg/postmaster.pid").read_text().split()[0])
-        server = ["-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
-        # Fails where the database is there already.
-        subprocess.run(
-            ["createdb", *server, f"jobsite_{self.options.vacancies}"], stderr=subprocess.DEVNULL, check=False
-        )
-        return f"postgres://postgres@127.0.0.1:{port}/jobsite_{self.options.vacancies}"
+        name = f"jobsite_{self.options.vacancies}"
+        with psycopg.connect(url_of("postgres"), autocommit=True) as server, suppress(DuplicateDatabase):
+            server.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        return url_of(name)
 
     # --- Cases ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,15 +85,16 @@ def gunicorn(module: str) -> list[str]:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[int]:
-    """The PostgreSQL whose data is in `folder`, made when it is missing; yields its port."""
+def postgresql(folder: Path) -> Iterator[Callable[[str], str]]:
+    """The PostgreSQL whose data is in `folder`, made when it is missing; yields what gives the URL of a
+    database of it, by the socket that a machine of one's own has (docs/operations.md)."""
     if not POSTGRES:
         sys.exit("PostgreSQL is missing: apt-get install postgresql.")
-    server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB")
+    server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB", unix_socket_directories=str(folder))
     server.end = signal.SIGINT  # in order, so that the data can be used again
     server.start()
     try:
-        yield server.port
+        yield lambda name: f"postgres://postgres@/{name}?host={folder}&port={server.port}"
     finally:
         server.stop()
 

@@ -23,7 +23,8 @@ from tests.factories import make_filter, make_option, make_vacancy
 from tests.vacancies.test_shortcut import Site, listed, tallied
 from vacancies import counts, listing
 from vacancies.api import documents, shortcut
-from vacancies.models import Attachment, Filter, FilterOption, Listing, Vacancy, VacancyOption
+from vacancies.models import Attachment, Filter, FilterOption, Listing, Phase, Vacancy, VacancyOption
+from vacancies.operations import publish
 from vacancies.vocabulary import Keyword
 
 LIST = "/v1/vacancies"
@@ -271,6 +272,23 @@ def test_another_process_whose_clock_is_behind_settles_while_this_one_counts(sit
     between(monkeypatch, "sum(", lambda: listing.settle(at=moment - timedelta(milliseconds=1)))
     body(site, f"{LIST}?page[size]={size}")
     check(site, f"{LIST}?page[size]={size}")
+
+
+def test_what_is_published_is_listed_by_the_same_commit(site, monkeypatch):
+    moment = timezone.now().replace(microsecond=0)
+    draft, planned = make_vacancy(status="draft"), make_vacancy(publish_from=moment + timedelta(hours=1))
+    ends = make_vacancy(status="draft", publish_until=moment + timedelta(hours=2))
+    before = state()
+    done = publish(vacancies=Vacancy.objects.all(), at=moment).done
+    assert set(done) == {draft.pk, planned.pk, ends.pk}
+    assert set(Listing.objects.values_list("phase", flat=True)) == {Phase.LISTED}
+    after = state()
+    assert after.settled == listing.microseconds(moment)
+    if connection.vendor == "postgresql":  # where one statement, and not each row, raises it
+        assert after.number == before.number + 1
+    monkeypatch.setattr("vacancies.api.shortcut.settle", lambda **_: pytest.fail("a reader has to"))
+    check(site, LIST)
+    assert tallied() == listed()
 
 
 @on_postgresql
