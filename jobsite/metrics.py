@@ -117,7 +117,7 @@ def _asked() -> dict[str, Any]:
     only_internal = Listing.objects.filter(phase=Phase.LISTED, audience=Audience.INTERNAL).values("pk")
     states[State.PUBLISHED.value] = sums["external"] + only_internal[:COUNTED_TO].count()
     with health.connections["default"].cursor() as cursor:
-        cursor.execute(NEXT_CHANGES)
+        cursor.execute(f"SELECT {NEXT_CHANGES}")
         moments = [moment for each in cursor.fetchone() if (moment := as_moment(each))]
     overdue = (now - min(moments)).total_seconds() if moments else 0
     number = Revision.objects.filter(pk=1).values_list("number", flat=True).first()

@@ -1,6 +1,7 @@
 """The sizes of the public lists, where in them a page begins, and when time alone changes them: from the
 tally, without counting anything."""
 
+import json
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.db import DatabaseError, connections
 
-from jobsite.revision import State, fetch, state
+from jobsite.revision import State, fetch
 from vacancies.listing import LISTS, impatiently
 from vacancies.models import Audience, Listing, Tally
 
@@ -38,23 +39,41 @@ class Counts:
         return self.days[place], start - self.before[name][place]
 
 
-def _next_changes() -> str:
-    """A statement for the first moment, of each audience and heat, at which one appears or vanishes."""
-    table = Listing._meta.db_table
-    return "SELECT " + ", ".join(
-        f"(SELECT min({column}) FROM {table} WHERE phase = {phase} AND audience = '{audience}' "
-        f"AND is_hot = {heat})"
-        for column, phase in (("publish_from", 0), ("publish_until", 1))
-        for audience in Audience.values
-        for heat in ("false", "true")
+# The lists that a moment changes, at which one of this audience and heat appears or vanishes.
+_GROUPS = {
+    (audience, heat): [
+        name
+        for name in LISTS
+        if audience != (Audience.PUBLIC if "internal" in name else Audience.INTERNAL)
+        and (heat == "true" or "hot" not in name)
+    ]
+    for audience in Audience.values
+    for heat in ("false", "true")
+}
+_MOMENTS = [
+    (
+        f"(SELECT min({column}) FROM {Listing._meta.db_table} "
+        f"WHERE phase = {phase} AND audience = '{audience}' AND is_hot = {heat})",
+        names,
     )
-
-
-TALLIES = (
-    f"SELECT day, {', '.join(f'CAST(sum({name}) AS int)' for name in LISTS)}, count(*) "
-    f"FROM {Tally._meta.db_table} GROUP BY day ORDER BY day DESC"
+    for column, phase in (("publish_from", 0), ("publish_until", 1))
+    for (audience, heat), names in _GROUPS.items()
+]
+NEXT_CHANGES = ", ".join(moment for moment, _ in _MOMENTS)
+# One statement, so that all of it is of one moment; the days as JSON, since there are many.
+_DAYS = (
+    f"SELECT {{}}(day, {', '.join(LISTS)}, entries)) FROM (SELECT day, "
+    f"{', '.join(f'sum({name}) AS {name}' for name in LISTS)}, count(*) AS entries "
+    f"FROM {Tally._meta.db_table} GROUP BY day) AS days"
 )
-NEXT_CHANGES = _next_changes()
+_READ = (
+    f"SELECT r.number, r.shared, r.settled, CAST(({_DAYS}) AS text), "
+    f"{NEXT_CHANGES} FROM jobsite_revision r WHERE r.id = 1"
+)
+READ = {
+    "postgresql": _READ.format("json_agg(json_build_array"),
+    "sqlite": _READ.format("json_group_array(json_array"),
+}
 
 
 def as_moment(value: Any) -> datetime | None:
@@ -64,28 +83,23 @@ def as_moment(value: Any) -> datetime | None:
     return value and (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-def count() -> Counts | None:
-    """Return the sizes of the lists, or None if somebody wrote meanwhile. Four statements, whatever their
-    size."""
-    counts = Counts(state())
-    rows = fetch(TALLIES)
-    moments = list(map(as_moment, fetch(NEXT_CHANGES)[0]))
-    if state() != counts.state:
-        return None
+def count() -> Counts:
+    """Return the sizes of the lists, by one statement whatever their size."""
+    found = fetch(READ[connections["default"].vendor])
+    row: tuple = found[0] if found else (0, 0, 0, None, *(None for _ in _MOMENTS))
+    counts = Counts(State(*row[:3]))
+    rows = sorted(json.loads(row[3] or "[]"), reverse=True)
     counts.days = [row[0] for row in rows]
     for column, name in enumerate(LISTS, start=1):
         sums = list(accumulate((row[column] for row in rows), initial=0))
         counts.totals[name] = sums.pop()
         counts.before[name] = sums
-    groups = [(audience, heat) for _ in range(2) for audience in Audience.values for heat in (False, True)]
-    for name in LISTS:
-        other = Audience.INTERNAL if name in ("external", "hot") else Audience.PUBLIC
-        changes = (
-            moment
-            for moment, (audience, heat) in zip(moments, groups, strict=True)
-            if moment and audience != other and (heat or "hot" not in name)
-        )
-        counts.changes[name] = min(changes, default=None)
+    changes: dict[str, list[datetime]] = {name: [] for name in LISTS}
+    for value, (_, names) in zip(row[4:], _MOMENTS, strict=True):
+        if moment := as_moment(value):
+            for name in names:
+                changes[name].append(moment)
+    counts.changes = {name: min(each, default=None) for name, each in changes.items()}
     if sum(row[-1] for row in rows) > ROWS_PER_DAY * len(rows) + 1_000:
         add_up()
     return counts

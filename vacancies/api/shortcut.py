@@ -103,8 +103,6 @@ class Memory:
             counts = self.counts
             if counts is None or (stands and counts.state != stands):
                 counts = self.counts = count()
-                if counts is None:
-                    continue
                 stands = counts.state
             if counts.next_change is None or now < counts.next_change:
                 if microseconds(now) < counts.state.settled:
