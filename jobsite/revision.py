@@ -5,12 +5,13 @@ import itertools
 import re
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import md5
 from typing import Any, NamedTuple
 
 import psycopg
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connections, transaction
 from psycopg.pq import ExecStatus
 
 from jobsite import replicas
@@ -140,6 +141,24 @@ def _checked(result: Any) -> Any:
     if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
         raise psycopg.OperationalError(result.error_message.decode(errors="replace"))
     return result
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """What is read from where public reads go is of one moment, however many statements that takes. Writing
+    is not what this is for: it may fail with a DatabaseError."""
+    alias = replicas.current()
+    if connections[alias].vendor == "postgresql":
+        with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield
+    else:  # not Django's own, which begins as one that writes
+        with connections[alias].cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
 
 
 def state() -> State:

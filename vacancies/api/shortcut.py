@@ -7,10 +7,12 @@ that it was read in, and the statement that reads the page reads that state alon
 """
 
 import re
+import sys
 import zlib
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -22,6 +24,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -37,15 +40,14 @@ from jobsite.api.documents import MARK, Token, UnknownError, Words, cut, dumps, 
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
 from jobsite.api.problems import InvalidParameters
-from jobsite.revision import State, fetch, state
+from jobsite.revision import State, fetch, snapshot, state
 from vacancies.api import v0_1, v1
 from vacancies.api.documents import VERSIONS, ChangedError, fill_in, look_up, made_by
 from vacancies.counts import Counts, as_moment, count
 from vacancies.listing import EPOCH, LISTS, microseconds, settle
-from vacancies.models import Audience, Brand, Vacancy
+from vacancies.models import FOR_INTERNAL, FOR_PUBLIC, IS_LISTED, NEWEST, Audience, Brand, Listing, Vacancy
 
 TRIES = 4  # when others write between two of our reads
-SELECTED_MAX = 200_000  # ids of one narrowed list that are remembered
 FORMS_MAX = 1_000
 LIMITS = (5, 20, 50, 100)  # rows that are read for a page: a statement is planned for each
 
@@ -70,18 +72,23 @@ PATHS = {
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
 
+LISTED = {
+    "external": IS_LISTED & FOR_PUBLIC,
+    "hot": IS_LISTED & FOR_PUBLIC & Q(is_hot=True),
+    "internal": IS_LISTED & FOR_INTERNAL,
+    "hot_internal": IS_LISTED & FOR_INTERNAL & Q(is_hot=True),
+}
+
+
 # --- What is remembered ---------------------------------------------------------------------------------
 
 
 @dataclass
 class Selection:
-    """A narrowed or sorted list in one state of the database: its size, its ids unless they are too many,
-    in which case its queryset."""
+    """A narrowed or sorted list in one state of the database."""
 
     state: State
-    total: int
-    ids: "array[int] | None"
-    rows: Any
+    ids: "array[int]"
 
 
 @dataclass
@@ -129,12 +136,7 @@ class Memory:
     def select(self, key: tuple, stands: State, rows: Callable[[], Any]) -> Selection:
         selection = self.selections.get(key)
         if selection is None or selection.state != stands:
-            queryset = rows()
-            pks = list(queryset.values_list("pk", flat=True)[: SELECTED_MAX + 1])
-            ids = array("I" if max(pks, default=0) < 2**32 else "Q", pks)
-            is_whole = len(ids) <= SELECTED_MAX
-            total = len(ids) if is_whole else queryset.count()
-            selection = Selection(stands, total, *((ids, None) if is_whole else (None, queryset)))
+            selection = Selection(stands, ids_of(rows()))
         with self.lock:
             self.selections[key] = selection
             self.selections.move_to_end(key)
@@ -144,8 +146,23 @@ class Memory:
 
     def size(self) -> int:
         """Bytes that the selections take, about."""
-        ids = (each.ids for each in self.selections.values() if each.ids)
+        ids = (each.ids for each in self.selections.values())
         return sum(len(each) * each.itemsize for each in ids) + 1_000 * len(self.selections)
+
+
+def ids_of(rows: Any) -> "array[int]":
+    """The ids of a queryset in its order, which may be a million: PostgreSQL sends them in one piece."""
+    database = connections[replicas.current()]
+    if database.vendor == "postgresql":
+        sql, parameters = rows.values("pk").query.sql_with_params()
+        with database.cursor() as cursor:
+            cursor.execute(f"SELECT string_agg(int8send(pk), '') FROM ({sql}) AS rows (pk)", parameters)
+            ids = array("q", cursor.fetchone()[0] or b"")
+        if sys.byteorder == "little":
+            ids.byteswap()
+    else:
+        ids = array("q", rows.values_list("pk", flat=True).iterator())
+    return array("I", ids) if max(ids, default=0) < 2**32 else ids
 
 
 def served_form(own: int | None, brand: int | None) -> Form | None:
@@ -196,13 +213,19 @@ class Shortcut:
         try:
             request = WSGIRequest(environ)
             base, query = absolute(request, "/")[:-1], request.GET
-            for _ in range(TRIES):
+            for has_failed in (False, *(True,) * TRIES):
                 try:
-                    if which:
-                        return self.page(which, base + path, base, query, memory, stands)
-                    return self.one(int(single[1]), single[2] or "", base, query, memory)  # type: ignore[index]
+                    if (
+                        has_failed
+                    ):  # what the clock has passed is written down first, and then one moment read
+                        memory.current_counts(timezone.now(), state())
+                    with snapshot() if has_failed else nullcontext():
+                        if which:
+                            stands = state() if has_failed else stands
+                            return self.page(which, base + path, base, query, memory, stands)
+                        return self.one(int(single[1]), single[2] or "", base, query, memory)  # type: ignore[index]
                 except (ChangedError, UnknownError):
-                    stands = state()
+                    pass
         except (InvalidParameters, DisallowedHost):
             pass
         return None
@@ -223,6 +246,9 @@ class Shortcut:
             chosen = parameters.choices("fields", asked["fields"], allowed)
             keys = [dumps(name) for name in allowed if name in chosen]
         narrowing = {name: value for name, value in paginator.others.items() if name != "fields"}
+        is_oldest_first = narrowing == {"sort": "published_at"}
+        if is_oldest_first or narrowing == {"sort": "-published_at"}:
+            narrowing = {}
 
         now = timezone.now()
         if narrowing:  # whose ids are dear
@@ -230,13 +256,17 @@ class Shortcut:
         counts = memory.current_counts(now, stands)
         until = counts.changes[which.name]
         if narrowing:
-            rows, total = self.selected(which, narrowing, paginator, counts, now, memory)
+            rows = self.selected(which, narrowing, paginator, counts, now, memory)
         else:
             total = counts.totals[which.name]
             start = paginator.turn(total)
-            rows = self.listed(which, counts, start, paginator.size) if start < total else []
-            if len(rows) != len(range(start, min(start + paginator.size, total))):
+            size = len(range(start, min(start + paginator.size, total)))
+            start = total - start - size if is_oldest_first else start
+            rows = self.listed(which, counts, start, size) if size else []
+            if len(rows) != size:
                 raise ChangedError
+            if is_oldest_first:
+                rows.reverse()
         states = {row[3:] for row in rows} or {stands or state()}
         if counts.state.number < 0 or states != {counts.state}:
             memory.counts = None
@@ -281,23 +311,22 @@ class Shortcut:
         counts: Counts,
         now: datetime,
         memory: Memory,
-    ) -> tuple[list[tuple], int]:
+    ) -> list[tuple]:
         def narrowed() -> Any:
-            vacancies = Vacancy.objects.published(at=now).that_are(*which.verbs).newest_first()
-            filterset = which.view.filterset_class(narrowing, queryset=vacancies)
+            filterset = which.view.filterset_class(narrowing, queryset=Vacancy.objects.all())
             filterset.check()
-            return filterset.qs
+            if "sort" in narrowing:
+                return filterset.qs.published(at=now).that_are(*which.verbs)
+            # The same ones, by an index that has them in order.
+            listed = Listing.objects.filter(LISTED[which.name]).order_by(*NEWEST)
+            return listed.filter(vacancy__in=filterset.qs)
 
         key = (which.name, *narrowing.items())
         selection = memory.select(key, counts.state, narrowed)
-        start = paginator.turn(selection.total)
-        if start >= selection.total:
-            return [], selection.total
-        end = start + paginator.size
-        if selection.ids is None:
-            ids = list(selection.rows.values_list("pk", flat=True)[start:end])
-        else:
-            ids = list(selection.ids[start:end])
+        start = paginator.turn(len(selection.ids))
+        ids = list(selection.ids[start : start + paginator.size])
+        if not ids:
+            return []
         chosen = _CHOSEN.format(version=which.version)
         if connections["default"].vendor == "sqlite":
             rows = fetch(f"{chosen} IN (SELECT value FROM json_each(%s))", str(ids))
@@ -306,7 +335,7 @@ class Shortcut:
         by_id = {row[0]: row for row in rows}
         if len(by_id) < len(ids):
             raise ChangedError
-        return [by_id[pk] for pk in ids], selection.total
+        return [by_id[pk] for pk in ids]
 
     def one(self, pk: int, form: str, base: str, query: QueryDict, memory: Memory) -> Fresh | None:
         if parameters.read(query, ("preview",)):
