@@ -408,6 +408,8 @@ class VacancyOption(models.Model):
         verbose_name = _("option of a vacancy")
         verbose_name_plural = _("options of a vacancy")
         constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
+        # for who carries an option, without a look at the rows
+        indexes = [models.Index(fields=["option", "vacancy"], name="option_carriers")]
 
     def __str__(self) -> str:
         return str(self.option)

@@ -21,10 +21,10 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, EmptyResultSet
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -44,8 +44,20 @@ from jobsite.revision import State, fetch, snapshot, state
 from vacancies.api import v0_1, v1
 from vacancies.api.documents import VERSIONS, ChangedError, fill_in, look_up, made_by
 from vacancies.counts import Counts, as_moment, count
+from vacancies.filtersets import SEARCH
 from vacancies.listing import EPOCH, LISTS, microseconds, settle
-from vacancies.models import FOR_INTERNAL, FOR_PUBLIC, IS_LISTED, NEWEST, Audience, Brand, Listing, Vacancy
+from vacancies.models import (
+    FOR_INTERNAL,
+    FOR_PUBLIC,
+    IS_LISTED,
+    NEWEST,
+    Audience,
+    Brand,
+    FilterOption,
+    Listing,
+    Vacancy,
+    VacancyOption,
+)
 
 TRIES = 4  # when others write between two of our reads
 FORMS_MAX = 1_000
@@ -154,7 +166,10 @@ def ids_of(rows: Any) -> "array[int]":
     """The ids of a queryset in its order, which may be a million: PostgreSQL sends them in one piece."""
     database = connections[replicas.current()]
     if database.vendor == "postgresql":
-        sql, parameters = rows.values("pk").query.sql_with_params()
+        try:
+            sql, parameters = rows.values("pk").query.sql_with_params()
+        except EmptyResultSet:  # no such option
+            return array("I")
         with database.cursor() as cursor:
             cursor.execute(f"SELECT string_agg(int8send(pk), '') FROM ({sql}) AS rows (pk)", parameters)
             ids = array("q", cursor.fetchone()[0] or b"")
@@ -317,9 +332,20 @@ class Shortcut:
             filterset.check()
             if "sort" in narrowing:
                 return filterset.qs.published(at=now).that_are(*which.verbs)
-            # The same ones, by an index that has them in order.
+            # The same ones, by indexes alone: of the list, which has them in order, and of who carries an
+            # option. Options are looked up first, so that PostgreSQL knows how common they are.
             listed = Listing.objects.filter(LISTED[which.name]).order_by(*NEWEST)
-            return listed.filter(vacancy__in=filterset.qs)
+            for name, value in narrowing.items():
+                if name == SEARCH:
+                    listed = listed.filter(vacancy__in=Vacancy.objects.search(value))
+                    continue
+                keyword = filterset.filters[name].keyword
+                options = FilterOption.objects.filter(filter__keyword=keyword, value__in=value.split(","))
+                carriers = VacancyOption.objects.filter(
+                    vacancy=OuterRef("pk"), option__in=list(options.values_list("pk", flat=True))
+                )
+                listed = listed.filter(Exists(carriers))
+            return listed
 
         key = (which.name, *narrowing.items())
         selection = memory.select(key, counts.state, narrowed)
