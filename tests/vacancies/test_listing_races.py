@@ -1,6 +1,7 @@
 """What two of us do at once, and what is written in an order that nobody had in mind: every answer is the
 one of the views still. Each test says where the other one steps in, so that none depends on luck."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -289,6 +290,27 @@ def test_what_is_published_is_listed_by_the_same_commit(site, monkeypatch):
     monkeypatch.setattr("vacancies.api.shortcut.settle", lambda **_: pytest.fail("a reader has to"))
     check(site, LIST)
     assert tallied() == listed()
+
+
+@on_postgresql
+def test_narrowed_list_while_somebody_writes_all_the_time(site, monkeypatch):
+    vacancies = [make_vacancy(title=f"Nurse {number}") for number in range(3)]
+    fetch, writes = revision.fetch, []
+
+    def write_and_fetch(statement: str, *parameters: Any) -> list[tuple]:
+        if "= ANY(" in statement:
+            with elsewhere() as execute:
+                execute("UPDATE vacancies_vacancy SET title = %s WHERE id = %s",
+                        [f"Nurse {len(writes)} again", vacancies[len(writes) % 3].pk])  # fmt: skip
+            writes.append(statement)
+        return fetch(statement, *parameters)
+
+    monkeypatch.setattr(shortcut, "fetch", write_and_fetch)
+    before = site.short
+    found = json.loads(body(site, f"{LIST}?filter[search]=nurse&sort=title"))["data"]
+    assert site.short == before + 1  # not by the views, which read in several moments
+    assert [item["title"] for item in found] == ["Nurse 0 again", "Nurse 1", "Nurse 2"]
+    assert len(writes) == 2  # the second one after the moment that was looked at
 
 
 @on_postgresql

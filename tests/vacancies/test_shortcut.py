@@ -91,8 +91,10 @@ def test_answers_are_those_of_the_views(site):
 
 NARROWED = (
     "fields=id,title", "fields=brand,regions,head_recruiter,image", "sort=title", "sort=-title",
-    "sort=published_at&page[size]=2&page[number]=3", "filter[regions]=antwerp", "filter[search]=welder",
-    "filter[search]=nobody", "filter[types]=graduate,experienced&sort=title&fields=slug", "utm_source=x",
+    "sort=published_at&page[size]=2&page[number]=3", "sort=published_at&page[size]=2&page[number]=99",
+    "sort=-published_at&page[size]=2", "filter[regions]=nowhere", "filter[regions]=antwerp",
+    "filter[search]=welder", "filter[search]=nobody",
+    "filter[types]=graduate,experienced&sort=title&fields=slug", "utm_source=x",
 )  # fmt: skip
 
 
