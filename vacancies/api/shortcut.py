@@ -145,9 +145,13 @@ class Memory:
             self.words.clear()
         return self.words.setdefault(base, Words(base, look_up))
 
-    def select(self, key: tuple, stands: State, rows: Callable[[], Any]) -> Selection:
+    def select(self, key: tuple, stands: State, rows: Callable[[], Any] | None) -> Selection:
+        """Return the list that is remembered under `key`, else made of `rows`. Raises ChangedError without
+        them: others may write while that takes its time."""
         selection = self.selections.get(key)
         if selection is None or selection.state != stands:
+            if rows is None:
+                raise ChangedError
             selection = Selection(stands, ids_of(rows()))
         with self.lock:
             self.selections[key] = selection
@@ -228,16 +232,14 @@ class Shortcut:
         try:
             request = WSGIRequest(environ)
             base, query = absolute(request, "/")[:-1], request.GET
-            for has_failed in (False, *(True,) * TRIES):
+            for is_still in (False, *(True,) * TRIES):
                 try:
-                    if (
-                        has_failed
-                    ):  # what the clock has passed is written down first, and then one moment read
+                    if is_still:  # what the clock has passed cannot be written down within
                         memory.current_counts(timezone.now(), state())
-                    with snapshot() if has_failed else nullcontext():
+                    with snapshot() if is_still else nullcontext():
                         if which:
-                            stands = state() if has_failed else stands
-                            return self.page(which, base + path, base, query, memory, stands)
+                            stands = state() if is_still else stands
+                            return self.page(which, base + path, base, query, memory, stands, is_still)
                         return self.one(int(single[1]), single[2] or "", base, query, memory)  # type: ignore[index]
                 except (ChangedError, UnknownError):
                     pass
@@ -246,7 +248,14 @@ class Shortcut:
         return None
 
     def page(
-        self, which: List, path: str, base: str, query: QueryDict, memory: Memory, stands: State | None
+        self,
+        which: List,
+        path: str,
+        base: str,
+        query: QueryDict,
+        memory: Memory,
+        stands: State | None,
+        is_still: bool,
     ) -> Fresh | None:
         if "internal" in which.verbs and is_protected():
             return None
@@ -271,7 +280,7 @@ class Shortcut:
         counts = memory.current_counts(now, stands)
         until = counts.changes[which.name]
         if narrowing:
-            rows = self.selected(which, narrowing, paginator, counts, now, memory)
+            rows = self.selected(which, narrowing, paginator, counts, now, memory, is_still)
         else:
             total = counts.totals[which.name]
             start = paginator.turn(total)
@@ -303,9 +312,7 @@ class Shortcut:
         is_sqlite = connections["default"].vendor == "sqlite"
         end: Any = EPOCH + timedelta(days=day + 1)
         rule, index = LISTS[which.name], ""
-        if (
-            is_sqlite
-        ):  # which would rather sort all of them; and Djangos differ in how they say it in an index
+        if is_sqlite:  # it would rather sort all of them; and Djangos differ in how they say it in an index
             index = f"INDEXED BY listed_{which.name}"
             rule = rule.replace("is_hot", "is_hot AND is_hot = 1")
         sql = _PAGE.format(
@@ -326,6 +333,7 @@ class Shortcut:
         counts: Counts,
         now: datetime,
         memory: Memory,
+        is_still: bool,
     ) -> list[tuple]:
         def narrowed() -> Any:
             filterset = which.view.filterset_class(narrowing, queryset=Vacancy.objects.all())
@@ -348,7 +356,7 @@ class Shortcut:
             return listed
 
         key = (which.name, *narrowing.items())
-        selection = memory.select(key, counts.state, narrowed)
+        selection = memory.select(key, counts.state, narrowed if is_still else None)
         start = paginator.turn(len(selection.ids))
         ids = list(selection.ids[start : start + paginator.size])
         if not ids:
