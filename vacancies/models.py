@@ -509,6 +509,13 @@ class Phase(models.IntegerChoices):
 IS_LISTED = Q(phase=Phase.LISTED)
 FOR_PUBLIC = Q(audience__in=(Audience.PUBLIC, Audience.BOTH))
 FOR_INTERNAL = Q(audience__in=(Audience.INTERNAL, Audience.BOTH))
+# What is in each list of the interface; `vacancies.listing.LISTS` says the same to triggers.
+LISTED = {
+    "external": IS_LISTED & FOR_PUBLIC,
+    "hot": IS_LISTED & FOR_PUBLIC & Q(is_hot=True),
+    "internal": IS_LISTED & FOR_INTERNAL,
+    "hot_internal": IS_LISTED & FOR_INTERNAL & Q(is_hot=True),
+}
 NEWEST = (F("publish_from").desc(), F("vacancy").desc())
 
 
@@ -533,12 +540,7 @@ class Listing(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(*NEWEST, condition=IS_LISTED & FOR_PUBLIC, name="listed_external"),
-            models.Index(*NEWEST, condition=IS_LISTED & FOR_PUBLIC & Q(is_hot=True), name="listed_hot"),
-            models.Index(*NEWEST, condition=IS_LISTED & FOR_INTERNAL, name="listed_internal"),
-            models.Index(
-                *NEWEST, condition=IS_LISTED & FOR_INTERNAL & Q(is_hot=True), name="listed_hot_internal"
-            ),
+            *(models.Index(*NEWEST, condition=rule, name=f"listed_{name}") for name, rule in LISTED.items()),
             models.Index("audience", "is_hot", "publish_from", condition=Q(phase=0), name="listing_appears"),
             models.Index("audience", "is_hot", "publish_until", condition=IS_LISTED, name="listing_vanishes"),
         ]

@@ -24,7 +24,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost, EmptyResultSet
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -47,9 +47,7 @@ from vacancies.counts import Counts, as_moment, count
 from vacancies.filtersets import SEARCH
 from vacancies.listing import EPOCH, LISTS, microseconds, settle
 from vacancies.models import (
-    FOR_INTERNAL,
-    FOR_PUBLIC,
-    IS_LISTED,
+    LISTED,
     NEWEST,
     Audience,
     Brand,
@@ -82,14 +80,6 @@ PATHS = {
     "/v0.1/vacancies/internal": List("v0_1", "internal", v0_1.VacancyViewSet, ("internal",)),
 }
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
-
-
-LISTED = {
-    "external": IS_LISTED & FOR_PUBLIC,
-    "hot": IS_LISTED & FOR_PUBLIC & Q(is_hot=True),
-    "internal": IS_LISTED & FOR_INTERNAL,
-    "hot_internal": IS_LISTED & FOR_INTERNAL & Q(is_hot=True),
-}
 
 
 # --- What is remembered ---------------------------------------------------------------------------------
