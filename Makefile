@@ -5,16 +5,21 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test faults check fix messages requirements audit sbom
+.PHONY: demo test node faults check fix messages requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
-test: $(VENV)/.dev
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal
+test: $(VENV)/.dev  ## PYTEST has more options, such as PYTEST='-k form'
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
+
+node: tests/node/node_modules/.made  ## install the programs for Node that some tests use, from npm
+tests/node/node_modules/.made: tests/node/package.json
+	npm install --prefix tests/node --no-audit --no-fund --no-package-lock --ignore-scripts
+	@touch $@
 
 faults: $(VENV)/.dev  ## break a whole site under traffic, in every way that docs/operations.md tells of
-	timeout 600 $(VENV)/bin/python -m tests.faults
+	timeout 1800 $(VENV)/bin/python -m tests.faults
 
 check: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
@@ -63,14 +68,37 @@ $(TOOLS)/.made: | $(VENV)/bin/python
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom
 	@touch $@
 
+# Why there can be no environment, for any Python that can read it: also one that is too old.
+define CHECK
+import os, sys
+if sys.version_info < (3, 11):
+    sys.exit("%s is Python %d.%d; 3.11 or newer is needed. Set PYTHON=/path/to/python3."
+             % ((sys.argv[1],) + tuple(sys.version_info[:2])))
+try:
+    import ensurepip, venv
+except ImportError as error:
+    sys.exit("%s cannot make a virtual environment (%s). On Debian and Ubuntu: apt install python3-venv."
+             % (sys.argv[1], error))
+folder = os.path.abspath(sys.argv[2])
+while not os.path.exists(folder):
+    folder = os.path.dirname(folder)
+if not os.access(folder, os.W_OK | os.X_OK):
+    sys.exit("%s cannot be written to, and the environment %s belongs there. Set VENV=/another/folder."
+             % (folder, sys.argv[2]))
+endef
+export CHECK
+
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=/path/to/python3)."; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment: on Debian and Ubuntu, install python3-venv."; exit 1; }
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3." >&2; exit 1; }
+	@command -v "$(PYTHON)" >/dev/null || { echo "PYTHON is $(PYTHON), which is no program." >&2; exit 1; }
+	@"$(PYTHON)" -c "$$CHECK" "$(PYTHON)" "$(VENV)"
+	@echo "Making the environment $(VENV) with $$("$(PYTHON)" --version) ..."
+	@"$(PYTHON)" -m venv $(VENV) || { rm -f $(VENV)/bin/python*; exit 1; }
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/python
-	$(PIP) -r $<
+	@$(VENV)/bin/python deploy/install.py $<
 	@touch $@
 
 $(VENV)/.dev: $(or $(REQUIREMENTS),requirements-dev.txt) | $(VENV)/bin/python
-	$(PIP) -r $<
+	@$(VENV)/bin/python deploy/install.py $<
 	@touch $@

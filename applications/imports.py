@@ -3,24 +3,32 @@ nothing, and a bad row is reported by number and loses no good one."""
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils import timezone
 from rest_framework import serializers
 
 from applications import operations
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.names import numbered
+from jobsite.names import attempted, numbered
 from vacancies.models import Vacancy
-from vacancies.shapes import ID_MAX, MomentField, TextField, flatten
+from vacancies.reports import Report as BaseReport
+from vacancies.shapes import ID_MAX, FlagField, LineField, MomentField, Remark, faults
+from vacancies.sources import Broken, repeated_key
 
 User = get_user_model()
+CHANGES = {
+    "line_breaks": "line breaks became spaces",
+    "control_characters": "characters that cannot be seen were removed",
+    "ambiguous_time": "occurs twice in the time zone of the source; the first was taken",
+}
 
 
 class _Person(serializers.Serializer):
@@ -30,10 +38,10 @@ class _Person(serializers.Serializer):
 
 
 class _Step(serializers.Serializer):
-    name = TextField(max_length=200, required=True, allow_null=False, allow_blank=False)
-    result = TextField(max_length=200)
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    result = LineField(max_length=200)
     planned_at = MomentField(required=True)
-    is_visible = serializers.BooleanField(default=True)
+    is_visible = FlagField(default=True)
     created_at = MomentField()
     updated_at = MomentField()
 
@@ -43,24 +51,21 @@ class _Row(serializers.Serializer):
 
     user = _Person()
     vacancy_id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
-    status = TextField(max_length=200)
-    stage = TextField(max_length=200)
-    is_spontaneous = serializers.BooleanField(default=False)
+    status = LineField(max_length=200)
+    stage = LineField(max_length=200)
+    is_spontaneous = FlagField()
     created_at = MomentField()
     history = _Step(many=True, required=False, allow_null=True)
 
 
 @dataclass
-class Report:
+class Report(BaseReport):
     """What an import did, by count and in words. It names rows by number: people's names stay out of logs."""
 
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    refused: int = 0
     users: int = 0  # accounts that were created
-    failed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -73,34 +78,52 @@ class Importer:
     def __init__(self) -> None:
         self.report = Report()
         self.now = timezone.now()
+        self._noted: set[str] = set()
 
-    def land(self, rows: Iterable[Any], *, source: str) -> None:
+    def land(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
+        """Import `rows` of the file `source`, whose times are in `zone`, the site's if it is None."""
         for number, row in enumerate(rows, 1):
             name = f"{source} row {number}"
-            shape = _Row(data=row)
-            if not shape.is_valid():
-                self._refuse(name, "; ".join(flatten(shape.errors)))
-                continue
-            unknown = row.keys() - shape.fields.keys()
-            if unknown:
-                self._note(f"keys that we have no place for: {', '.join(sorted(map(str, unknown)))}", name)
-            try:
-                with transaction.atomic():
-                    self._land(name, shape.validated_data)
-            except (DatabaseError, UnicodeError) as error:
-                self._refuse(name, str(error).splitlines()[0])
+            with self.report.batch():
+                self._land_row(name, row, zone)
+
+    def _land_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
+        if isinstance(row, Broken):
+            self._refuse(name, Remark("", "json", row.reason))
+            return
+        if repeated_key(row) is not None:
+            self._refuse(name, Remark("", "repeated_key", "a key occurs more than once in this row."))
+            return
+        changes: list[Remark] = []
+        shape = _Row(data=row, context={"zone": zone, "changes": changes})
+        if not shape.is_valid():
+            self._refuse(name, *faults(shape.errors))
+            return
+        for change in changes:
+            # not what it was: that may be about a person
+            self.report.add("note", name, Remark(change.field, change.code, CHANGES[change.code]))
+        unknown = row.keys() - shape.fields.keys()
+        if unknown:
+            text = f"keys that we have no place for: {', '.join(sorted(map(str, unknown)))}"
+            self._note_once(name, "unknown_keys", text)
+        try:
+            # Tried again where a parallel import created the same account or stage first.
+            attempted(partial(self._land, name, shape.validated_data))
+        except (DatabaseError, UnicodeError) as error:
+            self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
 
     def _land(self, name: str, row: dict[str, Any]) -> None:
         vacancy = Vacancy.objects.filter(pk=row["vacancy_id"]).only("pk").first()
         if vacancy is None:
-            self._refuse(name, f"there is no vacancy {row['vacancy_id']} here; import the vacancies first.")
+            text = f"there is no vacancy {row['vacancy_id']} here; import the vacancies first."
+            self._refuse(name, Remark("", "vacancy", text))
             return
         stage = self._stage(name, row)
         if stage is None and row.get("stage"):
-            self._refuse(name, f"there is no stage {row['stage']!r} here; add it first.")
+            self._refuse(name, Remark("", "stage", f"there is no stage {row['stage']!r} here; add it first."))
             return
-        user = self._user(row["user"])
-        known = Application.objects.of(user).filter(vacancy=vacancy)
+        user, is_new_user = self._user(row["user"])
+        known = Application.objects.of(user).filter(vacancy=vacancy).select_for_update()
         if "created_at" in row:
             known = known.filter(created_at=row["created_at"])
         application = known.newest_first().first()
@@ -108,9 +131,10 @@ class Importer:
         if application is None:
             at = row.get("created_at", self.now)
             application = operations.receive(
-                user=user, vacancy=vacancy, at=at, is_spontaneous=row["is_spontaneous"]
+                user=user, vacancy=vacancy, at=at, is_spontaneous=row.get("is_spontaneous", False)
             )
         changed = self._change(application, row, stage, is_new=is_new)
+        self.report.users += is_new_user
         if is_new:
             self.report.created += 1
         elif changed:
@@ -123,8 +147,9 @@ class Importer:
         self, application: Application, row: dict[str, Any], stage: Stage | None, *, is_new: bool
     ) -> bool:
         changed = False
-        if application.is_spontaneous != row["is_spontaneous"]:
-            application.is_spontaneous = row["is_spontaneous"]
+        is_spontaneous = row.get("is_spontaneous", application.is_spontaneous)
+        if application.is_spontaneous != is_spontaneous:
+            application.is_spontaneous = is_spontaneous
             application.save(update_fields=["is_spontaneous"])
             changed = True
         latest = application.changes.select_related("stage").last()
@@ -172,13 +197,14 @@ class Importer:
             updated_at=step.get("updated_at", created_at),
         )
 
-    def _user(self, person: dict[str, Any]) -> Any:
-        """The account of that name; it is created if there is none, and left alone if there is."""
-        user = User._default_manager.filter(username=User.normalize_username(person["username"])).first()
-        if user is None:
-            user = User.objects.create_user(person["username"], person["email"], person.get("password"))
-            self.report.users += 1
-        return user
+    def _user(self, person: dict[str, Any]) -> tuple[Any, bool]:
+        """The account of that name, and whether it is new: it is created if there is none, and left alone if
+        there is. It is locked: two imports could both find no application of it and create one each."""
+        accounts = User._default_manager.select_for_update(no_key=True)
+        user = accounts.filter(username=User.normalize_username(person["username"])).first()
+        if user is not None:
+            return user, False
+        return User.objects.create_user(person["username"], person["email"], person.get("password")), True
 
     def _stage(self, name: str, row: dict[str, Any]) -> Stage | None:
         if row.get("stage"):
@@ -189,7 +215,8 @@ class Importer:
         for status in Status.objects.all():
             if text.casefold() in {getattr(status, f"label_{code}").casefold() for code in LANGUAGES}:
                 return status.stages.first() or self._new_stage(text, status)
-        self._note(f"{text!r} is a status that was not here: translate it, and map a stage to it", name)
+        remark = f"{text!r} is a status that was not here: translate it, and map a stage to it"
+        self._note_once(name, "status", remark)
         return self._new_stage(text, Status.objects.create(**{f"label_{site_language()}": text}))
 
     def _new_stage(self, text: str, status: Status) -> Stage:
@@ -198,10 +225,10 @@ class Importer:
         name = text if text not in taken else numbered(base, taken)
         return Stage.objects.create(name=name, status=status, position=Stage.objects.count())
 
-    def _note(self, text: str, name: str) -> None:
-        if not any(note.endswith(text) for note in self.report.notes):
-            self.report.notes.append(f"{name}: {text}")
+    def _note_once(self, name: str, code: str, text: str) -> None:
+        if text not in self._noted:
+            self._noted.add(text)
+            self.report.add("note", name, Remark("", code, text))
 
-    def _refuse(self, name: str, reason: str) -> None:
-        self.report.refused += 1
-        self.report.failed.append(f"{name}: {reason}")
+    def _refuse(self, name: str, *remarks: Remark) -> None:
+        self.report.refuse(name, *remarks)

@@ -1,6 +1,6 @@
 """Who applied to what, where that stands, and what of it the applicant may see."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
+from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Vacancy
 
@@ -118,8 +119,8 @@ class StageChange(models.Model):
 
     @property
     def told_at(self) -> datetime:
-        """The moment from which the applicant reads its status."""
-        return self.at if self.is_told_at_once else self.at + timedelta(days=self.stage.embargo_days)
+        """The moment from which the applicant reads its status: so many calendar days later."""
+        return days_after(self.at, 0 if self.is_told_at_once else self.stage.embargo_days)
 
 
 class HistoryEntry(models.Model):

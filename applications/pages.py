@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 from axes import utils as axes
 from django.conf import settings
-from django.contrib.auth import get_user_model, views
+from django.contrib.admin import site
+from django.contrib.auth import authenticate, get_user_model, views
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordResetForm
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import connections
 from django.http import HttpRequest, HttpResponse
@@ -24,10 +27,12 @@ from django.urls import path, reverse_lazy
 from django.utils import translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
+from unfold.forms import AdminOwnPasswordChangeForm
 
 from applications.languages import preferred
 from applications.lockout import limited
-from jobsite.api.addresses import absolute
+from jobsite.api.addresses import own
+from jobsite.api.throttling import RateLimit
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
@@ -54,8 +59,9 @@ class ResetForm(PasswordResetForm):
     is one."""
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
-        kwargs["extra_email_context"] = {"site": absolute(request, "/").rstrip("/")}
-        kwargs["domain_override"] = request.get_host()  # the work must not need the request
+        # the work must not need the request
+        kwargs["extra_email_context"] = {"site": (address := own(request))}
+        kwargs["domain_override"] = urlsplit(address).netloc
         language = translation.get_language()
 
         def work() -> None:
@@ -65,12 +71,18 @@ class ResetForm(PasswordResetForm):
         in_background(work)
 
     def get_users(self, email: str) -> Iterator[Any]:
-        """Applicants who never had a password here, as an import leaves them, may choose one too."""
+        """Applicants who never had a password here, as an import leaves them, may choose one too. Whoever
+        was sent RESET_MAIL_RATE mails is left out: those before are in the mailbox, and still work."""
+        limit = RateLimit(settings.RESET_MAIL_RATE)
         wanted = unicodedata.normalize("NFKC", email).casefold()
         for user in get_user_model().objects.filter(email__iexact=email, is_active=True):
             same = unicodedata.normalize("NFKC", user.email).casefold() == wanted
-            if same and (user.has_usable_password() or not user.is_staff):
+            if not (same and (user.has_usable_password() or not user.is_staff)):
+                continue
+            if limit.allow(f"account-{user.pk}"):
                 yield user
+            else:
+                logger.warning("A link for a new password was not sent: RESET_MAIL_RATE is reached.")
 
     def send_mail(
         self,
@@ -88,6 +100,35 @@ class ResetForm(PasswordResetForm):
             EmailMessage(subject, body, from_email, [to_email]).send()
         except Exception as error:  # whatever a mail server may do
             logger.error("A link for a new password was not sent: %s.", type(error).__name__)
+
+
+class OldPassword:
+    """A form that asks for the old password, and counts a wrong one as a failed sign-in."""
+
+    request: HttpRequest
+
+    def clean_old_password(self: Any) -> str:
+        old = self.cleaned_data["old_password"]
+        if authenticate(self.request, username=self.user.get_username(), password=old) is None:
+            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return old
+
+
+class PasswordView(views.PasswordChangeView):
+    def get_form_class(self) -> Any:
+        """Django's form, or the admin's; it does not get the request from its view."""
+        form = super().get_form_class()
+        return type(form.__name__, (OldPassword, form), {"request": self.request})
+
+
+def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    """The page of the workplace to change one's password."""
+    view = PasswordView.as_view(
+        form_class=AdminOwnPasswordChangeForm,
+        success_url=reverse_lazy("admin:password_change_done"),
+        extra_context=site.each_context(request) | (extra_context or {}),
+    )
+    return view(request)
 
 
 class ConfirmView(views.PasswordResetConfirmView):
@@ -150,9 +191,7 @@ def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
 
 
 _login = _form(LoginView, _("Sign in"), _("Sign in"), next_page="account")
-_password = _form(
-    views.PasswordChangeView, _("Change my password"), _("Save"), success_url=reverse_lazy("account")
-)
+_password = _form(PasswordView, _("Change my password"), _("Save"), success_url=reverse_lazy("account"))
 _reset = _form(
     views.PasswordResetView,
     _("A new password"),
@@ -197,10 +236,14 @@ if HAS_FACTORS:
 
     urlpatterns += [
         path("factors", of_factors(factors.index), name="mfa_index"),
-        path("factors/code", page(factors.authenticate), name="mfa_authenticate"),
+        path("factors/code", page(sign_in.is_pending(factors.authenticate)), name="mfa_authenticate"),
         path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
         path("factors/app", of_factors(totp.activate_totp), name="mfa_activate_totp"),
-        path("factors/app/remove", of_factors(totp.deactivate_totp), name="mfa_deactivate_totp"),
+        path(
+            "factors/app/remove",
+            page(sign_in.about_removal(totp.deactivate_totp)),
+            name="mfa_deactivate_totp",
+        ),
         path("factors/recovery", of_factors(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
         path(
             "factors/recovery/new",
@@ -217,17 +260,20 @@ if HAS_FACTORS:
         path("passkeys/add", of_factors(passkeys.add_webauthn), name="mfa_add_webauthn"),
         path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
         path("passkeys/<int:pk>", of_factors(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
-        path("passkeys/<int:pk>/remove", of_factors(passkeys.remove_webauthn), name="mfa_remove_webauthn"),
+        path(
+            "passkeys/<int:pk>/remove",
+            page(sign_in.about_removal(passkeys.remove_webauthn)),
+            name="mfa_remove_webauthn",
+        ),
     ]
 if settings.OIDC_ISSUER:
     from allauth.socialaccount import views as social
-    from allauth.socialaccount.providers.openid_connect import views as oidc
+
+    from jobsite import openid
 
     urlpatterns += [
         path("oidc/error", page(social.login_error), name="socialaccount_login_error"),
         path("oidc/cancelled", page(social.login_cancelled), name="socialaccount_login_cancelled"),
     ]
-    for name, view in (("login", oidc.login), ("callback", oidc.callback)):
-        urlpatterns.append(
-            path(f"<str:provider_id>/{name}", page(sign_in.reachable(view)), name=f"openid_connect_{name}")
-        )
+    for name, view in (("login", openid.login), ("callback", openid.callback)):
+        urlpatterns.append(path(f"<str:provider_id>/{name}", page(view), name=f"openid_connect_{name}"))

@@ -19,6 +19,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import ProtectedError, Q, QuerySet
 from django.utils import timezone
+from django.utils.http import base36_to_int
 
 from applications.models import Access, AccessLog, Application, HistoryEntry, StageChange, Token
 from jobsite.languages import site_language
@@ -39,6 +40,7 @@ KINDS = (  # of rows that go
 )
 BATCH = 500
 ERASED = "[erased]"
+PENDING = "account_login"  # where django-allauth keeps a sign-in in a session until its second factor
 _SIGN_INS = (axes.AccessAttempt, axes.AccessFailureLog, axes.AccessLog)  # each a name, an address, a moment
 
 
@@ -69,14 +71,17 @@ def erase(*, user: Any, is_noted: bool = True) -> Counter[str]:
 
     Who looked at their applications stays on record: it names them by number, and no number leads to a
     person any more. Raises StaffAccountError for whoever may enter the admin, and Django's ProtectedError
-    where something else is theirs.
+    where something else is theirs, NoSuchAccountError where somebody else erased it meanwhile.
     """
-    if user.is_staff or user.is_superuser:
-        raise StaffAccountError
     mark = _mark(user.pk, user.date_joined)
     with transaction.atomic():
+        user = User._default_manager.select_for_update().filter(pk=user.pk).first()
+        if user is None:
+            raise NoSuchAccountError("There is no account of this name.")
+        if user.is_staff or user.is_superuser:
+            raise StaffAccountError
         counts = _delete_applications(Application.objects.of(user).values_list("pk", flat=True))
-        counts.update(_delete_account(user, _sessions()))
+        counts.update(_delete_account(user, sessions_by_account()))
         if settings.ERASURE_LOG and is_noted:  # before the commit: what is not written down is not done
             with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
                 log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {mark}\n")
@@ -109,13 +114,23 @@ def _mark(pk: int, joined: datetime) -> str:
     return sha256(f"{pk} {joined.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}".encode()).hexdigest()
 
 
-def _sessions() -> Mapping[int, list[str]]:
-    """The keys of all sessions, by whose they are."""
+def end_sessions(*, user: Any) -> int:
+    """End all sessions and pending sign-ins of `user`; return how many there were."""
+    keys = sessions_by_account().get(user.pk, [])
+    return Session.objects.filter(pk__in=keys).delete()[0]
+
+
+def sessions_by_account() -> Mapping[int, list[str]]:
+    """Return the keys of all sessions by account, including sign-ins that wait for a second factor."""
     keys: dict[int, list[str]] = defaultdict(list)
     for session in Session.objects.iterator(chunk_size=BATCH):
-        pk = str(session.get_decoded().get(SESSION_KEY, ""))
-        if pk.isdecimal():
-            keys[int(pk)].append(session.pk)
+        data = session.get_decoded()
+        accounts = {str(data.get(SESSION_KEY, ""))}
+        if pending := data.get(PENDING):
+            accounts.add(str(base36_to_int(pending["user_pk"])))
+        for pk in accounts:
+            if pk.isdecimal():
+                keys[int(pk)].append(session.pk)
     return keys
 
 
@@ -236,11 +251,14 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
         record = AccessLog.objects.filter(~Q(application__in=left), at__lt=before)
         counts["accesses"] = record.delete()[0]
         counts.update(purge_credentials(now=now))
-    sessions = _sessions()
+    sessions = sessions_by_account()
     for user in list(_idle_accounts(before)):
         try:
             with transaction.atomic():
-                counts.update(_delete_account(user, sessions))
+                # Locked, then read again: its owner may have come back since the list was read.
+                User._default_manager.select_for_update().filter(pk=user.pk).first()
+                for idle in _idle_accounts(before).filter(pk=user.pk):
+                    counts.update(_delete_account(idle, sessions))
         except ProtectedError:
             counts["accounts_kept"] += 1
     return counts
@@ -297,7 +315,7 @@ def export(*, user: Any, now: datetime) -> dict[str, Any]:
         "applications": [_told(application, now) for application in applications],
         "tokens": list(Token.objects.filter(user=user).order_by("created").values("created", "expiry")),
         "sessions": list(
-            Session.objects.filter(pk__in=_sessions().get(user.pk, []))
+            Session.objects.filter(pk__in=sessions_by_account().get(user.pk, []))
             .order_by("expire_date")
             .values("expire_date")
         ),

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,17 @@ def on_starting(server: Any) -> None:
     server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
     os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in
+
+
+def post_worker_init(worker: Any) -> None:
+    """Keep a connection to SQLite open: with the last one SQLite deletes its -wal and -shm files, and on a
+    full disk the next reader could not create them again."""
+    from django.db import DatabaseError, connections
+
+    worker.connection = connections["default"].copy()
+    if worker.connection.vendor == "sqlite":
+        with suppress(DatabaseError):  # told by whoever needs it
+            worker.connection.ensure_connection()
 
 
 def on_exit(server: Any) -> None:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from forms_structure import structure
 from forms_structure.structure import CONSENT, Structure, StructureError, shown
 from forms_structure.vocabulary import LEVELS, FieldType, Language
+from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 
@@ -19,14 +20,17 @@ class Reading:
 
     `structure` is it as we store it, without the consent box, since we add our own (docs/decisions.md
     #38); `has_consent` whether there was one, `consent` its label; `language` that of its range options, or
-    None where it has no ranges; `notes` what is not kept as it was. `consent_name` is the name of the
-    consent box in the source. Raises StructureError with the paths of all faults.
+    None where it has no ranges; `notes` what is not kept as it was, `changes` the same of descriptions, by
+    path. `consent_name` is the name of the consent box in the source; `unescape` reads descriptions whose
+    HTML is escaped, which are faults otherwise. Raises StructureError with the paths of all faults.
     """
 
-    def __init__(self, data: Any, *, consent_name: str = CONSENT) -> None:
+    def __init__(self, data: Any, *, consent_name: str = CONSENT, unescape: bool = False) -> None:
+        self.unescape = unescape
         self.has_consent = False
         self.consent: Any = None
         self.notes: list[str] = []
+        self.changes: list[tuple[str, Alteration]] = []
         self._faults: dict[str, str] = {}
         self._levels: set[tuple[str, ...]] = set()
         sections = self._sections(data, consent_name)
@@ -36,9 +40,6 @@ class Reading:
             self._faults = {**error.faults, **self._faults}
         if self._faults:
             raise StructureError(self._faults)
-        for number, (before, after) in enumerate(zip(sections, self.structure, strict=True)):
-            if before["description"] != after["description"]:
-                self.notes.append(f"sections.{number}.description: markup that is not allowed was removed")
         if self.has_consent and self._is_generated():
             self.structure = []
         self.language = self._language()
@@ -75,11 +76,27 @@ class Reading:
         section = dict(item)
         if "description" in section and section["description"] is None:
             section["description"] = ""
+        if isinstance(section.get("description"), str):
+            section["description"] = self._description(section["description"], f"{path}.description")
         if isinstance(section.get("fields"), list):
             section["fields"] = [
                 self._field(field, f"{path}.fields.{n}") for n, field in enumerate(section["fields"])
             ]
         return section
+
+    def _description(self, text: str, path: str) -> str:
+        if structure.NO_TEXT.search(text):
+            return text  # which the check refuses
+        if is_escaped(text):
+            if not self.unescape:
+                self._faults[path] = (
+                    "Holds HTML that is escaped, such as &lt;p&gt;; read it with --unescape-html."
+                )
+                return text
+            text = unescaped(text)
+        clean, alterations = convert(text)
+        self.changes += ((path, alteration) for alteration in alterations)
+        return str(clean)
 
     def _field(self, item: Any, path: str, depth: int = 0) -> Any:
         if not isinstance(item, dict):

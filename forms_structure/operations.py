@@ -121,13 +121,16 @@ def restore(*, snapshot: Snapshot, **how: Any) -> bool:
 
 def make_default(*, form: Form) -> None:
     """Make `form` the site's. Raises ValidationError if it extends another one."""
-    with transaction.atomic():
+
+    def make() -> None:
         list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
         if form.extends_id:
             text = _("“%(form)s” extends another form: the site's form cannot.")
             raise ValidationError(text % {"form": form})
         Form.objects.default().exclude(pk=form.pk).update(is_default=False)
         Form.objects.filter(pk=form.pk).update(is_default=True)
+
+    attempted(make)  # where there was no form of the site, there was no row for two to wait for
 
 
 def checked(form: Form, structure: Any, base: Form | None) -> Structure:

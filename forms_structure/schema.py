@@ -11,23 +11,41 @@ from forms_structure.vocabulary import CHECKED, FieldType
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
-_FILLED_IN = r"\S"
-# Only what every engine of regular expressions knows. Python's $ matches before a last line end too,
-# hence the lengths and what a text must not have.
-_RULES: dict[FieldType, Schema] = {
-    FieldType.EMAIL: {"pattern": "^[^@]+@[^@]+$", "not": {"pattern": r"\s"}},
+
+# Patterns mean the same in Python and in ECMAScript (with the flag u, and with v as HTML's `pattern` has it):
+# classes are spelled out, as \s, \d and \w differ between the two; punctuation in them is escaped for v; and
+# Python's $ also matches before a last line end, hence (?!\n).
+_END = r"$(?!\n)"
+# A character that is white space neither for Python nor for ECMAScript.
+_FILLED_IN = r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+_ATOM = r"[A-Za-z0-9!#$%&'*+\/=?^_`\{\|\}~\-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
+# ASCII, and a dot in the domain: what every validator that asserts the format "email" accepts, too.
+_EMAIL = rf"^(?![^@]{{65}}){_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})+{_END}"
+_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+# A day of the calendar, from 0001-01-01 to 9999-12-31.
+_DATE = (
+    "^(?!0000)(?:[0-9]{4}-(?:"
+    "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    "|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+    f"|{_LEAP_YEAR}-02-29){_END}"
+)
+_TEXT: Schema = {"type": "string", "pattern": _FILLED_IN, "maxLength": 200}
+# `format` tells a renderer which input to show; the pattern is what is validated.
+_TEXTS: dict[FieldType, Schema] = {
+    FieldType.TEXT: _TEXT,
+    FieldType.TEXTAREA: _TEXT | {"maxLength": 10_000},
+    FieldType.FILE: _TEXT | {"maxLength": 255},  # the longest name that file systems take
+    FieldType.EMAIL: {"type": "string", "format": "email", "pattern": _EMAIL, "maxLength": 254},
     FieldType.TEL: {
-        "pattern": r"^\+?[ ()./-]*[0-9][0-9 ()./-]*$",
-        "not": {"pattern": r"\n"},
+        "type": "string",
+        "pattern": rf"^\+?[ \(\).\/\-]*[0-9][0-9 \(\).\/\-]*{_END}",
         "minLength": 3,
         "maxLength": 30,
     },
-    FieldType.DATE: {
-        "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-        "maxLength": 10,
-    },
+    FieldType.DATE: {"type": "string", "format": "date", "pattern": _DATE, "maxLength": 10},
 }
-_FORMATS = {FieldType.EMAIL: "email", FieldType.DATE: "date"}
 
 
 def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema:
@@ -36,7 +54,6 @@ def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema
     return {
         "$schema": DIALECT,
         "$id": address,
-        "type": "object",
         **_rules(fields),
         "unevaluatedProperties": False,
     }
@@ -54,7 +71,7 @@ def _rules(fields: list[dict[str, Any]]) -> Schema:
         if isinstance(label, dict):  # an extra language: its name and its level come together
             asked = [label["name"], name]
             together |= {name: [label["name"]], label["name"]: [name]}
-            properties[label["name"]] = {"title": label["label"], "type": "string", "pattern": _FILLED_IN}
+            properties[label["name"]] = {"title": label["label"], **_TEXT}
             label = label["label"]
         properties[name] = {"title": label, **_value(field)}
         if field["required"]:
@@ -62,7 +79,7 @@ def _rules(fields: list[dict[str, Any]]) -> Schema:
         for value in dict.fromkeys(each["on_value"] for each in field.get("conditional", ())):
             shown = [each for each in field["conditional"] if each["on_value"] == value]
             conditions.append({"if": _has(field, value), "then": _rules(shown)})
-    rules: Schema = {"properties": properties}
+    rules: Schema = {"type": "object", "properties": properties}
     if required:
         rules["required"] = required
     if together:
@@ -73,19 +90,21 @@ def _rules(fields: list[dict[str, Any]]) -> Schema:
 
 
 def _value(field: dict[str, Any]) -> Schema:
-    values = [option["value"] for option in field.get("options", ())]
     type_ = FieldType(field["type"])
-    if type_ == FieldType.CHECKBOX_GROUP:
-        return {"type": "array", "items": {"enum": values}, "minItems": 1, "uniqueItems": True}
     if type_ == FieldType.CHECKBOX:
-        return {"const": CHECKED}
-    if values:
-        return {"enum": values}
-    rules: Schema = {"type": "string", **_RULES.get(type_, {"pattern": _FILLED_IN})}
-    return rules | ({"format": _FORMATS[type_]} if type_ in _FORMATS else {})
+        # Not a const: generic renderers fill that in by themselves, and nobody has consented then.
+        return {"type": "string", "enum": [CHECKED]}
+    if type_ in _TEXTS:
+        return dict(_TEXTS[type_])
+    options = [{"const": option["value"], "title": option["label"]} for option in field["options"]]
+    choice = {"type": "string", "oneOf": options}
+    if type_ == FieldType.CHECKBOX_GROUP:
+        return {"type": "array", "items": choice, "minItems": 1, "uniqueItems": True}
+    return choice
 
 
 def _has(field: dict[str, Any], value: str) -> Schema:
-    is_many = field["type"] == FieldType.CHECKBOX_GROUP
-    wanted = {"contains": {"const": value}} if is_many else {"const": value}
-    return {"properties": {field["name"]: wanted}, "required": [field["name"]]}
+    wanted: Schema = {"type": "string", "const": value}
+    if field["type"] == FieldType.CHECKBOX_GROUP:
+        wanted = {"type": "array", "contains": wanted}
+    return {"type": "object", "properties": {field["name"]: wanted}, "required": [field["name"]]}

@@ -35,6 +35,7 @@ FIELDS_MAX = 1_000
 OPTIONS_MAX = 10_000  # of one field
 SIZE_MAX = 2_000_000  # bytes of JSON; what the builder can send is limited too
 TITLE_MAX, LABEL_MAX, VALUE_MAX, DESCRIPTION_MAX = 300, 2_000, 200, 50_000
+NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # characters that a database cannot store or UTF-8 not express
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -231,7 +232,7 @@ class _Checker:
     def html(self, value: Any, path: str) -> str:
         if value is _MISSING:
             return ""
-        if not isinstance(value, str) or re.search(r"[\x00\ud800-\udfff]", value):
+        if not isinstance(value, str) or NO_TEXT.search(value):
             self.fault(path, _("Must be text; received %(value)s."), value=shown(value))
             return ""
         if len(value) > DESCRIPTION_MAX:

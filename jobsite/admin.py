@@ -10,10 +10,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.paginator import InvalidPage
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from jobsite.workplace import CheckedIds, as_id
+from jobsite.workplace import WorkplaceAdmin, as_id
 
 admin.site.unregister([User, Group])
 
@@ -55,7 +54,7 @@ def described(permission: Permission) -> str:
     return f"{kind} | {words}"
 
 
-class PermissionsAdmin(CheckedIds, ModelAdmin):
+class PermissionsAdmin(WorkplaceAdmin):
     """A page with permissions to choose from."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 An archive is a plain tar: the database (by pg_dump, or a SQLite file, compressed), the files of the media,
 and at the end `manifest.json`, with the size and the digest of each part. What has no end is no archive.
+A signature follows if there is a BACKUP_KEY (`jobsite.signatures`).
 """
 
 import fcntl
@@ -16,14 +17,16 @@ import sqlite3
 import subprocess
 import tarfile
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, NamedTuple
 
 import django
+import jsonschema
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
@@ -32,12 +35,15 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from applications import privacy
+from jobsite import signatures
 from jobsite.api.document import version
+from jobsite.signatures import Signature, SignatureError
 
 FORMAT = 1
 NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
 PATTERN = "jobsite-*T*Z.tar"
 PART = ".part"  # at the end of what is not complete
+STAGING = f".jobsite-restore-*{PART}"  # folders that `restore` works in
 MANIFEST, MEDIA = "manifest.json", "media/"
 DIGEST = "comment"  # the field for it in the header of the manifest
 DATABASE = {"postgresql": "database.dump", "sqlite": "database.sqlite3.gz"}
@@ -48,6 +54,39 @@ CONTENT = ("auth_user", "vacancies_vacancy", "vacancies_brand", "vacancies_recru
 # Who signed out, or was signed out, since the backup is not signed in again.
 CREDENTIALS = ("django_session", "applications_token")
 CHUNK = 1 << 20
+MANIFEST_BYTES_MAX = 1 << 30  # it is parsed in memory
+MODIFIED_MAX = 1 << 33  # seconds since 1970; os.utime fails beyond the range of the operating system
+
+_TEXT = {"type": "string", "maxLength": 200}
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
+# What `_write` puts into the manifest. An archive may come from anybody.
+SCHEMA = {
+    "type": "object",
+    "required": [
+        "format", "made_at", "version", "engine", "django", "server", "migrations", "tables", "missing",
+        "parts",
+    ],
+    "properties": {
+        "format": {"const": FORMAT},
+        "made_at": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT[\d:.]{8,15}\+00:00\Z"},
+        **dict.fromkeys(("version", "engine", "django", "server"), _TEXT),
+        "migrations": {
+            "type": "array",
+            "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
+        },
+        "tables": {"type": "object", "additionalProperties": _COUNT},
+        "missing": {"type": "array", "items": {"type": "string"}},
+        "parts": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["size", "sha256"],
+                "properties": {"size": _COUNT, "sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"}},
+                "additionalProperties": False,
+            },
+        },
+    },
+}  # fmt: skip
 
 Progress = Callable[..., Any]  # draws a bar over an iterable
 
@@ -59,6 +98,7 @@ class BackupError(Exception):
 class Made(NamedTuple):
     path: Path
     manifest: dict[str, Any]
+    signature: Signature
     removed: list[str]  # older archives
 
 
@@ -72,24 +112,29 @@ def make(folder: Path, *, now: datetime, keep: int | None, progress: Progress) -
         raise BackupError("Not in the media folder: what is there is served to everybody.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone_in(folder):
-        for leftover in folder.glob(f".*{PART}"):  # of one that was killed
-            leftover.unlink()
+        _remove_parts(folder)  # of one that was killed
         final = folder / NAME.format(now.astimezone(UTC))
         archive, database = (folder / f".{final.name}.{what}{PART}" for what in ("archive", "database"))
         try:
             with _create(archive) as file:
                 manifest = _write(file, database, media, now, progress)
+                signature = signatures.sign(file)
                 file.flush()
                 os.fsync(file.fileno())
             archive.rename(final)
             _sync(folder)
         finally:
-            for path in (archive, database):
-                path.unlink(missing_ok=True)
+            _remove_parts(folder)
         older = sorted(folder.glob(PATTERN), reverse=True)[keep:] if keep else []
         for path in older:
             path.unlink()
-    return Made(final, manifest, [path.name for path in older])
+    return Made(final, manifest, signature, [path.name for path in older])
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove what is not complete, and the files that SQLite keeps beside it (-journal, -wal, -shm)."""
+    for part in folder.glob(f".{PATTERN}.*{PART}*"):
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -164,9 +209,9 @@ def _write(archive: Any, database: Path, media: Path, now: datetime, progress: P
 
 def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
-        folders.sort()
+        # nor what a restore works with, or one that was killed has left
+        folders[:] = sorted(name for name in folders if not PurePosixPath(name).match(STAGING))
         paths = (Path(root, name) for name in sorted(names))
-        # nor what a restore that was killed has left
         yield from (path for path in paths if path.is_file() and not path.match(f".*{PART}"))
 
 
@@ -263,19 +308,60 @@ def _postgresql(program: str, *words: str) -> None:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", check=False,
     )  # fmt: skip
     if done.returncode:
-        raise BackupError(f"{program} failed: {done.stderr.strip()[-1000:]}")
+        raise BackupError(f"{program} failed: {' '.join(done.stderr.split())[-1000:]}")
 
 
 # --- And back --------------------------------------------------------------------------------------------
 
 
+class Checked(NamedTuple):
+    manifest: dict[str, Any]
+    signature: Signature
+
+
 class Restored(NamedTuple):
     manifest: dict[str, Any]
+    signature: Signature
     files: int  # that were not there as they are in the archive
     again: Counter[str] | None  # who was erased again, or None where nothing tells whom
 
 
-def check(archive: Path, into: Path, *, progress: Progress) -> dict[str, Any]:
+def check(archive: Path, *, progress: Progress) -> Checked:
+    """Return what is in `archive` if its signature is right and all of it is as it was written. Raises
+    BackupError."""
+    with _staging(Path(tempfile.gettempdir())) as folder, _opened(archive) as (file, signature):
+        return Checked(_check(file, folder / "database", progress), signature)
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[tuple[BinaryIO, Signature]]:
+    """Open `archive` once, so that nobody can put another file into its place after its signature has been
+    verified. Nothing in it is looked at before that. Raises BackupError."""
+    with open(archive, "rb") as file:
+        try:
+            signature = signatures.verify(file)
+        except SignatureError as error:
+            raise BackupError(str(error)) from None
+        yield file, signature
+
+
+@contextmanager
+def _staging(parent: Path) -> Iterator[Path]:
+    """A folder in `parent` for as long as the block runs. Those that a killed process left are removed."""
+    for leftover in parent.glob(STAGING):
+        with suppress(OSError, BackupError), _alone_in(leftover):  # else its process lives
+            shutil.rmtree(leftover)
+    made, (prefix, suffix) = Path(tempfile.mkdtemp(dir=parent, prefix=".")), STAGING.split("*")
+    with _alone_in(made):
+        # Only now that it is locked has it a name by which others look for leftovers.
+        folder = made.rename(parent / f"{prefix}{made.name.removeprefix('.')}{suffix}")
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check(archive: BinaryIO, into: Path, progress: Progress) -> dict[str, Any]:
     """Return the manifest of `archive` if all of it is as it was written; `into` gets the database.
     Raises BackupError."""
     found: dict[str, Any] = {}
@@ -286,6 +372,8 @@ def check(archive: Path, into: Path, *, progress: Progress) -> dict[str, Any]:
                 raise BackupError("Not as it was written: something is twice, or after the end.")
             digest, text = hashlib.sha256(), io.BytesIO()
             is_database, is_end = member.name in DATABASE.values(), member.name == MANIFEST
+            if is_database and into.exists():
+                raise BackupError("Not as it was written: it holds two databases.")
             with _create(into) if is_database else text if is_end else open(os.devnull, "wb") as target:
                 while chunk := file.read(CHUNK):
                     digest.update(chunk)
@@ -293,33 +381,68 @@ def check(archive: Path, into: Path, *, progress: Progress) -> dict[str, Any]:
                 if is_end:
                     if member.pax_headers.get(DIGEST) != digest.hexdigest():
                         raise BackupError(f"Not as it was written: {MANIFEST}.")
-                    manifest = json.loads(text.getvalue())
+                    manifest = _parse(text.getvalue())
                 else:
                     found[member.name] = {"size": member.size, "sha256": digest.hexdigest()}
-    except (tarfile.TarError, EOFError, ValueError) as error:
-        raise BackupError(f"It was cut off, or is no backup: {error}.") from None
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        raise BackupError(f"It was cut off, or is no backup: {_shown(str(error))}.") from None
     if not manifest:
         raise BackupError("It has no end: it was cut off, or is no backup.")
-    if manifest["format"] != FORMAT:
-        raise BackupError(f"It is of format {manifest['format']}; this is {FORMAT}.")
     for name in sorted(found.keys() | manifest["parts"].keys()):
         if found.get(name) != manifest["parts"].get(name):
-            raise BackupError(f"Not as it was written: {name}.")
+            raise BackupError(f"Not as it was written: {_shown(name)}.")
+    for name in found:
+        if inside := found.keys() & {str(folder) for folder in PurePosixPath(name).parents}:
+            raise BackupError(f"Not as it was written: {_shown(inside.pop())} is a file and a folder.")
     if not into.exists():
         raise BackupError("It holds no database.")
+    if DATABASE.get(manifest["engine"], "") not in found and manifest["engine"] in DATABASE:
+        raise BackupError(f"Not as it was written: it holds no {DATABASE[manifest['engine']]}.")
     return manifest
 
 
-def _members(archive: Path) -> Iterator[tuple[tarfile.TarInfo, Any]]:
-    """The parts of `archive`, plain files whose places are inside ours. Raises BackupError."""
+def _parse(text: bytes) -> dict[str, Any]:
+    """Return the manifest that `text` is. Raises BackupError."""
+    try:
+        manifest = json.loads(text)
+    except RecursionError:
+        raise BackupError(f"{MANIFEST} is not as a backup has it: it is nested too deeply.") from None
+    if isinstance(manifest, dict) and (number := manifest.get("format", FORMAT)) != FORMAT:
+        raise BackupError(f"It is of format {_shown(number)}; this is {FORMAT}.")
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(SCHEMA).iter_errors(manifest))
+    if error:
+        raise BackupError(
+            f"{MANIFEST} is not as a backup has it, at {_shown(error.json_path)}: {_shown(error.message)}."
+        )
+    return manifest
+
+
+def _shown(value: Any) -> str:
+    """`value`, which somebody else may have made, on one line for a terminal."""
+    text = ascii(str(value))[1:-1]
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
+    """The parts of `archive`: plain files with one name each, whose places are inside ours. Raises
+    BackupError."""
     media = _place("").resolve()
-    with tarfile.open(archive, "r:") as tar:
+    archive.seek(0)
+    with tarfile.open(fileobj=archive, mode="r:") as tar:
         for member in tar:
-            is_ours = member.name == MANIFEST or member.name in DATABASE.values()
-            if not is_ours and member.name.startswith(MEDIA):
-                is_ours = _place(member.name).resolve().is_relative_to(media)
-            if not (is_ours and member.isreg()):
-                raise BackupError(f"This is not of a backup: {member.name!r}.")
+            name = member.name
+            is_ours = name == MANIFEST or name in DATABASE.values()
+            if not is_ours and name.startswith(MEDIA):
+                # another spelling of a name (a//b, a/../b) would be a second file at the same place
+                path = PurePosixPath(name)
+                is_ours = str(path) == name and ".." not in path.parts
+                is_ours = is_ours and _place(name).resolve().is_relative_to(media)
+            # a sparse file is a few bytes here, and as large as it likes when it is read
+            is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
+            if not (is_ours and is_plain and member.size >= 0 and 0 <= member.mtime < MODIFIED_MAX):
+                raise BackupError(f"This is not of a backup: {_shown(name)}.")
+            if name == MANIFEST and member.size > MANIFEST_BYTES_MAX:
+                raise BackupError(f"Not as it was written: {MANIFEST} is too large.")
             yield member, tar.extractfile(member)
 
 
@@ -346,58 +469,83 @@ def restore(archive: Path, *, is_forced: bool, progress: Progress) -> Restored:
 
     Processes that serve may go on: the revision is beyond any that they have seen.
     """
-    with tempfile.TemporaryDirectory(prefix="jobsite-restore-") as name:
-        database = Path(name, "database")
-        manifest = check(archive, database, progress=progress)
+    with _staging(Path(tempfile.gettempdir())) as folder, _opened(archive) as (file, signature):
+        database = folder / "database"
+        manifest = _check(file, database, progress)
         if manifest["engine"] != connection.vendor:
-            raise BackupError(f"It is of {manifest['engine']}, DATABASE_URL names {connection.vendor}.")
+            raise BackupError(f"It is of {_shown(manifest['engine'])}, DATABASE_URL of {connection.vendor}.")
         known = MigrationLoader(None).disk_migrations.keys()
         apps_here = {app for app, _ in known}
         unknown = [f"{a}.{n}" for a, n in manifest["migrations"] if a in apps_here and (a, n) not in known]
         if unknown:
-            raise BackupError(f"It is of newer code, with {', '.join(unknown)}.")
+            raise BackupError(f"It is of newer code, with {_shown(', '.join(unknown))}.")
         if connection.vendor == "sqlite":
             Path(connection.settings_dict["NAME"]).parent.mkdir(parents=True, exist_ok=True)
         if not is_forced and occupied():
             raise BackupError("The database is not empty: --force replaces all of it.")
-        files, waiting = 0, []
-        try:
-            for part, target in _missing(archive, manifest, progress):
-                files += 1
-                if target.exists():  # as another file, until the database is the other one
-                    waiting.append((part, target))
-                else:
-                    part.replace(target)
-            _replace(database, _after(manifest))
-            while waiting:
-                part, target = waiting.pop()
-                part.replace(target)
-        finally:
-            for part, _target in waiting:
-                part.unlink(missing_ok=True)
+        files = _put_back(file, manifest, database, progress)
     # Triggers of an older code, tables of a newer one.
     call_command("migrate", verbosity=0, interactive=False)
-    return Restored(manifest, files, privacy.erase_again())
+    return Restored(manifest, signature, files, privacy.erase_again())
 
 
-def _missing(archive: Path, manifest: dict[str, Any], progress: Progress) -> Iterator[tuple[Path, Path]]:
-    """The files of the archive that the media do not have as they are there: each beside its place, and
-    the place."""
-    for member, file in progress(_members(archive), unit="part"):
+def _put_back(archive: BinaryIO, manifest: dict[str, Any], database: Path, progress: Progress) -> int:
+    """Replace the database and the media; return how many files were not there as they are in the archive.
+    Whatever fails before the database is replaced leaves no file and no folder behind."""
+    media = Path(settings.MEDIA_ROOT)
+    with ExitStack() as undo:
+        _make_folder(media, undo)
+        with _staging(media) as folder:
+            copies = list(_copies(archive, manifest, folder, progress))
+            changed = [(copy, place) for copy, place in copies if place.exists()]
+            for copy, place in copies:
+                if not place.exists():  # which no row names that is there now
+                    _make_folder(place.parent, undo)
+                    undo.callback(place.unlink, missing_ok=True)
+                    copy.replace(place)
+            _replace(database, _after(manifest))
+            undo.pop_all()
+            for copy, place in changed:
+                copy.replace(place)
+    return len(copies)
+
+
+def _make_folder(folder: Path, undo: ExitStack) -> None:
+    """Make `folder`, and have `undo` remove what had to be made for it if it is empty then."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(exist_ok=True)
+        undo.callback(_remove_if_empty, missing)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _copies(
+    archive: BinaryIO, manifest: dict[str, Any], folder: Path, progress: Progress
+) -> Iterator[tuple[Path, Path]]:
+    """Copy those files of `archive` to `folder` that the media do not have as they are there; give each copy
+    and its place. Raises BackupError."""
+    for number, (member, file) in enumerate(progress(_members(archive), unit="part")):
         if not member.name.startswith(MEDIA):
             continue
-        expected, target = manifest["parts"][member.name], _place(member.name)
-        if target.is_file() and target.stat().st_size == expected["size"]:
-            with open(target, "rb") as there:
+        expected, place = manifest["parts"][member.name], _place(member.name)
+        if place.is_dir():
+            raise BackupError(f"Nothing was replaced: {_shown(str(place))} is a folder.")
+        if place.is_file() and place.stat().st_size == expected["size"]:
+            with open(place, "rb") as there:
                 if _digest(there) == expected["sha256"]:
                     continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(prefix=".", suffix=PART, dir=target.parent)
-        with open(number, "wb") as copy:
-            shutil.copyfileobj(file, copy, CHUNK)
-            os.fchmod(number, settings.FILE_UPLOAD_PERMISSIONS or 0o644)
-        os.utime(name, (member.mtime, member.mtime))
-        yield Path(name), target
+        copy = folder / str(number)
+        with _create(copy) as target:
+            shutil.copyfileobj(file, target, CHUNK)
+            target.seek(0)
+            if _digest(target) != expected["sha256"]:
+                raise BackupError("Nothing was replaced: the archive was changed while it was read.")
+        copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
+        os.utime(copy, (member.mtime, member.mtime))
+        yield copy, place
 
 
 def _after(manifest: dict[str, Any]) -> list[str]:
@@ -429,8 +577,11 @@ def _replace(database: Path, after: Iterable[str]) -> None:
     """Replace our database by that of the file, changed by the statements `after`, in one transaction."""
     if connection.vendor == "sqlite":
         plain = database.with_suffix(".sqlite3")
-        with gzip.open(database) as packed, _create(plain) as target:
-            shutil.copyfileobj(packed, target, CHUNK)
+        try:
+            with gzip.open(database) as packed, _create(plain) as target:
+                shutil.copyfileobj(packed, target, CHUNK)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise BackupError(f"Nothing was replaced: {database.name} cannot be unpacked: {error}") from None
         database.unlink()
         ours: Any = connection.copy()
         try:

@@ -1,8 +1,9 @@
 """A shared cache that may be lost: requests get slower by a moment, and never fail for it."""
 
+import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
@@ -74,8 +75,50 @@ def _or_in_memory(name: str) -> Callable[..., Any]:
     return operation
 
 
+class JsonSerializer:
+    """Values as JSON text, an integer therefore as its digits, which Redis can increment.
+
+    Django's own serializer unpickles what it reads, so whoever can write to the server could run code in
+    every process that reads from it.
+    """
+
+    def dumps(self, value: Any) -> bytes:
+        """Return `value` as JSON. Raises TypeError if JSON cannot express it."""
+        return json.dumps(value).encode()
+
+    def loads(self, data: bytes) -> Any:
+        """Return the value. Raises ValueError if `data` is not JSON."""
+        try:
+            return json.loads(data)
+        except RecursionError:
+            raise ValueError("the JSON is nested too deeply") from None
+
+
+class RedisClient(django_redis.RedisCacheClient):
+    """A client for which a value that it cannot read or write is absent, as an evicted one is."""
+
+    def get(self, key: str, default: Any) -> Any:
+        try:
+            return super().get(key, default)
+        except ValueError:  # written by something else than JsonSerializer
+            return default
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        absent = object()
+        found = ((key, self.get(key, absent)) for key in keys)
+        return {key: value for key, value in found if value is not absent}
+
+    def set(self, key: str, value: Any, timeout: int | None) -> None:
+        try:
+            super().set(key, value, timeout)
+        except TypeError:  # such as the objects in which django-unfold keeps search results
+            self.delete(key)
+
+
 class RedisCache(django_redis.RedisCache):
     """Django's cache in Redis or Valkey; while the server does not answer, each process has its own.
+
+    Values are stored as JSON: a tuple is read back as a list. A value that JSON cannot express is not stored.
 
     What is changed meanwhile does not reach the server. So it is for counters and for values whose key
     says which version they are, not for what has to be taken out again.
@@ -83,6 +126,7 @@ class RedisCache(django_redis.RedisCache):
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
         super().__init__(server, params)
+        self._class = RedisClient
         # A connection that the server closed while nobody looked is made anew once; who is late is not
         # asked again.
         self._options: dict[str, Any] = {
@@ -90,6 +134,7 @@ class RedisCache(django_redis.RedisCache):
             "socket_timeout": WITHIN,
             "retry": Retry(NoBackoff(), 1, (ConnectionError,)),
             **params.get("OPTIONS", {}),
+            "serializer": JsonSerializer,
         }
         # Django makes one of these for every thread.
         self.server = _servers.setdefault(str(server), _Server())

@@ -42,16 +42,24 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
                 ip_network(cidr.strip(), strict=name == "TRUSTED_PROXIES")  # gunicorn is
             except ValueError:
                 messages.append(Error(f"{name} holds {cidr!r}, which is no network.", id="jobsite.E002"))
-    try:
-        parse_rate(settings.RATE_LIMIT)
-    except ImproperlyConfigured as error:
-        messages.append(Error(str(error), id="jobsite.E003"))
+    for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE"):
+        try:
+            parse_rate(getattr(settings, name), name)
+        except ImproperlyConfigured as error:
+            messages.append(Error(str(error), id="jobsite.E003"))
     if not 1 <= settings.PAGE_SIZE_MAX <= 1000:
         messages.append(
             Error(f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; allowed is 1 to 1000.", id="jobsite.E004")
         )
     if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
         messages.append(Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005"))
+    for name, pattern, allowed in (
+        ("API_LICENSE", r"[-+.A-Za-z0-9() ]*", "an SPDX expression such as CC-BY-4.0"),
+        ("API_CONTACT", r"|[^\s@/]+@[^\s@/]+", "an e-mail address"),
+    ):
+        value = getattr(settings, name)
+        if not re.fullmatch(rf"https?://\S+|{pattern}", value):
+            messages.append(Error(f"{name} is {value!r}; allowed is {allowed} or a URL.", id="jobsite.E020"))
     for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
         try:
             date.fromisoformat(getattr(settings, name) or "2000-01-01")
@@ -72,6 +80,27 @@ def settings_are_sane(**kwargs: Any) -> list[CheckMessage]:
                     id="jobsite.E010",
                 )
             )
+    if not re.search("locmem|dummy|jobsite.cache", settings.CACHES["default"]["BACKEND"]):
+        messages.append(
+            Error(
+                "CACHE_URL names a cache whose values are unpickled: who can write there could run code.",
+                hint="Use redis://, rediss:// or valkey://, or leave it out.",
+                id="jobsite.E030",
+            )
+        )
+    for key in filter(None, (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS)):
+        if len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY:
+            messages.append(
+                Error(
+                    "BACKUP_KEY and BACKUP_KEY_FALLBACKS must be 50 random characters or more each, and "
+                    "not SECRET_KEY.",
+                    hint="""python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one.""",
+                    id="jobsite.E031",
+                )
+            )
+            break
+    if settings.BACKUP_KEY_FALLBACKS and not settings.BACKUP_KEY:
+        messages.append(Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032"))
     messages.extend(_folders())
     return messages
 
@@ -226,11 +255,19 @@ def _places() -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def content_is_deliberate(**kwargs: Any) -> list[CheckMessage]:
     """What is in the database from the start or from the demo, and must not meet applicants. Says nothing
-    where there is no database yet."""
+    where there is no database yet, and makes none."""
+    if not is_database_made():
+        return []
     try:
         return [*_consent(), *_accounts(), *_retention()]
     except DatabaseError:
         return []
+
+
+def is_database_made() -> bool:
+    """Whether there is a database to connect to, as far as its address tells: SQLite would make a file."""
+    database = settings.DATABASES["default"]
+    return "sqlite" not in database["ENGINE"] or os.path.exists(database["NAME"])
 
 
 def _consent() -> list[CheckMessage]:

@@ -7,20 +7,22 @@ from typing import Any
 import nh3
 
 # What a text may hold (docs/decisions.md #11).
-_BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
+BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
+TAGS = BLOCKS | {"strong", "b", "em", "i", "u", "a"}
+DROPPED_WITH_CONTENT = {
+    "script",
+    "style",
+    "iframe",
+    "object",
+    "embed",
+    "template",
+    "noscript",
+    "svg",
+    "math",
+}
 _CLEANER = nh3.Cleaner(
-    tags=_BLOCKS | {"strong", "b", "em", "i", "u", "a"},
-    clean_content_tags={
-        "script",
-        "style",
-        "iframe",
-        "object",
-        "embed",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-    },
+    tags=TAGS,
+    clean_content_tags=DROPPED_WITH_CONTENT,
     attributes={"a": {"href"}, "*": set()},  # unsaid, lang and title would stay on everything
     url_schemes={"http", "https", "mailto", "tel"},
     url_relative="deny",  # texts are shown on other sites, where such a link leads elsewhere
@@ -58,7 +60,7 @@ class _TextCollector(HTMLParser):
         self.parts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag in _BLOCKS:
+        if tag in BLOCKS:
             self.parts.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
@@ -89,11 +91,11 @@ class _LineCollector(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         if tag == "li":
             self.lines.append([_BULLET])
-        elif tag in _BLOCKS and self.lines[-1] != [_BULLET]:  # the paragraph in an item is its first line
+        elif tag in BLOCKS and self.lines[-1] != [_BULLET]:  # the paragraph in an item is its first line
             self.lines.append([])
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS:
+        if tag in BLOCKS:
             self.lines.append([])
 
     def handle_data(self, data: str) -> None:

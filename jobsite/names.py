@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.db import IntegrityError, transaction
 
-ATTEMPTS = 3
+ATTEMPTS = 20  # of so many who begin together, the last one needs them all
 Made = TypeVar("Made")
 
 

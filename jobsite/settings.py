@@ -5,6 +5,7 @@ Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
 """
 
 import os
+import sys
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,8 +60,9 @@ def _unsafe() -> list[str]:
     return found
 
 
-if _found := _unsafe():
-    raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *_found]))
+UNSAFE = _unsafe()
+if UNSAFE and sys.argv[1:2] != ["doctor"]:  # which reports it, with the rest
+    raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *UNSAFE]))
 SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # never leaves loopback
 
 ROOT_URLCONF = "jobsite.urls"
@@ -94,8 +96,9 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "jobsite.headers.Headers",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "jobsite.static_files.WhiteNoiseMiddleware",
     "jobsite.api.cors.CorsMiddleware",
+    "jobsite.api.times.TimeZoneMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
@@ -106,6 +109,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "applications.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # last, as it asks
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
@@ -219,6 +223,7 @@ _CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") 
 CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.cache.RedisCache"
+    CACHES["default"]["VERSION"] = 2  # keys of releases that stored pickles are neither read nor changed
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
@@ -234,6 +239,7 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
+WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /robots.txt
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
 
@@ -290,18 +296,22 @@ else:  # where the single settings are deprecated
     }
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
 
-# Failed sign-ins, by password in a page or for a token: so many for an account from an address, then 429.
+# Failed sign-ins, by password or by code, in a page or for a token: so many for an account from an address,
+# then 429.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 # Posts of passwords and codes from an address, to pages and for tokens, while RATE_LIMIT is on.
 SIGN_IN_RATE = env.str("SIGN_IN_RATE", "20/min")
+# Mails to one account with a link for a new password, whoever asks for them; apart from RATE_LIMIT.
+RESET_MAIL_RATE = env.str("RESET_MAIL_RATE", "3/hour")
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
+AXES_HANDLER = "applications.lockout.Handler"
 AXES_CLIENT_IP_CALLABLE = "applications.lockout.address"
 AXES_USERNAME_CALLABLE = "applications.lockout.name"
 AXES_LOCKOUT_CALLABLE = "applications.lockout.refuse"
@@ -313,6 +323,8 @@ AXES_CLIENT_STR_CALLABLE = "jobsite.logs.network"  # what its log lines say abou
 # A second factor, passkeys and OpenID Connect: packages of the extra `sso`, in jobsite/sign_in.py.
 SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required of whoever enters the workplace
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+# Domains whose addresses count as verified where the provider does not say whether they are.
+OIDC_EMAIL_DOMAINS = env.list("OIDC_EMAIL_DOMAINS", default=[])
 OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")  # as the button says it
 if SECOND_FACTOR not in ("off", "optional", "required"):
     raise ImproperlyConfigured(f"SECOND_FACTOR is {SECOND_FACTOR!r}, not off, optional or required.")
@@ -322,9 +334,12 @@ if SECOND_FACTOR != "off" or OIDC_ISSUER:
             "SECOND_FACTOR and OIDC_ISSUER need more packages: pip install -r requirements-sso.txt"
         )
     INSTALLED_APPS += ["allauth", "allauth.account"]
-    MIDDLEWARE[-1:-1] = ["allauth.account.middleware.AccountMiddleware", "jobsite.sign_in.SecondFactorGate"]
+    MIDDLEWARE[-2:-2] = ["allauth.account.middleware.AccountMiddleware", "jobsite.sign_in.SecondFactorGate"]
     LOGIN_URL = "account-login"
     ACCOUNT_ADAPTER = "jobsite.sign_in.AccountAdapter"
+    # Theirs count codes by account, so whoever knows the password could lock the owner out; SIGN_IN_RATE
+    # and AXES_* count them here.
+    ACCOUNT_RATE_LIMITS = False
     ACCOUNT_EMAIL_VERIFICATION = "none"  # addresses are kept by whoever manages accounts
 if SECOND_FACTOR != "off":
     INSTALLED_APPS += ["django.contrib.humanize", "allauth.mfa"]
@@ -335,13 +350,15 @@ if SECOND_FACTOR != "off":
     MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
     MFA_FORMS = {
         "add_webauthn": "jobsite.sign_in.AddPasskeyForm",
+        "authenticate": "jobsite.sign_in.CodeForm",
+        "reauthenticate": "jobsite.sign_in.CodeConfirmForm",
         "authenticate_webauthn": "jobsite.sign_in.PasskeyForm",
         "login_webauthn": "jobsite.sign_in.PasskeyLoginForm",
         "reauthenticate_webauthn": "jobsite.sign_in.PasskeyConfirmForm",
     }
 if OIDC_ISSUER:
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
-    SOCIALACCOUNT_ADAPTER = "jobsite.sign_in.OidcAdapter"
+    SOCIALACCOUNT_ADAPTER = "jobsite.openid.OidcAdapter"
     SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to this site only, by its content security policy
     SOCIALACCOUNT_PROVIDERS = {
         "openid_connect": {
@@ -352,11 +369,7 @@ if OIDC_ISSUER:
                     "name": OIDC_NAME,
                     "client_id": env.str("OIDC_CLIENT_ID"),
                     "secret": env.str("OIDC_CLIENT_SECRET"),
-                    # domains whose addresses count as verified where the provider does not say so
-                    "settings": {
-                        "server_url": OIDC_ISSUER,
-                        "verified_email": env.list("OIDC_EMAIL_DOMAINS", default=[]),
-                    },
+                    "settings": {"server_url": OIDC_ISSUER},
                 }
             ],
         }
@@ -375,6 +388,7 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # other names below this one are for their own operators to decide about,
     "security.W021",  # and the browsers' lists are hard to leave
     "security.W008",  # the proxy that ends TLS redirects: this service never sees such a request
+    "mail.E001",  # of Django 6.1: a site without mail gets the warning of jobsite/checks.py
 ]
 if django.VERSION < (6, 1):  # where it is the default
     SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
@@ -392,10 +406,16 @@ APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purg
 # Who was erased, by marks that name nobody, for `restore` to erase again: outside the database, and kept
 # where the backups are.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
+# Signs what `backup` writes; `restore` then takes nothing else. Earlier keys verify, and sign nothing.
+BACKUP_KEY = env.str("BACKUP_KEY", "")
+BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", default=[])]
 BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # public answers kept per process; 0 keeps none
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of narrowed and sorted lists kept per process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
+# What the OpenAPI document says to developers: the licence of the data, and whom to ask.
+API_LICENSE = env.str("API_LICENSE", "")  # an SPDX expression or a URL; empty: all rights reserved
+API_CONTACT = env.str("API_CONTACT", "")  # an e-mail address or a URL
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
 V0_1_SUNSET_AT = env.str("V0_1_SUNSET_AT", "")
 
@@ -403,10 +423,13 @@ CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=["*"])
 CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
 if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
-CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json)(/|$)"
-CORS_ALLOW_HEADERS = [*default_headers, "if-none-match"]
+CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media)(/|$)"
+CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "traceparent", "x-request-id"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
-CORS_EXPOSE_HEADERS = ["Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset"]
+CORS_EXPOSE_HEADERS = [
+    "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
+    "Time-Zone", "WWW-Authenticate", "X-Request-ID",
+]  # fmt: skip
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],

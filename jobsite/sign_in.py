@@ -1,47 +1,60 @@
-"""A second factor, passkeys and OpenID Connect, by django-allauth; imported only where they are switched on.
+"""A second factor and passkeys, by django-allauth. Imported where one is switched on, or OpenID Connect is
+(jobsite/openid.py).
 
 The pages are allauth's in the site's own look (templates/allauth), at the addresses in applications/pages.py;
 signing in by name and password stays Django's, with django-axes before it.
 """
 
-import logging
 import time
-import unicodedata
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode
 
-from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.internal import flows, stagekit
 from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.account.models import Login
+from allauth.account.signals import authentication_step_completed
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.auth import get_user_model
+from django.contrib.auth import logout
+from django.contrib.auth.signals import user_login_failed
+from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
 from django.urls import reverse
+from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
-from requests import RequestException
 
 from jobsite.api import addresses
 
-logger = logging.getLogger(__name__)
-
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
+WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # in a row, in one session
 FRESH = 300  # seconds in which nobody is asked to prove again who they are
+
+
+@receiver(authentication_step_completed)
+def rotate_session_key(request: HttpRequest, **kwargs: Any) -> None:
+    """Give the session a new key whenever it gains a proof (password, second factor, provider), so that a
+    copy of the old cookie gains nothing. The row of the old key is deleted."""
+    request.session.cycle_key()
+
 
 if HAS_FACTORS:
     from allauth.mfa.adapter import get_adapter as get_mfa_adapter
+    from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
     from allauth.mfa.models import Authenticator
     from allauth.mfa.signals import authenticator_added
+    from allauth.mfa.stages import AuthenticateStage
     from allauth.mfa.utils import is_mfa_enabled
     from allauth.mfa.webauthn import forms as webauthn
+    from fido2.utils import websafe_decode
+    from fido2.webauthn import CollectedClientData
 
     @receiver(authenticator_added)
     def count_as_used(request: HttpRequest, user: Any, authenticator: Any, **kwargs: Any) -> None:
@@ -49,14 +62,43 @@ if HAS_FACTORS:
         if authenticator.type != Authenticator.Type.RECOVERY_CODES:
             record_authentication(request, user, "mfa", type=authenticator.type)
 
+    class CodeStage(AuthenticateStage):
+        """A sign-in that waits for its second factor; it remembers the password that started it."""
+
+        def handle(self) -> Any:
+            self.login.state["password"] = self.login.user.get_session_auth_hash()
+            return super().handle()
+
+    class CountedCode:
+        """A form with a code, of an app or of the recovery codes."""
+
+        def clean_code(self: Any) -> Any:
+            with counted(context.request, self.user):
+                return super().clean_code()  # type: ignore[misc]
+
+    class CodeForm(CountedCode, AuthenticateForm):
+        pass
+
+    class CodeConfirmForm(CountedCode, ReauthenticateForm):
+        pass
+
     class Guarded:
-        """What is posted as a credential and is none is a mistake in a form, not a failure of the server."""
+        """A form with a credential of a passkey. A malformed one is an error of the form, never a 500."""
 
         def full_clean(self: Any) -> None:
             try:
                 super().full_clean()  # type: ignore[misc]
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
+
+        def clean_credential(self: Any) -> Any:
+            """Compare the origin exactly: python-fido2 accepts every port, and subdomains too."""
+            credential = self.cleaned_data["credential"]
+            client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
+            if client.origin != addresses.own_origin(context.request):
+                raise get_mfa_adapter().validation_error("incorrect_code")
+            clean = getattr(super(), "clean_credential", lambda: credential)
+            return clean()
 
     class AddPasskeyForm(Guarded, webauthn.AddWebAuthnForm):
         pass
@@ -100,6 +142,46 @@ def start_over(request: HttpRequest) -> None:
         stagekit.clear_login(request)
 
 
+def is_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """`view` of a sign-in that waits for its second factor. A sign-in whose password was changed since, or
+    whose account was deactivated or deleted, is ended first."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if login := stagekit.unstash_login(request, peek=True):
+            user: Any = login.user
+            if not (
+                user
+                and user.is_active
+                and constant_time_compare(login.state.get("password", ""), user.get_session_auth_hash())
+            ):
+                stagekit.clear_login(request)
+        return view(request, *args, **kwargs)
+
+    return answer
+
+
+@contextmanager
+def counted(request: HttpRequest, user: Any) -> Iterator[None]:
+    """Count a ValidationError from the block as a failed sign-in of `user` from this address, in
+    django-axes, and end the session after five in a row. Other addresses are not affected, so whoever
+    knows the password cannot lock the owner out."""
+    credentials = {"username": user.get_username()}
+    if not AxesProxyHandler.is_allowed(request, credentials):
+        request.axes_locked_out, request.axes_credentials = True, credentials  # type: ignore[attr-defined]
+        raise get_adapter().validation_error("too_many_login_attempts")
+    try:
+        yield
+    except ValidationError:
+        user_login_failed.send(sender=__name__, credentials=credentials, request=request)
+        request.session[WRONG_CODES] = request.session.get(WRONG_CODES, 0) + 1
+        if request.session[WRONG_CODES] >= WRONG_CODES_MAX:
+            logout(request)
+            raise ImmediateHttpResponse(HttpResponseRedirect(reverse("account-login"))) from None
+        raise
+    request.session.pop(WRONG_CODES, None)
+
+
 def is_proved(request: HttpRequest) -> bool:
     """Whether whoever is signed in has shown more than a password."""
     methods = {record["method"] for record in get_authentication_records(request, request.user)}
@@ -125,6 +207,31 @@ def about_factors(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
     return answer
 
 
+def about_removal(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """`view` that removes a factor, for those who confirmed one in this session in the last FRESH seconds.
+    The sign-in itself is not enough: the browser may be left open."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        confirmed = (
+            record
+            for record in get_authentication_records(request, request.user)
+            if record["method"] == "mfa" and record.get("reauthenticated")
+        )
+        is_fresh = any(time.time() - record["at"] <= FRESH for record in confirmed)
+        if request.user.is_authenticated and has_factor(request.user) and not is_fresh:
+            return ask_for_factor(request, reverse("mfa_index"))
+        return view(request, *args, **kwargs)
+
+    return about_factors(answer)
+
+
+def lacks_factor(request: HttpRequest) -> bool:
+    """Whether whoever is signed in needs a second factor and has shown none."""
+    user = request.user
+    return user.is_authenticated and not is_proved(request) and needs_factor(user)
+
+
 def elsewhere(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The admin's own `login`, which signs nobody in: a password is enough for it, whoever is there."""
 
@@ -139,19 +246,21 @@ def elsewhere(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
 class SecondFactorGate:
     """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for
-    it, whoever has none is led to set one up. An identity provider sees to its own."""
+    it, whoever has none is led to set one up. An identity provider sees to its own.
+
+    For internal lists and files, jobsite.api.permissions.lacks_factor asks the request the same.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.lacks_factor = partial(lacks_factor, request)  # type: ignore[attr-defined]
         path = request.path_info
         if not path.startswith("/admin/") or path in ("/admin/login/", "/admin/logout/"):
             return self.get_response(request)
         user: Any = request.user
-        if not (user.is_authenticated and user.is_staff):
-            return self.get_response(request)
-        if is_proved(request) or not needs_factor(user):
+        if not (user.is_staff and lacks_factor(request)):
             return self.get_response(request)
         if not has_factor(user):
             messages.info(request, _("The workplace asks for a second factor: an app or a passkey."))
@@ -166,6 +275,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         return reverse("admin:index" if request.user.is_staff else "account")
 
+    def get_login_stages(self) -> list[str]:
+        own = {"allauth.mfa.stages.AuthenticateStage": "jobsite.sign_in.CodeStage"}
+        return [own.get(path, path) for path in super().get_login_stages()]
+
     def get_client_ip(self, request: HttpRequest) -> str:
         return addresses.client(request) or "unknown"
 
@@ -178,64 +291,3 @@ class AccountAdapter(DefaultAccountAdapter):
                     *args: Any, **kwargs: Any) -> None:  # fmt: skip
         if message_template != "account/messages/logged_in.txt":
             super().add_message(request, level, message_template, *args, **kwargs)
-
-
-class OidcAdapter(DefaultSocialAccountAdapter):
-    """Lets in who has an account here already: the first time by an e-mail address that the provider has
-    verified and that one active account alone has, from then on by the provider's own name for the person.
-    Accounts, roles and rights are given here only."""
-
-    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        return False
-
-    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        data = sociallogin.account.extra_data
-        subjects = {part.get("sub") for part in (data.get("userinfo"), data.get("id_token")) if part}
-        if len(subjects) > 1:  # OpenID Connect Core 5.3.2: an answer about somebody else
-            raise ImmediateHttpResponse(refuse(request))
-        if sociallogin.is_existing:
-            return
-        user = self.named(sociallogin)
-        if user is None:
-            raise ImmediateHttpResponse(refuse(request))
-        sociallogin.connect(request, user)
-
-    def named(self, sociallogin: Any) -> Any:
-        """The account that the provider's verified e-mail address stands for, unless it is somebody's already
-        by another name: addresses are handed on, names are not."""
-        for each in sociallogin.email_addresses:
-            if each.verified is not True:
-                continue
-            users = [
-                user
-                for user in get_user_model().objects.filter(email__iexact=each.email, is_active=True)
-                if _folded(user.email) == _folded(each.email)
-            ]
-            from allauth.socialaccount.models import SocialAccount  # installed only with a provider
-
-            if len(users) == 1 and not SocialAccount.objects.filter(user=users[0]).exists():
-                return users[0]
-        return None
-
-
-def reachable(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """`view` of the identity provider, or a page that says that it does not answer."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except RequestException as error:
-            logger.error("The identity provider does not answer: %s.", type(error).__name__)
-            context = {"heading": _("No answer"), "oidc_name": settings.OIDC_NAME}
-            return render(request, "registration/stranger.html", context, status=503)
-
-    return answer
-
-
-def refuse(request: HttpRequest) -> HttpResponse:
-    return render(request, "registration/stranger.html", {"heading": _("No access")}, status=403)
-
-
-def _folded(email: str) -> str:
-    return unicodedata.normalize("NFKC", email).casefold()

@@ -10,6 +10,7 @@ from rest_framework.routers import SimpleRouter
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
 from applications.lockout import limited
+from applications.pages import password_in_admin
 from jobsite.admin import view_on_site
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
@@ -28,6 +29,7 @@ v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
 admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # before its urls are read
+admin.site.password_change = limited(password_in_admin)  # type: ignore[method-assign]
 if "allauth" in settings.INSTALLED_APPS:  # whoever has a second factor is asked for it on the account pages
     from allauth.account.decorators import secure_admin_login
 

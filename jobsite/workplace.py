@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.messages.storage import default_storage
 from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
@@ -15,6 +16,9 @@ from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import pgettext
 from unfold.admin import ModelAdmin, TabularInline
+
+from jobsite.moments import MomentsAdmin
+from jobsite.names import attempted
 
 
 class NamedRow(forms.ModelForm):
@@ -50,7 +54,17 @@ class CheckedIds:
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         self._check(request, request.GET)
         self._check(request, request.POST)
-        return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
+        view = super().changeform_view  # type: ignore[misc]
+        if request.method != "POST":
+            return view(request, *args, **kwargs)
+
+        def post() -> Any:
+            request._messages = default_storage(request)  # type: ignore[attr-defined] # none of a failed attempt
+            return view(request, *args, **kwargs)
+
+        # A form is checked before it is written. Where a colleague took the same name or deleted what was
+        # chosen between the two, it is checked again, and says so.
+        return attempted(post)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         if "\0" in object_id:  # where ids are text, PostgreSQL takes none
@@ -66,7 +80,7 @@ class CheckedIds:
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
-class WorkplaceAdmin(CheckedIds, ModelAdmin):
+class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
     """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
 
     warn_unsaved_form = True
@@ -94,7 +108,7 @@ class WorkplaceAdmin(CheckedIds, ModelAdmin):
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 
 
-class RowsInline(TabularInline):
+class RowsInline(MomentsAdmin, TabularInline):
     """Rows without a line above each that repeats what is in it."""
 
     form: Any = NamedRow

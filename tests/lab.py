@@ -38,6 +38,8 @@ RATE = 10  # writes a second
 POOL, OUT = 40, 25  # copies that the writer publishes and withdraws; of them published at most
 RENAMED = 40  # vacancies that it renames
 NAME, PASSWORD = "recruiter@jobs.test", "only-of-this-lab-9"
+APPLICANT = "applicant@jobs.test"
+OF_APPLICATION = ("status", "is_spontaneous", "history")  # keys of an application beside its vacancy's
 ENV = {
     "SECRET_KEY": "only-for-this-laboratory-0123456789" * 2,
     "ALLOWED_HOSTS": "jobs.test,127.0.0.1",
@@ -207,6 +209,7 @@ class Truth:
     def __init__(self) -> None:
         from django.utils import timezone
 
+        from applications.models import Application
         from vacancies.models import Vacancy, VacancyOption
 
         self.pool = pool()
@@ -216,6 +219,7 @@ class Truth:
         for path, verbs, query in (
             ("/v1/vacancies", "external", {}),
             ("/v1/vacancies/hot", "external hot", {}),
+            ("/v1/vacancies/internal", "internal", {}),
             ("/v1/vacancies/hot/internal", "internal hot", {}),
             ("/v0.1/vacancies", "external", {}),
             ("/v0.1/vacancies/internal", "internal", {}),
@@ -232,7 +236,10 @@ class Truth:
             self.lists.append(List(path, query, base, set(own.values_list("pk", flat=True))))
         self.singles = ids = self.lists[0].base
         half = RENAMED // 2
-        self.renamed = list(dict.fromkeys([*ids[:half], *ids[:: max(1, len(ids) // half)]]))
+        mine = Application.objects.filter(user__username=APPLICANT).newest_first()
+        self.applied = list(mine.values_list("vacancy", flat=True))
+        applied = set(self.applied).intersection(ids)
+        self.renamed = list(dict.fromkeys([*applied, *ids[:half], *ids[:: max(1, len(ids) // half)]]))
         self.saved = [pk for pk in ids[half : 4 * half] if pk not in self.renamed][:5]  # for a recruiter
         touched = Vacancy.objects.filter(pk__in=[*self.pool, *self.renamed])
         self.versions = [Version((), dict(touched.values_list("pk", "title")))]
@@ -244,6 +251,7 @@ class Truth:
         self.options = [(row[0], row[1:]) for row in own_options]
         self.items: dict[tuple, int] = {}
         self.forms: dict[str, bytes] = {}
+        self.applications: list[tuple[Any, ...]] = []  # what an applicant's own list adds to its vacancies
 
     def age(self, fits: Callable[[Version], bool], asked: float, answered: float) -> float | None:
         """Seconds for which the newest version that `fits` had been replaced when it was asked for; None
@@ -258,20 +266,27 @@ class Truth:
     def judge(self, what: tuple, body: bytes, asked: float, answered: float) -> float:
         """Return how old the body is, in seconds; raises AssertionError with what is wrong about it."""
         kind, *about = what
-        if kind in ("form", "mine"):  # which nobody changes, but for titles
+        if kind == "form":  # which nobody changes, but for the title
             body = re.sub(rb" [#*][0-9]+", b"", body)
-            assert self.forms.setdefault(about[0] if about else kind, body) == body, f"the {kind} changed"
+            assert self.forms.setdefault(about[0], body) == body, "the form changed"
             return 0.0
         found = json.loads(body)
-        items: list[dict[str, Any]] = {"single": [found["data"]], "page": found["data"]}.get(kind, [])
+        items: list[dict[str, Any]] = [found["data"]] if kind == "single" else found["data"]
+        items = [] if kind == "filters" else items
         api = "/v1/"
-        if kind == "page":
+        if kind == "mine":
+            # The vacancies are judged as those of the other lists are: as they are now (interface 2.7).
+            assert [item["id"] for item in items] == self.applied, "other applications"
+            own = [tuple(item.pop(key, None) for key in OF_APPLICATION) for item in items]
+            self.applications = self.applications or own
+            assert self.applications == own, f"the applications changed: {own}"
+        elif kind == "page":
             each, size, number = about
             api = "" if "fields" in each.query else each.path[:4]
             shown = [item["id"] for item in items], found["links"], found["meta"]
         elif kind == "filters":
             counted = {(f["keyword"], o["value"]): o["count"] for f in found["data"] for o in f["options"]}
-        else:
+        elif kind == "single":
             assert items[0]["id"] == about[0], f"another id: {items[0]['id']}"
 
         def fits(version: Version) -> bool:
@@ -333,7 +348,7 @@ def fill(env: dict[str, str], count: int) -> str:
     pool()
     User.objects.filter(username=NAME).delete()
     User.objects.create_superuser(NAME, password=PASSWORD)
-    applicant = User.objects.get_or_create(username="applicant@jobs.test")[0]
+    applicant = User.objects.get_or_create(username=APPLICANT)[0]
     for vacancy in Vacancy.objects.published(at=timezone.now()).external().order_by("pk")[:3]:
         if not vacancy.applications.filter(user=applicant).exists():
             receive(user=applicant, vacancy=vacancy, at=timezone.now())

@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from tests.servers import free_port
 
@@ -65,10 +66,42 @@ class Instance:
                 try:
                     urllib.request.urlopen(f"{url}/v1/filters", timeout=5).close()
                     break
-                except (urllib.error.URLError, ConnectionError):
+                except OSError:  # refused, or too slow to answer at a busy moment
                     assert time.monotonic() < deadline, "the service did not come up"
                     time.sleep(0.1)
             yield url
         finally:
             server.terminate()
             server.wait(timeout=20)
+
+
+@contextmanager
+def answering(routes: dict[str, tuple[int, dict[str, str], bytes]]) -> Iterator[tuple[str, list[str]]]:
+    """Serve `routes`, (status, headers, body) by path with query, and 404 for others. Give the base URL, and
+    the list of the paths that were asked for."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            status, headers, body = routes.get(self.path, (404, {}, b"{}"))
+            self.send_response(status)
+            host = self.headers["Host"]
+            for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
+                self.send_header(name, value.format(host=host))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", seen
+        finally:
+            server.shutdown()
+            thread.join()

@@ -13,6 +13,7 @@ from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
 from django.test import Client
@@ -53,6 +54,7 @@ ROWS: dict[str, Row] = {
     "": dict.fromkeys(METHODS, 302),
     "v1/vacancies": reads(),
     "v1/vacancies/hot": reads(),
+    "v1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v1/vacancies/hot/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v0.1/vacancies": reads(),
     "v0.1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
@@ -66,6 +68,8 @@ ROWS: dict[str, Row] = {
     "docs": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
     "media/<path:name>": reads(404, options=405),
+    "robots.txt": reads(options=405),
+    "favicon.ico": reads(options=405),
     "account/": dict.fromkeys(METHODS, (302, 302, 200, 200)),  # pages know sessions only
     "account/login": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
     "account/logout": dict.fromkeys(("GET", "HEAD", "PUT", "PATCH", "DELETE"), 405) | {"OPTIONS": 200, "POST": 302},
@@ -86,6 +90,7 @@ OF_THE_INTERFACE = sorted(
         for route in workplace.every_route()
         if not route.startswith("admin")
     }
+    | {path.name for path in settings.WHITENOISE_ROOT.iterdir()}  # served at the root of the site
 )
 OF_THE_WORKPLACE = sorted(set(workplace.routes()))
 
@@ -296,7 +301,7 @@ def test_no_cache_is_deceived(world, viewer, suffix):
 @pytest.mark.parametrize("viewer", VIEWERS)
 def test_what_is_somebodys_own_is_kept_by_no_cache(world, viewer):
     internal = HIDDEN["internal"]
-    for path in ("/v1/user/applications", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal",
+    for path in ("/v1/user/applications", "/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal",
                  f"/v1/vacancies/{internal}", f"/v1/vacancies/{internal}/form", f"/v1/vacancies/{internal}/form/schema"):  # fmt: skip
         answer = ask(world.client(viewer), "GET", path)
         assert "no-store" in answer["Cache-Control"], path

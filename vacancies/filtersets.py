@@ -22,6 +22,9 @@ def filter_name(keyword: str) -> str:
     return f"filter[{keyword}]"
 
 
+OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take lists of options
+
+
 def validate_search(text: str) -> None:
     if not 1 <= len(fold(text).split()) <= MAX_WORDS:
         raise ValidationError("No words, or too many.")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -14,23 +14,21 @@ from forms_structure.structure import CONSENT, StructureError
 from forms_structure.vocabulary import Language
 from jobsite.languages import site_language
 from vacancies.models import Brand, Vacancy
-from vacancies.sources import FormRow
+from vacancies.reports import Report as BaseReport
+from vacancies.shapes import Remark
+from vacancies.sources import FormRow, repeated_key
 
 ORIGIN = "import"
-FAULTS_SHOWN = 5
 
 
 @dataclass
-class Report:
+class Report(BaseReport):
     """What an import did, by count and in words."""
 
     created: int = 0  # forms
     updated: int = 0  # forms that only this vacancy uses
     assigned: int = 0  # vacancies that got another form
     unchanged: int = 0  # vacancies
-    refused: int = 0  # rows
-    failed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -42,10 +40,11 @@ class FormImporter:
     left alone; equal forms become one; the same again changes nothing.
 
     `language` is that of forms that do not show theirs; `consent_name` the name of the source's consent
-    box, in whose place ours is served.
+    box, in whose place ours is served; `unescape` as for `vacancies.imports.Importer`.
     """
 
-    def __init__(self, *, language: str = "", consent_name: str = CONSENT) -> None:
+    def __init__(self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False) -> None:
+        self.unescape = unescape
         self.language = language or site_language()
         self.consent_name = consent_name
         self.report = Report()
@@ -56,19 +55,26 @@ class FormImporter:
     def land(self, rows: Iterable[FormRow]) -> None:
         """Give the vacancies of `rows` their forms, a transaction each; `report` says what came of them."""
         for row in rows:
-            try:
-                reading = Reading(row.data, consent_name=self.consent_name)
-            except StructureError as error:
-                some, more = error.messages[:FAULTS_SHOWN], len(error.messages[FAULTS_SHOWN:])
-                self._refuse(row, "; ".join(some) + (f"; and {more} more" if more else ""))
-                continue
-            with transaction.atomic():
-                self._land(row, reading)
+            with self.report.batch():
+                self._land_row(row)
+
+    def _land_row(self, row: FormRow) -> None:
+        if (key := repeated_key(row.data)) is not None:
+            self._refuse(row, Remark(str(key), "repeated_key", "occurs more than once in an object."))
+            return
+        try:
+            reading = Reading(row.data, consent_name=self.consent_name, unescape=self.unescape)
+        except StructureError as error:
+            self._refuse(row, *(Remark(path, "invalid", text) for path, text in error.faults.items()))
+            return
+        with transaction.atomic():
+            self._land(row, reading)
 
     def _land(self, row: FormRow, reading: Reading) -> None:
         vacancy = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
         if vacancy is None:
-            self._refuse(row, "there is no vacancy with this id here; import the vacancies first.")
+            text = "there is no vacancy with this id here; import the vacancies first."
+            self._refuse(row, Remark("", "vacancy", text))
             return
         served = vacancy.served_form
         language = self._language(reading, served)
@@ -79,12 +85,20 @@ class FormImporter:
             self.report.unchanged += 1
             return
         form = self._equal_form(wanted)
+        if served:  # locked: whether a recruiter had a hand in it is read after any save that is under way
+            Form.objects.select_for_update().filter(pk=served.pk).first()
         if form is None and served and self._is_only_for(vacancy, served):
             if lost := operations.lost_names(served, reading.structure):
-                self.report.notes.append(f"{row.name}: “{served}” changed, and lost {', '.join(lost)}")
+                text = f"“{served}” changed, and lost {', '.join(lost)}"
+                self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
             operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
             self._known[wanted] = served.pk
             self.report.updated += 1
+            return
+        locked = Vacancy.objects.select_for_update().filter(pk=vacancy.pk, form=vacancy.form_id)
+        if locked.values_list("pk", flat=True).first() is None:
+            text = "somebody gave the vacancy another form meanwhile; import it again."
+            self._refuse(row, Remark("", "changed", text))
             return
         if form is None:
             name = f"Form of {vacancy.title}"
@@ -125,20 +139,22 @@ class FormImporter:
         )
 
     def _note(self, row: FormRow, reading: Reading, language: str) -> None:
-        notes = list(reading.notes)
+        for path, change in reading.changes:
+            self.report.add("note", row.name, Remark(path, change.code, change.message), id=row.pk)
+        notes = [("form", note) for note in reading.notes]
         ours = ConsentText.objects.current(language).text
         if not reading.has_consent:
-            notes.append(f"no consent box called {self.consent_name}; name that of the source with --consent")
+            text = f"no consent box called {self.consent_name}; name that of the source with --consent"
+            notes.append(("consent", text))
         elif reading.consent != ours:
-            notes.append(f"the consent reads {reading.consent!r} there and {ours!r} here")
-        for note in notes:
+            notes.append(("consent", f"the consent reads {reading.consent!r} there and {ours!r} here"))
+        for code, note in notes:
             if note not in self._noted:  # all forms of one source tend to have the same
                 self._noted.add(note)
-                self.report.notes.append(f"{row.name}: {note}")
+                self.report.add("note", row.name, Remark("", code, note), id=row.pk)
 
-    def _refuse(self, row: FormRow, reason: str) -> None:
-        self.report.refused += 1
-        self.report.failed.append(f"{row.name}: {reason}")
+    def _refuse(self, row: FormRow, *remarks: Remark) -> None:
+        self.report.refuse(row.name, *remarks, id=row.pk)
 
 
 def key(structure: Any, language: str) -> str:

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy, WebURLField
-from vacancies.shapes import ID_MAX, MomentField, TextField
+from vacancies.shapes import ID_MAX, EndField, FlagField, LineField, MomentField, TextField
 from vacancies.validators import validate_video
 from vacancies.vocabulary import Keyword
 
@@ -29,7 +29,7 @@ class _Url(TextField):
 class _Labels(serializers.ListField):
     """Labels in order; a single one as text, as v0.1 has it, and null are understood too."""
 
-    child = TextField(max_length=200, allow_blank=False, allow_null=False)
+    child = LineField(max_length=200, allow_blank=False, allow_null=False)
 
     def __init__(self, max_length: int | None = None) -> None:
         super().__init__(required=False, allow_null=True, max_length=max_length)
@@ -44,41 +44,42 @@ class _Icons(serializers.Serializer):
 
 
 class _Brand(serializers.Serializer):
-    name = TextField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
     description = TextField()
     icons = _Icons(required=False, allow_null=True)
     url = _Url()
 
 
 class _Attachment(serializers.Serializer):
-    name = TextField(max_length=200)
+    name = LineField(max_length=200)
     path = _Url(required=True, allow_null=False, allow_blank=False)
 
 
 class _Recruiter(serializers.Serializer):
     id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
-    name = TextField(max_length=200, required=True, allow_null=False, allow_blank=False)
-    function = TextField(max_length=200)
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    function = LineField(max_length=200)
     email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
-    phone = TextField(max_length=50)
+    phone = LineField(max_length=50)
     image = _Url()
 
 
 class ItemShape(serializers.Serializer):
-    """An item of the interface, v1 or v0.1, as it comes from a source."""
+    """An item of the interface, v1 or v0.1, as it comes from a source. A key that is missing is missing in
+    `validated_data` too: it changes nothing (docs/decisions.md #118)."""
 
     id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
-    title = TextField(max_length=300, required=True, allow_null=False, allow_blank=False)
-    title_internal = TextField(max_length=300)
+    title = LineField(max_length=300, allow_null=False, allow_blank=False)
+    title_internal = LineField(max_length=300)
     slug = TextField()
     brand = _Brand(required=False, allow_null=True)
-    is_hot = serializers.BooleanField(required=False, default=False)
-    is_permanent = serializers.BooleanField(required=False, default=False)
+    is_hot = FlagField()
+    is_permanent = FlagField()
     vars().update(
         {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}
     )
     vars().update({name: _Labels(max_length=1) for name in SINGULAR})
-    location = TextField(max_length=200)
+    location = LineField(max_length=200)
     vars().update({name: TextField() for name in TEXTS})
     image = _Url()
     video = TextField(max_length=1000, validators=[validate_video])
@@ -87,4 +88,6 @@ class ItemShape(serializers.Serializer):
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
     created_at = MomentField()
     updated_at = MomentField()
-    published_at = MomentField()
+    published_at = MomentField(allow_null=True)
+    publish_until = EndField(allow_null=True)
+    closes_at = EndField(allow_null=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import models, transaction
@@ -11,12 +11,13 @@ from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
 from django.utils.translation import gettext_lazy as _
 
+from jobsite.days import days_after
 from jobsite.html import sanitise
 from vacancies.fields import FoldedField, HtmlField, html_fields
 from vacancies.models import Brand, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
-SOON = timedelta(days=7)
+SOON = 7  # days
 # In a title that is public, whatever its name says; words as a whole, in the languages of the workplace.
 INTERNAL_WORDS = (
     "internal", "internal only", "confidential", "not public", "do not publish", "intern gebruik",
@@ -64,7 +65,7 @@ DOUBTS = (
         "hot-ending",
         _("Hot, but ending"),
         _("hot, but gone within a week"),
-        lambda at: Q(is_hot=True, publish_until__lt=at + SOON),
+        lambda at: Q(is_hot=True, publish_until__lt=days_after(at, SOON)),
     ),
     Doubt(
         "permanent-ends",
@@ -110,6 +111,12 @@ def mark(doubt: Doubt) -> str:
 def doubts(vacancy: Vacancy) -> list[Doubt]:
     """What there is to doubt about `vacancy`, wherever it stands; needs `with_doubts()`."""
     return [doubt for doubt in DOUBTS if getattr(vacancy, mark(doubt))]
+
+
+RULES = (
+    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped"),
+    *(doubt.code for doubt in DOUBTS),
+)
 
 
 @dataclass

@@ -95,7 +95,8 @@ def settle(*, at: datetime, step: int = STEP) -> int | None:
         for phase, due in ((Phase.LISTED, is_over), (Phase.AHEAD, Q(publish_from__lte=at))):
             rows = Listing.objects.using("default").filter(due, phase=phase).values("pk")[:step]
             next_phase = Case(When(is_over, then=Value(Phase.OVER)), default=Value(Phase.LISTED))
-            moved += Listing.objects.filter(pk__in=rows).update(phase=next_phase)
+            # `due` once more: a row that somebody changed while this waited for it was read before that.
+            moved += Listing.objects.filter(due, phase=phase, pk__in=rows).update(phase=next_phase)
         if moved:
             # Another number even where the clock is behind that of who did it before.
             settled = Greatest(F("settled") + 1, Value(microseconds(at)))

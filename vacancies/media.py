@@ -25,7 +25,7 @@ from whitenoise.middleware import WhiteNoiseFileResponse
 from whitenoise.responders import StaticFile
 
 from jobsite.api import caching
-from jobsite.api.permissions import is_insider, is_protected
+from jobsite.api.permissions import is_insider, is_protected, lacks_factor
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, Version
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
@@ -106,7 +106,7 @@ def _beyond(request: HttpRequest, published: VacancyQuerySet) -> Iterator[Vacanc
         yield published.internal()
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
-    if _is_colleague(request.user):
+    if _is_colleague(request.user) and not lacks_factor(request):
         yield Vacancy.objects.workable_by(request.user)
 
 
@@ -137,6 +137,7 @@ def media(request: HttpRequest, name: str) -> Any:
         response["ETag"] = file.etag  # made as nginx makes it
         response["X-Accel-Redirect"] = quote(f"{settings.X_ACCEL_PREFIX}{name}")
     else:
+        caching.compare_weakly(request.META, file.etag)
         answer = file.get_response(request.method, request.META)
         response = WhiteNoiseFileResponse(answer.file or (), status=int(answer.status))
         del response["Content-Type"]

@@ -171,7 +171,8 @@ def _decide(
 def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
     """Return a new draft with the content of `vacancy`, and without its dates."""
     with transaction.atomic():
-        copy = Vacancy.objects.get(pk=vacancy.pk)
+        # Locked, so that its texts and its parts are those of one save.
+        copy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         copy.pk, copy._state.adding = None, True
         copy.title = _("Copy of %(title)s") % {"title": vacancy.title}
         copy.title = copy.title[: Vacancy._meta.get_field("title").max_length]
@@ -273,10 +274,19 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
 
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
     """Let every vacancy that carries one of `others`, options of the same filter, carry `into` in its
-    place, and delete them; return how many vacancies that were."""
+    place, and delete them; return how many vacancies that were. Raises a ValidationError where `into` was
+    merged or deleted meanwhile."""
     gone = [option.pk for option in others]
     with transaction.atomic():
         links = VacancyOption.objects.filter(option__in=gone)
+        # Locked in the order of whoever saves a vacancy: the vacancy, then the options, at the commit. From
+        # then on nobody can choose an option that is deleted below.
+        carriers = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
+        list(carriers.order_by("pk").select_for_update().values_list("pk", flat=True))
+        options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
+        if into.pk not in options.values_list("pk", flat=True):
+            text = _("“%(option)s” was deleted or merged meanwhile: nothing was done.")
+            raise ValidationError(text % {"option": into})
         vacancies = set(links.values_list("vacancy", flat=True))
         carrying = VacancyOption.objects.filter(option=into).values("vacancy")
         links.filter(vacancy__in=carrying).delete()

@@ -33,6 +33,7 @@ DOCUMENT_RULE = _(
     "or an image."
 )
 INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is unpacked
+DIRECTORY_BYTES_MAX = 1024 * 1024  # of the list of its parts: about 10,000 of them
 
 # Whoever opens an image anywhere in this process: beyond that it is an error, before anything is decoded.
 Image.MAX_IMAGE_PIXELS = IMAGE_PIXELS_MAX
@@ -196,13 +197,38 @@ def _is_old_office(stream: str) -> Callable[[File], bool]:
     return check
 
 
+class _Limited:
+    """A file of which `left` more bytes can be read. Raises a ValidationError beyond that.
+
+    zipfile parses as many entries as the central directory holds, whatever the end record, which may be
+    forged or of zip64, says about their number. What it cannot read it cannot parse.
+    """
+
+    def __init__(self, file: File, left: int) -> None:
+        self.file, self.left = file, left
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        content = self.file.read(self.left + 1 if size < 0 else min(size, self.left + 1))
+        self.left -= len(content)
+        if self.left < 0:
+            raise ValidationError(
+                _("This document has too many parts: save it again in an office program."),
+                code="document_parts",
+            )
+        return content
+
+
 def _part(file: File, name: str) -> bytes:
-    """The beginning of one part of a packed file; empty where it has none. Nothing else is unpacked."""
+    """The beginning of one part of a packed file; empty where it has none. Nothing else is unpacked. Raises
+    a ValidationError if it has too many parts, or macros."""
     file.seek(0)
     if file.read(4) != b"PK\x03\x04":
         return b""
+    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
     try:
-        with ZipFile(file) as packed:
+        with ZipFile(limited) as packed:
+            limited.left = DOCUMENT_BYTES_MAX
             _refuse_macros("\n".join(packed.namelist()).encode(), b"vbaProject.bin", b"Basic/script-lc.xml")
             with packed.open(name) as part:
                 return part.read(INNER_BYTES_MAX)

@@ -133,6 +133,14 @@ class ApplicationAdmin(WalledAdmin):
             next_at=Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         )
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        application = super().get_object(request, object_id, from_field)
+        if application and request.method == "POST":
+            # Locked, and read again: of two colleagues who save at the same moment the second one is told.
+            Application.objects.select_for_update().filter(pk=application.pk).first()
+            application = super().get_object(request, object_id, from_field)
+        return application
+
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Beside the filters: the applications to a vacancy, as its page links to them."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
@@ -277,10 +285,11 @@ class ApplicationAdmin(WalledAdmin):
         if is_list and self.has_change_permission(request):
             for stage in Stage.objects.all():
                 name = f"move_to_{stage.pk}"
+                label = gettext("Move to: %(stage)s") % {"stage": stage.name}
                 actions[name] = (
                     partial(self._move, stage=stage),
                     name,
-                    gettext("Move to: %(stage)s") % {"stage": stage.name},
+                    label.replace("%", "%%"),  # the admin formats labels of actions
                 )
         return actions
 

@@ -74,7 +74,10 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
                 {
                     200: {
                         "description": "The token.",
-                        "headers": {"Cache-Control": {"$ref": "#/components/headers/Private"}},
+                        "headers": {
+                            "Cache-Control": {"$ref": "#/components/headers/Private"},
+                            "Time-Zone": {"$ref": "#/components/headers/Time-Zone"},
+                        },
                         "content": {
                             "application/json": {
                                 "schema": schema.whole({"data": schema.whole(schema.TOKEN)}),

@@ -54,6 +54,11 @@ class ApplicationSerializer(PlainItemSerializer):
 
     class Meta:
         fields = (*VacancySerializer.Meta.fields, "status", "is_spontaneous", "history")
+        omit_absent = VacancySerializer.Meta.omit_absent
+
+    @property
+    def keys(self) -> list[str]:
+        return [*VacancySerializer.Meta.fields, *self.fields]
 
     def get_fields(self) -> dict[str, Any]:
         fields = super().get_fields()

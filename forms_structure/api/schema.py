@@ -3,7 +3,7 @@
 from forms_structure.schema import DIALECT, submission_schema
 from forms_structure.structure import CONSENT, NAME
 from forms_structure.vocabulary import FieldType, Width
-from jobsite.api.openapi import EXAMPLE_HOST, field, reference
+from jobsite.api.openapi import EXAMPLE_HOST, field, open_list, reference
 
 _NAME = f"^{NAME.pattern}$"
 
@@ -30,7 +30,9 @@ _EXPLAINED = {
 }
 FORM_FIELD = {
     "name": field("string", "Name of the field, unique in the form.", "work_permit", pattern=_NAME),
-    "type": field("string", "Kind of input.", "select", enum=list(FieldType.values)),
+    "type": open_list(
+        "Kind of input. Show a type that you do not know as text.", "select", map(str, FieldType.values)
+    ),
     "label": {
         "description": _ABOUT_LABEL,
         "oneOf": [
@@ -44,7 +46,7 @@ FORM_FIELD = {
         "examples": ["Do you have a work permit?"],
     },
     "required": field("boolean", "Whether it must be filled in, while it shows.", True),
-    "css": field("string", "Layout: how many of twelve columns it takes.", "col-12", enum=list(Width.values)),
+    "css": open_list("Layout: how many of twelve columns it takes.", "col-12", map(str, Width.values)),
     "options": field(
         "array",
         "What can be chosen. Present for select, range, checkbox-group and radio-group.",
@@ -124,6 +126,7 @@ FORM_SCHEMA = {
         "JSON Schema (2020-12) of a valid submission: the value of each field filled in, by its name.",
         submission_schema([EXAMPLE], address=f"{EXAMPLE_HOST}/v1/vacancies/412/form/schema"),
         required=["$schema", "$id"],
-        properties={"$schema": {"const": DIALECT}, "$id": {"type": "string"}},
+        properties={"$schema": {"type": "string", "const": DIALECT}, "$id": {"type": "string"}},
+        additionalProperties=True,  # the other keywords of JSON Schema
     ),
 }

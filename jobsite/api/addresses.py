@@ -3,9 +3,11 @@
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import split_domain_port
 
 
 def absolute(request: HttpRequest, path: str) -> str:
@@ -15,6 +17,26 @@ def absolute(request: HttpRequest, path: str) -> str:
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL + path
     return f"{request.scheme}://{request.get_host()}{path}"
+
+
+def own(request: HttpRequest) -> str:
+    """Return the address of this service, for what leaves the request: mails, and the origin of passkeys.
+
+    That is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks
+    the port that a client puts behind it, so it counts in development only (decisions.md #103).
+    """
+    if settings.PUBLIC_BASE_URL:
+        return settings.PUBLIC_BASE_URL
+    host = request.get_host()
+    return f"{request.scheme}://{host if settings.DEBUG else split_domain_port(host)[0]}"
+
+
+def own_origin(request: HttpRequest) -> str:
+    """Return the origin of `own` as browsers write it: in lower case, without the default port."""
+    url = urlsplit(own(request).lower())
+    host, port = split_domain_port(url.netloc)
+    is_default = port == {"http": "80", "https": "443"}.get(url.scheme, "")
+    return f"{url.scheme}://{host}" + (f":{port}" if port and not is_default else "")
 
 
 # 203.0.113.9, 203.0.113.9:4711, 2001:db8::1, [2001:db8::1], [2001:db8::1]:4711

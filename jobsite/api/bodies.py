@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest
-from django.utils.http import parse_etags
 
 from jobsite import replicas
+from jobsite.api.caching import is_unchanged
 from jobsite.api.throttling import RateLimit
 from jobsite.logs import SOURCE
 
@@ -41,7 +41,7 @@ HEADS_MAX = 1_000  # kinds of answers whose headers are remembered
 ZIPPED_MIN = 200  # bytes: shorter bodies are sent as they are
 OVERHEAD = 2000  # bytes that an answer takes beside its bodies, about
 # What an answer depends on beside the path and the query.
-_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_ORIGIN", "HTTP_HOST", "wsgi.url_scheme",
+_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_HOST", "wsgi.url_scheme",
           "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")  # fmt: skip
 _CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE",
                "HTTP_RANGE", "HTTP_ACCEPT_ENCODING")  # fmt: skip
@@ -114,8 +114,7 @@ class Answer:
     def respond(self, environ: Environ, start_response: Callable, now: float) -> list[bytes]:
         seconds = int(max(0, min(settings.PUBLIC_MAX_AGE, self.until - now)))
         headers = [*self.headers, ("Cache-Control", f"public, max-age={seconds}")]
-        asked = environ.get("HTTP_IF_NONE_MATCH")
-        if asked and (self.etag in parse_etags(asked) or asked.strip() == "*"):
+        if is_unchanged(environ, self.etag):
             start_response("304 Not Modified", headers)
             return []
         body = self.body
@@ -177,6 +176,8 @@ class Bodies:
         if "HTTP_IF_MATCH" in environ or not ("*" in accepted or "json" in accepted):
             return None  # to be refused
         key = tuple(environ.get(part, "") for part in _PARTS)
+        if not settings.CORS_ALLOW_ALL_ORIGINS:  # else the CORS headers are the same for all of them
+            key += (environ.get("HTTP_ORIGIN", ""),)
         return key if sum(map(len, key)) <= KEY_MAX else None
 
     def find(self, key: Key, state: Any, now: float) -> Answer | None:

@@ -1,11 +1,13 @@
 """How long an answer may be kept, and how a client asks whether it changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
+from django.utils.http import parse_etags
 
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
@@ -19,6 +21,21 @@ def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> 
 def private(response: HttpResponse) -> None:
     """Keep `response` out of every cache."""
     response["Cache-Control"] = "private, no-store"
+
+
+def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
+    """Whether If-None-Match names `etag`, by weak comparison (RFC 9110 13.1.2): W/"a" and "a" are equal."""
+    condition = environ.get("HTTP_IF_NONE_MATCH")
+    if not condition or condition == etag:
+        return bool(condition)
+    tags = parse_etags(condition)
+    return tags == ["*"] or etag.removeprefix("W/") in [tag.removeprefix("W/") for tag in tags]
+
+
+def compare_weakly(environ: MutableMapping[str, Any], etag: str) -> None:
+    """Replace an If-None-Match that names `etag` by `etag`: WhiteNoise compares the header as a string."""
+    if is_unchanged(environ, etag):
+        environ["HTTP_IF_NONE_MATCH"] = etag
 
 
 class ConditionalMiddleware:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from corsheaders.conf import conf
+from corsheaders.middleware import ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS
 from corsheaders.middleware import CorsMiddleware as BaseCorsMiddleware
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -15,4 +17,13 @@ class CorsMiddleware(BaseCorsMiddleware):
         is_by_token = request.path.startswith(("/v1/user/", "/v1/auth/"))
         if "private" in response.headers.get("Cache-Control", "") and not is_by_token:
             return response
-        return super().add_response_headers(request, response)
+        vary = response.headers.get("Vary")
+        super().add_response_headers(request, response)
+        if conf.CORS_ALLOW_ALL_ORIGINS and self.is_enabled(request):
+            # The same for every origin, and for requests without one: so nothing varies by it.
+            response[ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
+            response[ACCESS_CONTROL_EXPOSE_HEADERS] = ", ".join(conf.CORS_EXPOSE_HEADERS)
+            del response["Vary"]
+            if vary:
+                response["Vary"] = vary
+        return response

@@ -14,18 +14,29 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobsite.api.addresses import absolute
+
 
 @lru_cache(maxsize=4)
-def _document(base_url: str) -> bytes:
+def _document(base_url: str) -> dict[str, Any]:
     """The document of a service at `base_url`: it changes with the code and the settings only."""
-    return json.dumps(SchemaGenerator().get_schema(public=True), ensure_ascii=False, indent=1).encode()
+    return SchemaGenerator().get_schema(public=True)
+
+
+@lru_cache(maxsize=4)
+def _body(base_url: str, address: str) -> bytes:
+    """The document with `address` as its server: a client that is generated from it knows where to ask."""
+    document = {**_document(base_url), "servers": [{"url": address}]}
+    return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
 @csrf_exempt  # another method is told so, not asked for a token
 @require_safe
 def openapi_json(request: HttpRequest) -> HttpResponse:
     """The OpenAPI document, made once per process."""
-    response = HttpResponse(_document(settings.PUBLIC_BASE_URL), content_type="application/json")
+    address = absolute(request, "/").removesuffix("/")
+    body = _body(settings.PUBLIC_BASE_URL, address)
+    response = HttpResponse(body, content_type="application/json")
     response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
     return response
 

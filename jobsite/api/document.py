@@ -33,7 +33,13 @@ encoded (`page%5Bsize%5D=20`). `/v1/filters` is one `{"data": [...]}` without pa
 to send, its `count` how many vacancies follow. `?filter[regions]=antwerp,ghent&filter[types]=engineering`
 is OR inside a filter and AND across filters; the same parameters on `/v1/filters` give counts that fit the
 choice made so far. `filter[search]` looks for words, `sort` orders, and `fields=id,title,slug` leaves out
-all other keys, so that a list page does not carry long texts. The lists of v0.1 take paging only.
+all other keys, so that a list page does not carry long texts. A list may also be sent as a repeated parameter
+(`filter[regions]=antwerp&filter[regions]=ghent`, `fields[]=id&fields[]=title`); links use commas. The lists
+of v0.1 take paging only.
+
+### Times
+Times are `YYYY-MM-DD HH:MM:SS` in the time zone that the header `Time-Zone` names, such as
+`Europe/Brussels`.
 
 ### Application forms
 `/v1/vacancies/{id}/form` is what applicants are asked: sections of fields with options and conditional
@@ -48,15 +54,16 @@ was filled in.
 
 ### Errors
 Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`. A
-bad value, a parameter given twice and an unknown `page[...]`, `filter[...]`, `sort` or `fields` are
-answered with 400; `errors` names each parameter, what came and what is allowed. Other unknown parameters
-(`utm_source`) are ignored. An id that is unknown and one that is not published look the same: 404. Too many
-requests: 429 with `Retry-After`.
+bad value, a parameter with one value given twice and an unknown `page[...]`, `filter[...]`, `sort` or
+`fields` are answered with 400; `errors` names each parameter, what came and what is allowed. So are names
+that other interfaces use for the same (`limit`, `offset`, `page_size`, `q`): the error names the right one.
+Other unknown parameters (`utm_source`) are ignored. An id that is unknown and one that is not published look
+the same: 404. Too many requests: 429 with `Retry-After`.
 
 ### Caching
 Public answers carry an `ETag` and `Cache-Control: public, max-age=...`, which never reaches past the next
 moment at which a vacancy appears or expires. Send the tag back in `If-None-Match` and an unchanged answer
-is a 304 without body. Errors are not to be stored.
+is a 304 without body; tags are compared weakly. Errors are not to be stored.
 
 ### Internal vacancies
 The internal lists are open, limited to networks, or limited to colleagues who signed in, as the operator
@@ -164,6 +171,7 @@ HEADERS = {
     "No-Store": _header("Errors are not to be kept.", "no-store"),
     "Private": _header("The answer is for who asked, and not to be kept.", "private, no-store"),
     "Vary": _header("Request headers that the answer depends on.", "Accept-Encoding"),
+    "Time-Zone": _header("Time zone (IANA name) of all times of the service.", settings.TIME_ZONE),
     "Allow": _header("Methods that there are.", "GET, HEAD, OPTIONS"),
     "Content-Language": _header("Language of the answer.", "nl", enum=["en", "nl", "fr", "de"]),
     "Form-Version": _header(
@@ -180,11 +188,11 @@ HEADERS = {
         "When v0.1 goes (RFC 8594); absent while that is open.", "Thu, 01 Jul 2027 00:00:00 GMT"
     ),
     "Link": _header(
-        "The successor of a deprecated version; absent while it is not deprecated.",
+        "The list of v1 that replaces this one; absent while v0.1 is not deprecated.",
         f'<{EXAMPLE_HOST}/v1/vacancies>; rel="successor-version"',
     ),
 }
-_CACHED = ("ETag", "Cache-Control", "Vary")
+_CACHED = ("ETag", "Cache-Control", "Vary", "Time-Zone")
 _ANSWER = (*_CACHED, "Allow")
 _GOING = ("Deprecation", "Sunset", "Link")
 
@@ -198,8 +206,9 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
         {
             "Bad value": _bad(_refused(SIZE, "abc", parameters.NUMBER_ALLOWED)),
             "Unknown parameter": _bad(
-                _refused("page[limit]", "5", [SIZE, NUMBER], "page[limit] is not a parameter here.")
+                _refused("page[nope]", "5", [SIZE, NUMBER], "page[nope] is not a parameter here.")
             ),
+            "Another name": _bad(_refused("limit", "5", [SIZE], f"Use {SIZE} instead of limit.")),
             "Given twice": _bad(
                 _refused(NUMBER, ["1", "2"], "one value", "page[number] is given more than once.")
             ),
@@ -294,15 +303,33 @@ SECURITY_SCHEMES = {
 }
 
 
+# The version of the document: that of the newest interface, and a number for each release that adds to it.
+# The version of the project, 0.1.0, would be read as that of the interface v0.1.
+DOCUMENT_VERSION = "1.1.0"
+
+
 @lru_cache
 def version() -> str:
     """The version of this project, as pyproject.toml has it."""
     return tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
+def _info() -> dict[str, Any]:
+    """Who publishes the interface, and on which terms."""
+    contact = {"name": "Operator of this site"}
+    if settings.API_CONTACT:
+        contact["url" if "://" in settings.API_CONTACT else "email"] = settings.API_CONTACT
+    licence = {"name": "All rights reserved", "identifier": "LicenseRef-All-rights-reserved"}
+    if "://" in settings.API_LICENSE:
+        licence = {"name": "Terms of use", "url": settings.API_LICENSE}
+    elif settings.API_LICENSE:
+        licence = {"name": settings.API_LICENSE, "identifier": settings.API_LICENSE}
+    return {"version": DOCUMENT_VERSION, "description": DESCRIPTION, "contact": contact, "license": licence}
+
+
 def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """drf-spectacular hook: put what all operations share into the document."""
-    result["info"] |= {"version": version(), "description": DESCRIPTION}
+    result["info"] |= _info()
     result["servers"] = [{"url": settings.PUBLIC_BASE_URL or "/"}]
     components = result["components"]
     schemas = components["schemas"] = {**components["schemas"], **SCHEMAS}
@@ -310,6 +337,7 @@ def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         for described in methods.values():
             if "x-examples" in described:  # declared by operation()
                 _complete_operation(path, described, schemas)
+            described.setdefault("security", [])  # drf-spectacular leaves an empty list out
     names = {name: _plain(name, schema) for name, schema in schemas.items()}
     _rename(result, names)
     components |= {
@@ -333,7 +361,7 @@ def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str,
         body["schema"] = _object("One resource.", {"data": body["schema"]})
     usual: tuple[str, ...] = (*_ANSWER, *_GOING) if path.startswith("/v0.1/") else _ANSWER
     if is_private:
-        usual = ("Private", "Vary", "Allow")
+        usual = ("Private", "Vary", "Time-Zone", "Allow")
     answer["headers"] = _headers((*usual, *own_headers))
     statuses = sorted({*map(int, responses), *ALWAYS} - ({200, 304} if is_private else {200}))
     described["responses"] = {"200": answer} | {

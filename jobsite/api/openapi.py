@@ -5,7 +5,7 @@ an item are written down, not guessed from models, so the document is the same o
 Django, and a changed column does not change a promise unnoticed.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -29,6 +29,12 @@ NUMBER_MAX = 999_999_999
 def field(types: str | list[str], description: str, example: Any, **rules: Any) -> Schema:
     """A key of an item: JSON type (or types, with "null"), what it means, one example, further rules."""
     return {"type": types, "description": description, **rules, "examples": [example]}
+
+
+def open_list(description: str, example: str, values: Iterable[str]) -> Schema:
+    """A key whose list of `values` may grow within a version. An `enum` would make generated clients refuse
+    a new value."""
+    return field("string", f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
 
 
 def reference(name: str, description: str = "", **more: Any) -> Schema:
@@ -100,8 +106,8 @@ class ItemExtension(OpenApiSerializerExtension):
         return {
             "type": "object",
             "description": description,
-            "required": [name for name in self.target.fields if name not in omitted],
-            "properties": {name: fields[name] for name in self.target.fields},
+            "required": [name for name in self.target.keys if name not in omitted],
+            "properties": {name: fields[name] for name in self.target.keys},
         }
 
 
@@ -125,8 +131,8 @@ def operation(
 
     `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title.
     `errors` are statuses beside those that every operation may answer with; `credentials` the OpenAPI
-    security requirements, by default none; `headers` those of a 200 beside the usual ones, which
-    are fewer where the answer `is_private`: no cache keeps it, so it has no tag.
+    security requirements, by default none: a public operation; `headers` those of a 200 beside the usual
+    ones, which are fewer where the answer `is_private`: no cache keeps it, so it has no tag.
     """
     return extend_schema(
         operation_id=id,
@@ -153,8 +159,11 @@ OPTIONAL_CREDENTIALS: list[dict[str, list[str]]] = [{}, {"bearer": []}, {"sessio
 
 
 def query(name: str, schema: Schema, description: str) -> OpenApiParameter:
-    """A query parameter; an array is sent as one comma list."""
-    comma_list: dict[str, Any] = {"style": "form", "explode": False} if schema["type"] == "array" else {}
+    """A query parameter; an array is sent as one comma list, or repeated."""
+    comma_list: dict[str, Any] = {}
+    if schema["type"] == "array":
+        comma_list = {"style": "form", "explode": False}
+        description += " The parameter may also be repeated, and its name may end with `[]`."
     return OpenApiParameter(name, schema, OpenApiParameter.QUERY, description=description, **comma_list)
 
 

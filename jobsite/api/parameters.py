@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlencode
 
 from django.http import QueryDict
@@ -11,6 +12,17 @@ from jobsite.api.problems import InvalidParameters, ParameterError
 # Names in these families steer the answer, so a mistake in one is an error. Every other unknown
 # name (utm_source, _) is ignored: such names are added by browsers and campaigns.
 FAMILIES = frozenset({"page", "filter", "sort", "fields"})
+# Names of other interfaces for what our lists take: ignoring one would widen the list that a client wants.
+# Compared without case and punctuation: "page_size", "pageSize" and "page-size" are "pagesize".
+OTHER_NAMES = {
+    "page[size]": """pagesize pagelimit pageperpage perpage itemsperpage resultsperpage limit size count rows
+        take top max maxresults""",
+    "page[number]": """page pagenumber pageno pagenum pageindex pageoffset currentpage offset start startindex
+        skip cursor""",
+    "filter[search]": "q query search searchterm searchquery keyword keywords term text fulltext filterq",
+    "sort": "sortby sortorder order orderby ordering",
+    "fields": "field select only columns",
+}
 _FIRST_WORD = re.compile(r"\W*(\w*)", re.ASCII)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 NUMBER_ALLOWED = "a whole number from 1 to 999999999 in plain digits"
@@ -18,14 +30,22 @@ MAX_ERRORS = 20  # in one answer
 MAX_SHOWN = 200  # characters of a refused value that an error repeats
 
 
-def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
-    """Return the recognised parameters of `query` by name.
+def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = frozenset()) -> dict[str, str]:
+    """Return the recognised parameters of `query` by name. A parameter of `lists` may be repeated, and its
+    name may end with `[]`: its values are joined with commas.
 
-    Raises InvalidParameters for names of a known family that `allowed` lacks, for recognised names
-    given twice and for values that are not UTF-8.
+    Raises InvalidParameters for names of a known family that `allowed` lacks, for well-known names of other
+    interfaces, for single-valued parameters given twice and for values that are not UTF-8.
     """
-    values, errors = {}, []
+    given: dict[str, list[str]] = {}
     for name, received in query.lists():
+        plain = name.removesuffix("[]")
+        if plain in lists:
+            given[plain] = [",".join([*given.get(plain, ()), *received])]
+        else:
+            given[name] = received
+    values, errors = {}, []
+    for name, received in given.items():
         if name in allowed:
             values[name] = received[0]
             if len(received) > 1:
@@ -33,16 +53,44 @@ def read(query: QueryDict, allowed: Collection[str]) -> dict[str, str]:
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
             elif "\ufffd" in received[0]:  # what Django makes of bytes that are none
                 errors.append(refusal(name, received[0], "text in UTF-8"))
-        elif _FIRST_WORD.match(unquote(name).lower())[1] in FAMILIES:  # type: ignore[index] # always matches
-            errors.append(
-                ParameterError(
-                    name[:MAX_SHOWN], f"{name[:MAX_SHOWN]} is not a parameter here.", received[0][:MAX_SHOWN],
-                    list(allowed),
-                )
-            )  # fmt: skip
+        elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed):
+            errors.append(error)
     if errors:
         raise InvalidParameters(errors[:MAX_ERRORS])
     return values
+
+
+def _unknown(name: str, shown: str, received: str, allowed: tuple[str, ...]) -> ParameterError | None:
+    """The error of the parameter `name`, which is not in `allowed`; None if it is to be ignored."""
+    right = _misnamed(allowed).get(_folded(name))
+    if right:
+        return ParameterError(shown, f"Use {right} instead of {shown}.", received, [right])
+    first_word = _FIRST_WORD.match(name.lower())[1]  # type: ignore[index] # always matches
+    if right is not None or first_word in FAMILIES:
+        return ParameterError(shown, f"{shown} is not a parameter here.", received, list(allowed))
+    return None
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+@lru_cache(maxsize=16)
+def _misnamed(allowed: tuple[str, ...]) -> dict[str, str]:
+    """The parameter of `allowed` that is meant by each other name, "" for one that `allowed` lacks. Empty
+    where none of OTHER_NAMES is taken: such an endpoint is no list."""
+    if OTHER_NAMES.keys().isdisjoint(allowed):
+        return {}
+    meant = {
+        other: name if name in allowed else ""
+        for name, others in OTHER_NAMES.items()
+        for other in others.split()
+    }
+    for name in allowed:
+        meant[_folded(name)] = name
+        meant.setdefault(_folded(name.partition("[")[2]), name)  # regions=... for filter[regions]=...
+    meant.pop("", None)
+    return meant
 
 
 def number(name: str, value: str) -> int:

@@ -17,11 +17,20 @@ def is_protected() -> bool:
     return settings.INTERNAL_ACCESS != "public"
 
 
+def lacks_factor(request: Any) -> bool:
+    """Whether the session of `request` was made by less than its account needs (decisions.md #90). The
+    middleware jobsite.sign_in.SecondFactorGate knows; without it a password is enough."""
+    lacks = getattr(request, "lacks_factor", None)
+    return lacks is not None and lacks()
+
+
 def may_see_internal(request: Request) -> bool:
     """Whether the client of `request` may see internal vacancies. Raises AuthenticationFailed for a
     bad credential where credentials decide."""
     if settings.INTERNAL_ACCESS == "authenticated":
         user = request.user
+        if request.auth is None and lacks_factor(request):  # a session; a bearer token has no factors
+            return False
         return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
     return not is_protected() or addresses.is_internal(request)
 

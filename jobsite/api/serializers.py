@@ -21,6 +21,11 @@ class PlainItemSerializer(serializers.Serializer):
             for name in set(self.fields) - set(only):
                 self.fields.pop(name)
 
+    @property
+    def keys(self) -> list[str]:
+        """The keys of an item, for the OpenAPI document; override where `to_representation` adds some."""
+        return list(self.fields)
+
     def to_representation(self, instance: Any) -> dict[str, Any]:
         item = super().to_representation(instance)
         for name in getattr(getattr(self, "Meta", None), "omit_absent", ()):

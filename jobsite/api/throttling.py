@@ -15,13 +15,13 @@ from jobsite.api import addresses
 _SECONDS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hour": 3600}
 
 
-def parse_rate(rate: str) -> tuple[int, int] | None:
-    """Return (requests, seconds) of a rate such as "600/min", None for "off"."""
+def parse_rate(rate: str, name: str = "RATE_LIMIT") -> tuple[int, int] | None:
+    """Return (requests, seconds) of a rate such as "600/min", None for "off"; `name` is the setting's."""
     if rate == "off":
         return None
     match = re.fullmatch(r"([1-9][0-9]*)/(s|sec|min|h|hour)", rate)
     if not match:
-        raise ImproperlyConfigured(f'RATE_LIMIT must be "off" or like "600/min"; it is {rate!r}.')
+        raise ImproperlyConfigured(f'{name} must be "off" or like "600/min"; it is {rate!r}.')
     return int(match[1]), _SECONDS[match[2]]
 
 
@@ -36,13 +36,17 @@ class RateLimit(BaseThrottle):
         self._rate = rate
 
     def allow_request(self, request: Any, view: Any = None) -> bool:
-        if settings.RATE_LIMIT == "off" or (rate := parse_rate(self._rate or settings.RATE_LIMIT)) is None:
+        return settings.RATE_LIMIT == "off" or self.allow(addresses.counted(request))
+
+    def allow(self, counted: str) -> bool:
+        """Count one for `counted`, an address or an account; return whether it is within the rate."""
+        if (rate := parse_rate(self._rate or settings.RATE_LIMIT)) is None:
             return True
         limit, seconds = rate
         now = time.time()
         window = int(now // seconds)
         self._wait = math.ceil((window + 1) * seconds - now)
-        key = f"rate{self._rate}:{window}:{addresses.counted(request)}"
+        key = f"rate{self._rate}:{window}:{counted}"
         if cache.add(key, 1, timeout=seconds):
             return True
         try:

@@ -20,13 +20,14 @@ class ReadOnlyViewSet(GenericViewSet):
     """GET, HEAD and OPTIONS. One moment, `self.now`, holds for a whole request.
 
     `query_names` are the parameters the endpoint takes beside those of its paginator, in the order
-    in which links repeat them; what came of them is `self.query`.
+    in which links repeat them; what came of them is `self.query`. Those of `list_names` take lists.
     """
 
     http_method_names = ("get", "head", "options")
     permission_classes = [AllowAny]
     pagination_class: Any = PageNumberPagination
     query_names: ClassVar[tuple[str, ...]] = ()
+    list_names: ClassVar[frozenset[str]] = frozenset()
     now: datetime
     query: dict[str, str]
 
@@ -41,7 +42,7 @@ class ReadOnlyViewSet(GenericViewSet):
         self.now = request.META.get("jobsite.at") or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
         names = (*self.query_names, *paging)
-        received = parameters.read(request.query_params, names)
+        received = parameters.read(request.query_params, names, self.list_names)
         self.query = {name: received[name] for name in names if name in received}
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:

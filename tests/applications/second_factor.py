@@ -1,4 +1,4 @@
-"""A second factor, passkeys and OpenID Connect, as they are where the extra is switched on.
+"""A second factor and passkeys, as they are where the extra is switched on.
 
 tests/applications/test_second_factor.py runs this file in a process of its own: which apps are installed is
 decided when the settings are read.
@@ -6,67 +6,54 @@ decided when the settings are read.
 
 import json
 import re
-import threading
 import time
-from base64 import urlsafe_b64encode
-from contextlib import contextmanager
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
-from allauth.socialaccount.models import SocialAccount
-from django.conf import settings as site
+from axes.models import AccessAttempt
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.test import Client
+from fido2.cose import ES256
+from fido2.utils import websafe_decode, websafe_encode
+from fido2.webauthn import (
+    Aaguid,
+    AttestationObject,
+    AttestedCredentialData,
+    AuthenticatorData,
+    CollectedClientData,
+)
 
+from jobsite.sign_in import has_factor
+from tests.applications.extra import (
+    ADMIN,
+    COLLEAGUE,
+    code,
+    come_from,
+    enter,
+    is_in,
+    make_anna,
+    require_factor,
+    serve_provider,
+    with_app,
+)
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
+from tests.factories import make_insider
+from tests.vacancies.test_media import files_of, status, with_files
 
 pytestmark = pytest.mark.django_db
 
+anna = pytest.fixture(make_anna)
+required = pytest.fixture(require_factor)
+identity_provider = pytest.fixture(serve_provider)
+
 TOKEN = "/v1/auth/token"
-ADMIN = "/admin/"
-PORT = (
-    urlsplit(site.OIDC_ISSUER).port or 0
-)  # of the identity provider; nothing listens there before a test does
-
-
-# --- People ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def anna(db):
-    return User.objects.create_superuser("anna", "anna@example.org", PASSWORD)
-
-
-@pytest.fixture
-def required(settings):
-    settings.SECOND_FACTOR = "required"
-
-
-def enter(client, name="anna", then=ADMIN, password=PASSWORD):
-    return client.post(f"/account/login?next={then}", {"username": name, "password": password, "next": then})
-
-
-def code(secret: str, step: int = 0) -> str:
-    """What the app on the phone shows, `step` periods from now."""
-    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + step))
-
-
-def with_app(user) -> str:
-    """Give `user` an app; return its secret."""
-    secret = "JBSWY3DPEHPK3PXP"
-    TOTP.activate(user, secret)
-    RecoveryCodes.activate(user)
-    return secret
-
-
-def is_in(client) -> bool:
-    return client.get(ADMIN).status_code == 200
 
 
 # --- A code ------------------------------------------------------------------------------------
@@ -130,14 +117,123 @@ def test_recovery_code_is_good_once(client, anna):
         assert answer.get("Location") == expected
 
 
-def test_codes_cannot_be_guessed_for_long(client, anna):
+def wrong_codes(client, times, path="/account/factors/code"):
+    return [client.post(path, {"code": f"{number:06}"}).status_code for number in range(times)]
+
+
+def test_five_wrong_codes_in_a_row_end_the_pending_sign_in(client, anna):
     secret = with_app(anna)
     enter(client)
-    for number in range(8):
-        client.post("/account/factors/code", {"code": f"{number:06}"})
 
-    assert "Location" not in client.post("/account/factors/code", {"code": code(secret)})
-    assert not is_in(client)
+    assert wrong_codes(client, 5) == [200] * 4 + [302]
+
+    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
+    enter(client)
+    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == ADMIN
+
+
+def test_five_wrong_codes_in_a_row_end_the_session(client, anna):
+    enter(client)
+    secret = with_app(anna)
+    path = "/account/factors/confirm"
+    assert wrong_codes(client, 4, path) == [200] * 4
+    client.post(path, {"code": code(secret)})
+    assert is_in(client)
+
+    assert wrong_codes(client, 5, path) == [200] * 4 + [302]
+
+    assert client.get("/account/")["Location"].startswith("/account/login")
+
+
+def test_tenth_wrong_code_locks_the_account_at_the_address_out(client, anna, settings):
+    """Signing in again with the password starts no new count, and neither does another account."""
+    secret = with_app(anna)
+    other = with_app(User.objects.create_user("bob", password=PASSWORD, is_staff=True))
+    enter(client)
+    assert wrong_codes(client, 5) == [200] * 4 + [302]
+    bob = Client()
+    enter(bob, "bob")
+    bob.post("/account/factors/code", {"code": code(other)})
+    assert is_in(bob)
+
+    enter(client)
+    assert wrong_codes(client, 5) == [200] * 4 + [429]
+
+    locked = enter(client)
+    assert (locked.status_code, int(locked["Retry-After"]) in range(890, 901)) == (429, True)
+    elsewhere = Client(REMOTE_ADDR="203.0.113.9")
+    assert enter(elsewhere)["Location"] == "/account/factors/code"
+    assert elsewhere.post("/account/factors/code", {"code": code(secret)})["Location"] == ADMIN
+
+
+def test_who_knows_the_password_cannot_lock_the_owner_out(client, anna, time_machine):
+    """Neither of the sign-in, nor of the pages that ask again, wherever the codes are wrong."""
+    time_machine.move_to(time.time(), tick=False)
+    secret = with_app(anna)
+    enter(client)
+    client.post("/account/factors/code", {"code": code(secret)})
+    for number in range(2):
+        thief = Client(REMOTE_ADDR=f"203.0.113.{number}")
+        for _ in range(3):
+            enter(thief)
+            wrong_codes(thief, 5)
+
+    assert client.post("/account/confirm", {"password": PASSWORD, "next": ADMIN})["Location"] == ADMIN
+    confirmed = client.post("/account/factors/confirm", {"code": code(secret, 1), "next": ADMIN})
+    assert confirmed["Location"] == ADMIN
+    again = Client()
+    enter(again)
+    assert again.post("/account/factors/code", {"code": code(secret, -1)})["Location"] == ADMIN
+
+
+def test_right_password_without_its_code_is_no_failed_sign_in(client, anna):
+    with_app(anna)
+    for _ in range(12):
+        assert enter(client)["Location"] == "/account/factors/code"
+        assert sign_in(client, "anna").status_code == 401
+    assert not AccessAttempt.objects.exists()
+
+
+def test_wrong_password_where_it_is_confirmed_counts(client, anna):
+    enter(client)
+    statuses = [client.post("/account/confirm", {"password": "wrong"}).status_code for _ in range(10)]
+    assert statuses == [200] * 9 + [429]
+    assert enter(Client()).status_code == 429
+
+
+@pytest.mark.parametrize("kind", ["app", "passkey"])
+def test_factor_is_removed_only_after_it_was_confirmed(client, anna, kind, time_machine):
+    """A browser that is left open just after the sign-in is not enough."""
+    now = time.time()
+    time_machine.move_to(now, tick=False)
+    secret = with_app(anna)
+    passkey = Authenticator.objects.create(user=anna, type="webauthn", data={"name": "k", "credential": {}})
+    path = "/account/factors/app/remove" if kind == "app" else f"/account/passkeys/{passkey.pk}/remove"
+    enter(client)
+    client.post("/account/factors/code", {"code": code(secret)})
+    assert is_in(client)
+
+    asked = client.get(path)
+    assert asked["Location"] == f"/account/factors/confirm?next={quote(path, safe='')}"
+    assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
+    client.post("/account/confirm", {"password": PASSWORD, "next": path})  # no factor
+    assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
+    assert Authenticator.objects.count() == 3
+
+    assert client.post(asked["Location"], {"code": code(secret, 1), "next": path})["Location"] == path
+    time_machine.move_to(now + 301, tick=False)
+    assert client.post(path)["Location"].startswith("/account/factors/confirm")
+    client.post(asked["Location"], {"code": code(secret), "next": path})
+    client.post(path)
+    assert sorted(Authenticator.objects.values_list("type", flat=True)) == sorted(
+        {"totp", "webauthn", "recovery_codes"} - {"totp" if kind == "app" else "webauthn"}
+    )
+
+
+@pytest.mark.parametrize("path", ["/account/factors/app/remove", "/account/passkeys/1/remove"])
+def test_page_to_remove_a_factor_that_is_not_there_is_a_404(client, anna, path):
+    enter(client)
+    assert client.get(path).status_code == 404
 
 
 def test_locked_account_gets_no_further(client, anna, settings):
@@ -268,6 +364,166 @@ def test_nobody_makes_an_account(client):
         assert client.get(f"/account/{path}").status_code == 404
 
 
+# --- Internal lists and files ------------------------------------------------------------------
+
+
+INTERNAL = ("/v0.1/vacancies/internal", "/v1/vacancies/hot/internal")
+
+
+@pytest.mark.parametrize("mode", ["optional", "required"])
+def test_factor_opens_internal_lists_and_files_and_the_password_alone_does_not(client, anna, settings, mode):
+    settings.SECOND_FACTOR, settings.INTERNAL_ACCESS = mode, "authenticated"
+    draft, internal = with_files(status="draft"), with_files(audience="internal", is_hot=True)
+    addresses = [
+        *INTERNAL,
+        f"/v1/vacancies/{internal.pk}",
+        f"/v1/vacancies/{internal.pk}/form",
+        *(f"/media/{name}" for each in (draft, internal) for name in files_of(each)),
+    ]
+
+    def statuses(client, **extra):
+        return [status(client, address, **extra) for address in addresses]
+
+    enter(client)
+    if mode == "optional":
+        assert statuses(client) == [200] * 8  # who has no factor needs none
+    secret = with_app(anna)
+
+    assert statuses(client) == [403, 403, 404, 404, 404, 404, 404, 404]
+    assert statuses(Client()) == [401, 401, 404, 404, 404, 404, 404, 404]
+    assert client.get(MINE).status_code == 200  # their own applications
+
+    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
+    assert statuses(client) == [200] * 8
+
+    # a token of issue_token has no factors; drafts are for sessions only
+    token = statuses(Client(), headers=bearer(make_token(anna)))
+    assert token == [200, 200, 200, 200, 404, 404, 200, 200]
+
+
+def test_staff_without_a_factor_are_outsiders_where_it_is_required(client, anna, required, settings):
+    settings.INTERNAL_ACCESS = "authenticated"
+    insider = make_insider()  # is not staff, and has no factor
+    insider.set_password(PASSWORD)
+    insider.save()
+    colleague = Client()
+    enter(client)
+    enter(colleague, "insider", "/account/")
+
+    assert [client.get(path).status_code for path in INTERNAL] == [403, 403]
+    assert [colleague.get(path).status_code for path in INTERNAL] == [200, 200]
+    settings.INTERNAL_ACCESS = "public"
+    assert [client.get(path).status_code for path in INTERNAL] == [200, 200]
+
+
+# --- Sessions ----------------------------------------------------------------------------------
+
+
+def copy(client):
+    """A browser that has the session cookie that `client` has now."""
+    thief = Client()
+    thief.cookies["sessionid"] = client.cookies["sessionid"].value
+    return thief
+
+
+def opens(client):
+    """What `client` gets of the workplace, the recovery codes and the applications."""
+    paths = (ADMIN, "/account/factors/recovery", MINE)
+    return [client.get(path).status_code for path in paths]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_session_key_changes_when_an_app_is_set_up(client, anna, required):
+    enter(client)
+    page = client.get("/account/factors/app")
+    secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
+    thief = copy(client)
+
+    client.post("/account/factors/app", {"code": code(next(filter(None, secret.groups())))})
+
+    assert opens(client) == [200, 200, 200]
+    assert opens(thief) == [302, 302, 401]
+    assert not Session.objects.filter(pk=thief.cookies["sessionid"].value).exists()
+
+
+def test_session_key_changes_when_the_factor_is_confirmed(client, anna):
+    enter(client)
+    secret = with_app(anna)
+    thief = copy(client)
+    assert opens(thief) == [302, 302, 200]  # a password-only session
+
+    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
+
+    assert opens(client) == [200, 200, 200]
+    assert opens(thief) == [302, 302, 401]
+
+
+def test_session_key_changes_when_the_password_is_confirmed(client, anna, time_machine):
+    """A confirmed password lets factors be changed."""
+    enter(client)
+    time_machine.move_to(time.time() + 301)
+    thief = copy(client)
+
+    client.post("/account/confirm", {"password": PASSWORD, "next": "/account/factors/app"})
+
+    assert client.get("/account/factors/app").status_code == 200
+    assert thief.get("/account/factors/app")["Location"].startswith("/account/login")
+
+
+def test_session_key_changes_at_each_step_of_a_sign_in(client, anna):
+    secret = with_app(anna)
+    client.get("/account/passkeys/login", headers={"Accept": "application/json"})
+    stranger = copy(client)
+    enter(client)
+    pending = copy(client)
+
+    client.post("/account/factors/code", {"code": code(secret)})
+
+    assert opens(client) == [200, 200, 200]
+    for thief in (stranger, pending):
+        assert opens(thief) == [302, 302, 401]
+        assert thief.get("/account/factors/code")["Location"] == "/account/login"
+
+
+def test_new_password_ends_a_sign_in_that_waits_for_its_code(client, anna):
+    secret = with_app(anna)
+    codes = Authenticator.objects.get(type="recovery_codes").wrap()
+    enter(client)
+    assert client.get("/account/factors/code").status_code == 200
+    anna.set_password("another battery staple 8")
+    anna.save()
+
+    for path in ("/account/factors/code", "/account/factors/code"):
+        for each in (code(secret), codes.get_unused_codes()[0]):
+            assert client.post(path, {"code": each})["Location"] == "/account/login"
+        assert client.get(path)["Location"] == "/account/login"
+
+    assert opens(client) == [302, 302, 401]
+    assert len(codes.get_unused_codes()) == 10  # none was used up
+
+
+def test_new_password_ends_a_sign_in_by_a_provider_that_waits_for_its_code(client, anna, identity_provider):
+    secret = with_app(anna)
+    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
+    anna.set_password("another battery staple 8")
+    anna.save()
+
+    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("what", ["deactivated", "deleted"])
+def test_account_that_is_gone_has_no_sign_in_that_waits(client, anna, what):
+    secret = with_app(anna)
+    enter(client)
+    if what == "deleted":
+        anna.delete()
+    else:
+        User.objects.update(is_active=False)
+
+    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
+
+
 # --- Tokens ------------------------------------------------------------------------------------
 
 
@@ -311,157 +567,86 @@ def test_passkeys_are_offered(client, anna):
         assert not is_in(client)
 
 
-# --- OpenID Connect ----------------------------------------------------------------------------
-
-
-class Provider(BaseHTTPRequestHandler):
-    """As little of an identity provider as the code flow needs; `person` is who signs in there."""
-
-    person: dict = {}
-    asked: dict = {}
-
-    def do_GET(self):
-        base = f"http://127.0.0.1:{PORT}"
-        url = urlsplit(self.path)
-        if url.path == "/.well-known/openid-configuration":
-            self.say(
-                {
-                    "issuer": base,
-                    "authorization_endpoint": f"{base}/authorize",
-                    "token_endpoint": f"{base}/token",
-                    "userinfo_endpoint": f"{base}/userinfo",
-                    "jwks_uri": f"{base}/keys",
-                    "token_endpoint_auth_methods_supported": ["client_secret_post"],
-                }
-            )
-        elif url.path == "/userinfo":
-            self.say(self.person)
-
-    def do_POST(self):
-        posted = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        digest = urlsafe_b64encode(sha256(posted["code_verifier"][0].encode()).digest()).decode().rstrip("=")
-        is_right = posted["client_secret"] == ["a secret"] and digest == self.asked["code_challenge"][0]
-        self.say({"access_token": "t", "token_type": "Bearer"} if is_right else {"error": "invalid_grant"})
-
-    def say(self, data):
-        body = json.dumps(data).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-@contextmanager
-def provider():
-    server = ThreadingHTTPServer(("127.0.0.1", PORT), Provider)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@pytest.fixture
-def identity_provider():
-    with provider():
-        yield Provider
-
-
-def come_from(client, identity_provider, then=ADMIN, **person):
-    """Follow the button, sign in there as `person`, and come back."""
-    left = client.get(f"/account/oidc/login?next={then}")
-    identity_provider.asked = parse_qs(urlsplit(left["Location"]).query)
-    identity_provider.person = person
-    state = identity_provider.asked["state"][0]
-    return client.get(f"/account/oidc/callback?code=c&state={state}")
-
-
-COLLEAGUE = {"sub": "248289761001", "email": "Anna@example.org", "email_verified": True}
-
-
-def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(client, anna, identity_provider):
-    before = User.objects.values_list("password", "is_staff", "is_superuser").get()
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
-    assert is_in(client)
-    assert SocialAccount.objects.get().uid == COLLEAGUE["sub"]
-    assert User.objects.values_list("password", "is_staff", "is_superuser").get() == before
-
-    User.objects.update(email="other@example.org")
-    again = Client()
-    assert come_from(again, identity_provider, **COLLEAGUE)["Location"] == ADMIN
-    assert is_in(again)
-
-
-def test_provider_sees_to_its_own_second_factor(client, anna, required, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    assert is_in(client)
-
-
-def test_factor_of_this_site_is_asked_for_after_another_site_too(client, anna, identity_provider):
-    with_app(anna)
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
-    assert not is_in(client)
-
-
-@pytest.mark.parametrize(
-    "person",
-    [
-        {"sub": "1", "email": "nobody@example.org", "email_verified": True},
-        {"sub": "1", "email": "anna@example.org", "email_verified": False},
-        {"sub": "1", "email": "anna@example.org", "email_verified": "false"},
-        {"sub": "1", "email": "anna@example.org"},
-        {"sub": "1"},
-        {"sub": "1", "email": "gone@example.org", "email_verified": True},
-        {"sub": "1", "email": "two@example.org", "email_verified": True},
-        {"sub": "1", "email": "", "email_verified": True},
-    ],
+SITE = "https://testserver"
+STRANGE = (
+    "https://sub.testserver",
+    "https://testserver:8443",
+    "http://testserver",
+    "https://testserver.example",
+    "https://testserver/",
+    "null",
+    "",
 )
-def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provider, person):
-    make_user("gone", email="gone@example.org", is_active=False)
-    make_user("two", email="two@example.org")
-    make_user("three", email="TWO@example.org")
-
-    refused = come_from(client, identity_provider, **person)
-
-    assert refused.status_code == 403
-    assert "No account here" in refused.text
-    assert not is_in(client)
-    assert User.objects.count() == 4
-    assert not SocialAccount.objects.exists()
 
 
-def test_address_that_was_handed_on_opens_nothing(client, anna, identity_provider):
-    come_from(Client(), identity_provider, **COLLEAGUE)
-    assert come_from(client, identity_provider, **COLLEAGUE | {"sub": "2"}).status_code == 403
+class Phone:
+    """A passkey: a key pair that signs what a page of `origin` asks for."""
+
+    def __init__(self):
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.id = b"a credential"
+
+    def answer(self, client, kind, origin, **response):
+        challenge = websafe_decode(client.session["mfa.webauthn.state"]["challenge"])
+        self.data = CollectedClientData.create(kind, challenge, origin)
+        extensions = {"credProps": {"rk": True}}
+        name = websafe_encode(self.id)
+        return json.dumps(
+            {"id": name, "rawId": name, "type": "public-key", "clientExtensionResults": extensions}
+            | {"response": {"clientDataJSON": websafe_encode(self.data)} | response}
+        )
+
+    def registered(self, client, origin):
+        public = ES256.from_cryptography_key(self.key.public_key())
+        credential = AttestedCredentialData.create(Aaguid.NONE, self.id, public)
+        about = AuthenticatorData.create(sha256(b"testserver").digest(), 0x45, 0, credential)
+        attestation = websafe_encode(AttestationObject.create("none", about, {}))
+        return self.answer(client, "webauthn.create", origin, attestationObject=attestation)
+
+    def signed(self, client, origin, user):
+        about = AuthenticatorData.create(sha256(b"testserver").digest(), 0x05, 0)
+        self.answer(client, "webauthn.get", origin)
+        signature = self.key.sign(about + self.data.hash, ec.ECDSA(hashes.SHA256()))
+        response = {
+            "authenticatorData": websafe_encode(about),
+            "signature": websafe_encode(signature),
+            "userHandle": websafe_encode(user_pk_to_url_str(user).encode()),
+        }
+        return self.answer(client, "webauthn.get", origin, **response)
 
 
-def test_deactivated_account_stays_out(client, anna, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    User.objects.update(is_active=False)
-    assert not is_in(client)
-    come_from(other := Client(), identity_provider, **COLLEAGUE)
-    assert not is_in(other)
+@pytest.mark.parametrize("is_lax", [False, True])
+def test_passkey_is_good_on_pages_of_this_origin_only(client, anna, settings, is_lax):
+    """Whatever a browser lets pages of a subdomain or of another port do; in development too (`is_lax`)."""
+    settings.PUBLIC_BASE_URL, settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = SITE, is_lax
+    phone = Phone()
+    enter(client)
 
+    for origin in (*STRANGE, SITE):
+        client.get("/account/passkeys/add")
+        posted = {"name": "phone", "credential": phone.registered(client, origin), "passwordless": "on"}
+        added = client.post("/account/passkeys/add", posted)
+        assert (added.status_code, Authenticator.objects.filter(type="webauthn").count()) == (
+            (302, 1) if origin == SITE else (200, 0)
+        ), origin
 
-def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider):
-    identity_provider.person = COLLEAGUE
-    for query in ("code=c&state=made-up", "code=c", "error=access_denied", ""):
-        client.get(f"/account/oidc/callback?{query}")
-        assert not is_in(client)
+    for origin in (*STRANGE, SITE):
+        browser = Client(headers={"Host": f"testserver:{urlsplit(origin).port}"} if "8443" in origin else {})
+        browser.get("/account/passkeys/login", headers={"Accept": "application/json"})
+        browser.post("/account/passkeys/login", {"credential": phone.signed(browser, origin, anna)})
+        assert is_in(browser) == (origin == SITE), origin
 
-
-def test_provider_that_is_away_is_no_failure(client, anna):
-    page = client.get("/account/oidc/login")
-    assert page.status_code == 503
-    assert "Example Login does not answer" in page.text
-    assert "Example Login" in client.get("/account/login").text
+    for origin in (*STRANGE, SITE):  # as a second factor, and again in a session
+        browser = Client()
+        assert enter(browser)["Location"] == "/account/factors/code"
+        browser.get("/account/factors/code")
+        browser.post("/account/factors/code", {"credential": phone.signed(browser, origin, anna)})
+        assert is_in(browser) == (origin == SITE), origin
+    for origin in (*STRANGE, SITE):
+        browser.get("/account/passkeys/confirm")
+        posted = {"credential": phone.signed(browser, origin, anna), "next": ADMIN}
+        confirmed = browser.post("/account/passkeys/confirm", posted)
+        assert (confirmed["Location"] == ADMIN) == (origin == SITE), origin
 
 
 # --- Lost phones -------------------------------------------------------------------------------
@@ -470,11 +655,24 @@ def test_provider_that_is_away_is_no_failure(client, anna):
 def test_command_takes_factors_and_identities_away(client, anna, identity_provider, required, capsys):
     come_from(Client(), identity_provider, **COLLEAGUE)
     with_app(anna)
+    secret = with_app(bob := User.objects.create_user("bob", password=PASSWORD, is_staff=True))
+    verified, pending, others = Client(), Client(), Client()
+    for browser in (verified, pending):
+        enter(browser)
+    enter(others, "bob")
+    verified.post("/account/factors/code", {"code": code(secret)})
+    assert is_in(verified)
 
     call_command("reset_sign_in", "anna")
 
+    assert [verified.get(ADMIN).status_code, verified.get(MINE).status_code] == [302, 401]
+    assert pending.get("/account/factors/code")["Location"] == "/account/login"
+    assert others.post("/account/factors/code", {"code": code(secret)})["Location"] == ADMIN
+    assert has_factor(bob)
+
     assert capsys.readouterr().out == (
-        "2 factors and 1 identities removed. One has to be set up before the workplace opens.\n"
+        "2 factors and 1 identities removed, 3 sessions ended. "
+        "One has to be set up before the workplace opens.\n"
     )
     enter(client)
     assert client.get(ADMIN)["Location"] == "/account/factors"

@@ -348,3 +348,15 @@ def test_stage_in_use_is_not_deleted_and_a_status_says_something(own, root):
 
     assert Stage.objects.filter(pk=stage.pk).exists()
     assertContains(empty, "Say it in one language at least.")
+
+
+@pytest.mark.parametrize("name", ["50% done", "%x", "%(name)s", "100%"])
+def test_list_offers_a_stage_whose_name_has_a_percent_sign(own, name):
+    """Django formats the labels of actions."""
+    stage = Stage.objects.get(name="New")
+    Stage.objects.filter(pk=stage.pk).update(name=name)
+    client = staff("anna", *SEEING, brands=[own.vacancy.brand])
+
+    page = client.get(LIST)
+
+    assertContains(page, f'<option value="move_to_{stage.pk}">Move to: {name}</option>', html=True)

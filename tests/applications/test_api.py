@@ -35,6 +35,7 @@ VARY = {"Authorization", "Cookie", "Accept-Language"}
 PUBLIC = [
     "/v1/vacancies",
     "/v1/vacancies/hot",
+    "/v1/vacancies/internal",
     "/v1/vacancies/hot/internal",
     "/v0.1/vacancies",
     "/v0.1/vacancies/internal",

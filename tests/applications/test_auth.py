@@ -2,7 +2,10 @@
 
 import io
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from unittest import mock
 
 import pytest
@@ -11,6 +14,7 @@ from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models import Sum
 from django.test import Client
 
 from applications.models import Token
@@ -465,6 +469,57 @@ def test_what_is_kept_of_a_failure_has_no_password(client, jane):
 
     assert "jane" in kept
     assert "wrong" not in kept
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("browsers", [1, 12])
+def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers):
+    """Twelve at once after eight failures: two passwords are checked. These wait until the others are
+    refused, so all twelve are under way together."""
+    make_user("jane")
+    assert fail(client, 8) == [401] * 8
+    checked, answered, are_refused = [], count(1), threading.Event()
+    verify = MD5PasswordHasher.verify
+
+    def slowly(self, password, encoded):
+        checked.append(password)
+        are_refused.wait(timeout=10)
+        return verify(self, password, encoded)
+
+    monkeypatch.setattr(MD5PasswordHasher, "verify", slowly)
+
+    def attempt(number):
+        try:
+            browser = f"Browser {number % browsers}"
+            status = sign_in(Client(), password=f"wrong {number}", HTTP_USER_AGENT=browser).status_code
+            if next(answered) == 10:
+                are_refused.set()
+            return status
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        statuses = sorted(pool.map(attempt, range(12)))
+
+    assert len(checked) == 2
+    assert statuses in ([401] + [429] * 11, [429] * 12)  # the first to fail may see the other one's attempt
+    assert AccessAttempt.objects.aggregate(Sum("failures_since_start")) == {"failures_since_start__sum": 10}
+    assert sign_in(client).status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
+    make_user("jane")
+
+    def attempt(number):
+        try:
+            return sign_in(Client(), HTTP_USER_AGENT=f"Browser {number}").status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(attempt, range(6))) == [200] * 6
+    assert not AccessAttempt.objects.exists()
 
 
 # --- What a thief of the database has ----------------------------------------------------------

@@ -1,11 +1,15 @@
 """import_applications: the same again changes nothing, bad rows lose no good one, names stay out of logs."""
 
 import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from applications.imports import _Person, _Row, _Step
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from tests.applications.makers import MINE, PASSWORD, make_step, make_user, signed_in
 from tests.factories import make_vacancy
@@ -273,3 +277,89 @@ def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):
     said = capsys.readouterr()
     assert said.out.startswith("2 applications: 1 created, 0 updated, 0 unchanged, 1 refused.")
     assert said.err.startswith("failed: applications.json row 2: there is no vacancy 9 here")
+
+
+def test_missing_flag_changes_nothing_and_text_is_no_flag(land, vacancy):
+    land(row(is_spontaneous=True))
+
+    assert counts(land(row())[1])["unchanged"] == 1
+    assert Application.objects.get().is_spontaneous is True
+
+    code, report, _ = land(row(is_spontaneous="yes"))
+    assert (code, report["failed"]) == (
+        1,
+        ['applications.json row 1: is_spontaneous: Must be true or false; received "yes".'],
+    )
+
+
+def test_times_in_a_named_zone_are_converted(land, vacancy):
+    steps = [{"name": "Call", "planned_at": "2026-02-03T10:00:00+09:00"}]
+    words = ["--source-time-zone", "Asia/Tokyo"]
+
+    assert land(row(history=steps), words=words)[0] == 0
+
+    assert Application.objects.get().created_at == datetime(2026, 1, 31, 23, tzinfo=UTC)
+    assert HistoryEntry.objects.get().planned_at == datetime(2026, 2, 3, 1, tzinfo=UTC)
+    assert counts(land(row(history=steps), words=words)[1])["unchanged"] == 1
+
+
+def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
+    report_file = tmp_path / "report.jsonl"
+    rows = [
+        row(history=[{"name": "zyxstep\nx", "planned_at": "2026-02-03 10:00:00"}]),
+        row(vacancy_id="zyxid"),
+        row(created_at="2026-02-09 08:00:00"),
+    ]
+    content = "\n".join([*map(json.dumps, rows[:2]), json.dumps(rows[2]).replace("{", '{"user": "zyx", ', 1)])
+
+    code, report, said = land(content=content, words=["--report", str(report_file)])
+
+    assert (code, counts(report)["created"], counts(report)["refused"]) == (1, 1, 2)
+    assert [json.loads(line) for line in report_file.read_text().splitlines()] == [
+        {
+            "kind": "note", "row": "applications.json row 1", "id": None, "field": "history.name",
+            "code": "line_breaks", "message": "line breaks became spaces",
+        },
+        {
+            "kind": "failed", "row": "applications.json row 2", "id": None, "field": "vacancy_id",
+            "code": "invalid", "message": "A valid integer is required.",
+        },
+        {
+            "kind": "failed", "row": "applications.json row 3", "id": None, "field": "",
+            "code": "repeated_key", "message": "a key occurs more than once in this row.",
+        },
+    ]  # fmt: skip
+    assert "zyx" not in said + report_file.read_text()
+    assert land(content=content, words=["--limit", "1"])[1]["unchanged"] == 1
+
+
+# --- What docs/operations.md says ---
+
+
+@pytest.fixture
+def documented():
+    text = (Path(__file__).parent.parent.parent / "docs/operations.md").read_text()
+    return text.partition("### The format of import_applications\n")[2].partition("\n## ")[0]
+
+
+def test_the_documented_example_lands(documented, land):
+    make_vacancy(pk=412)
+    [example] = re.findall(r"```json\n(.*?)```", documented, re.DOTALL)
+
+    code, report, _ = land(content=example)
+
+    assert (code, report["failed"], report["notes"]) == (0, [], [])
+    assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
+    assert User.objects.get().check_password("a password that she knows")
+    assert list(HistoryEntry.objects.order_by("planned_at").values_list("name", "is_visible")) == [
+        ("Phone call", True),
+        ("Interview", False),
+    ]
+    assert counts(land(content=example)[1])["unchanged"] == 1
+
+
+def test_every_key_is_documented(documented):
+    first_cells = "".join(re.findall(r"^\| (`.*?) \|", documented, re.MULTILINE))
+    keys = set(re.findall(r"[a-z_]+", first_cells)) - {"user", "history"}
+    wanted = {name for shape in (_Person, _Row, _Step) for name in shape().fields} - {"user", "history"}
+    assert keys == wanted

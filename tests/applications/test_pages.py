@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
@@ -171,6 +172,63 @@ def test_address_that_the_mail_server_refuses_is_not_logged(client, mia, monkeyp
     assert "mia@" not in caplog.text
 
 
+def test_reset_mails_to_one_account_are_limited_whoever_asks(client, mia, at, time_machine):
+    """Three an hour by default, whatever the address of the client; other accounts are not affected."""
+    User.objects.create_user("bob", "bob@example.org", PASSWORD)
+
+    def ask(email, number):
+        return client.post("/account/reset", {"email": email}, REMOTE_ADDR=f"203.0.113.{number}")
+
+    answers = {(a.status_code, a["Location"]) for a in (ask("mia@example.org", n) for n in range(5))}
+    assert answers == {(302, "/account/reset/sent")}
+    ask("MIA@example.org", 6)
+    ask("bob@example.org", 6)
+    assert [message.to[0] for message in mail.outbox] == ["mia@example.org"] * 3 + ["bob@example.org"]
+    assert choose(client, link(mail.outbox[0]))["Location"] == "/account/login"  # they still work
+
+    time_machine.move_to(at + timedelta(hours=1), tick=False)
+    ask("mia@example.org", 7)
+    assert len(mail.outbox) == 5
+
+
+def test_limit_of_reset_mails_can_be_changed_and_switched_off(client, mia, settings):
+    for rate, expected in (("1/hour", 1), ("off", 4)):
+        settings.RESET_MAIL_RATE = rate
+        mail.outbox.clear()
+        for _ in range(4):
+            client.post("/account/reset", {"email": "mia@example.org"})
+        assert len(mail.outbox) == expected
+
+
+@pytest.mark.parametrize(
+    ("public", "is_debug", "host", "expected"),
+    [
+        ("", False, "testserver", "http://testserver"),
+        ("", False, "testserver:4444", "http://testserver"),
+        ("", False, "TESTSERVER:80", "http://testserver"),
+        ("", False, "[::1]:4444", "http://[::1]"),
+        ("", True, "localhost:8001", "http://localhost:8001"),  # as `make demo` serves it
+        ("https://jobs.example.com:8443/x", False, "testserver:4444", "https://jobs.example.com:8443/x"),
+    ],
+)
+def test_link_in_a_mail_does_not_repeat_the_port_of_the_client(
+    client, mia, settings, public, is_debug, host, expected
+):
+    settings.PUBLIC_BASE_URL, settings.DEBUG = public, is_debug
+    settings.ALLOWED_HOSTS = ["testserver", "localhost", "[::1]"]
+
+    client.post("/account/reset", {"email": "mia@example.org"}, headers={"Host": host})
+
+    [message] = mail.outbox
+    assert re.findall(r"(\S+)/account/reset/\S+", message.body) == [expected]
+    assert "4444" not in message.body
+
+
+def test_host_that_is_not_allowed_sends_no_mail(client, mia):
+    refused = client.post("/account/reset", {"email": "mia@example.org"}, headers={"Host": "evil.example"})
+    assert (refused.status_code, mail.outbox) == (400, [])
+
+
 def test_posts_from_one_address_are_limited_whatever_the_name(client, settings):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/min"
     cache.clear()
@@ -195,3 +253,32 @@ def test_wrong_new_passwords_are_told_at_their_field(client, mia):
     assert page.count('class="errorlist"') >= 2
     mia.refresh_from_db()
     assert mia.check_password(PASSWORD)
+
+
+@pytest.mark.parametrize("path", ["/account/password", "/admin/password_change/"])
+def test_wrong_old_passwords_count_as_failed_sign_ins(client, mia, path):
+    """Whoever finds a browser open cannot try passwords there without an end."""
+    mia.is_staff = True
+    mia.save()
+    client.force_login(mia)
+    fields = {"new_password1": NEW, "new_password2": NEW}
+
+    statuses = [client.post(path, {"old_password": f"no {n}"} | fields).status_code for n in range(10)]
+
+    assert statuses == [200] * 9 + [429]
+    locked = client.post(path, {"old_password": PASSWORD} | fields)
+    assert (locked.status_code, "Retry-After" in locked) == (429, True)
+    assert client.post("/account/login", {"username": "mia", "password": PASSWORD}).status_code == 429
+    mia.refresh_from_db()
+    assert mia.check_password(PASSWORD)
+    client.defaults["REMOTE_ADDR"] = "203.0.113.9"
+    assert client.post(path, {"old_password": PASSWORD} | fields).status_code == 302
+    mia.refresh_from_db()
+    assert mia.check_password(NEW)
+
+
+def test_right_old_password_leaves_no_failed_sign_in(client, mia):
+    client.force_login(mia)
+    posted = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    assert client.post("/account/password", posted)["Location"] == "/account/"
+    assert not AccessAttempt.objects.exists()

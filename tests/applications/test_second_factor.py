@@ -1,5 +1,5 @@
 """That a second factor, passkeys and OpenID Connect work where they are switched on, and are told where they
-cannot be. The cases are in tests/applications/second_factor.py."""
+cannot be. The cases are in tests/applications/second_factor.py and openid.py."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from django.conf import settings
 from tests.servers import free_port
 
 ROOT = Path(settings.BASE_DIR)
-CASES = Path(__file__).with_name("second_factor.py")
+CASES = ("second_factor.py", "openid.py")
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
@@ -32,7 +32,8 @@ EXTRA = {
 }
 
 
-def test_with_the_extra_switched_on(tmp_path):
+@pytest.mark.parametrize("cases", CASES)
+def test_with_the_extra_switched_on(tmp_path, cases):
     pytest.importorskip("allauth")
     own = {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
@@ -40,7 +41,7 @@ def test_with_the_extra_switched_on(tmp_path):
     }
 
     alone = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-    run = python("-m", "pytest", *alone, str(CASES), **EXTRA, **own)
+    run = python("-m", "pytest", *alone, str(Path(__file__).with_name(cases)), **EXTRA, **own)
 
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert re.search(r"\d\d passed", run.stdout)

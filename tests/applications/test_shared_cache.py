@@ -190,7 +190,7 @@ def test_refusal_of_one_is_not_kept_for_another(edge, people):
 
 
 def test_internal_lists_are_not_kept_either(edge, people):
-    for path in ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal", "/v1/vacancies/1"):
+    for path in ("/v1/vacancies/internal", "/v0.1/vacancies/internal", "/v1/vacancies/1"):
         for headers in people.values():
             status, told, text = ask(edge, path, **headers)
             assert (status, told["X-Cache-Status"]) == (200, "MISS")

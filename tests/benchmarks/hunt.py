@@ -62,6 +62,7 @@ AUDIENCES = ("public", "internal", "both")
 LISTS = {
     "/v1/vacancies": ("v1", 1, False),
     "/v1/vacancies/hot": ("v1", 1, True),
+    "/v1/vacancies/internal": ("v1", 0, False),
     "/v1/vacancies/hot/internal": ("v1", 0, True),
     "/v0.1/vacancies": ("v0.1", 1, False),
     "/v0.1/vacancies/internal": ("v0.1", 0, False),

@@ -11,7 +11,7 @@ import pytest
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 # Tests that write attacks into texts: that the policy stops those too is as it should be.
-HOSTILE = ("test_form_renderer", "test_hostile_html", "test_paste")
+HOSTILE = ("test_form_renderer", "test_hostile_html", "test_inert_texts", "test_paste")
 ATTACKS = ("inline event handler", "Applying inline style", "http://evil.example/")
 
 

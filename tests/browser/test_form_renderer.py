@@ -254,11 +254,15 @@ def test_what_is_missing_is_told_and_reached(page: Any) -> None:
 def test_answers_that_are_no_good(page: Any) -> None:
     sections = application()
     values = {"email": "zoe", "phone": "later", "extra_name": "Frisian", "when": "soon", "permit": "no"}
+    values["first_name"] = "Z" * 201
     render(page, sections, schema=checked(sections), values=values)
     page.locator("[name=birth_date]").press_sequentially("0131")  # and no year
 
     told = {each["name"]: each["message"] for each in page.evaluate("form.check()")}
-    assert {name: told.get(name) for name in ("email", "phone", "birth_date", "extra", "when")} == {
+    assert {
+        name: told.get(name) for name in ("first_name", "email", "phone", "birth_date", "extra", "when")
+    } == {
+        "first_name": "Please use at most 200 characters.",
         "email": "Please write an e-mail address such as name@example.com.",
         "phone": "Please write a telephone number such as +32 470 12 34 56.",
         "birth_date": "Please write a complete date.",
@@ -648,9 +652,12 @@ def test_names_what_is_wrong(page: Any) -> None:
         ({"when": "soon"}, [("when", "unevaluatedProperties")]),
         ({"regimes": ["day", "day"]}, [("regimes", "uniqueItems")]),
         ({"regimes": []}, [("regimes", "minItems")]),
-        ({"regimes": ["noon"]}, [("regimes", "enum")]),
+        ({"regimes": ["noon"]}, [("regimes", "oneOf")]),
         ({"extra": "3"}, [("extra_name", "dependentRequired")]),
-        ({"privacy_consent": "0"}, [("privacy_consent", "const")]),
+        ({"privacy_consent": "0"}, [("privacy_consent", "enum")]),
+        ({"first_name": "🚑" * 200}, []),
+        ({"first_name": "🚑" * 201}, [("first_name", "maxLength")]),
+        ({"birth_date": "2026-02-30"}, [("birth_date", "pattern")]),
     ):
         found = page.evaluate(
             "([schema, value]) => renderer.validate(schema, value)", [schema, valid | change]

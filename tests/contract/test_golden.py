@@ -28,6 +28,7 @@ BODIES = {
     ),
     "v1/vacancies-none.json": "/v1/vacancies?filter[types]=nobody",
     "v1/hot.json": "/v1/vacancies/hot",
+    "v1/internal.json": "/v1/vacancies/internal",
     "v1/hot-internal.json": "/v1/vacancies/hot/internal",
     "v1/vacancy-full.json": "/v1/vacancies/101",
     "v1/vacancy-bare.json": "/v1/vacancies/102",

@@ -53,10 +53,11 @@ class Reached:
     port: int
     certificate: Path | None = None
 
-    def connect(self, address: str = "", *, protocols: tuple[str, ...] = ()) -> socket.socket:
-        source = (address or stranger(), 0)
-        link = socket.create_connection(("127.0.0.1", self.port), timeout=30, source_address=source)
-        if not self.certificate:
+    def connect(self, address: str = "", *, port: int = 0, protocols: tuple[str, ...] = ()) -> socket.socket:
+        """Connect by TLS to the port of that, or plainly to another `port`."""
+        source, port = (address or stranger(), 0), port or self.port
+        link = socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source)
+        if not self.certificate or port != self.port:
             return link
         context = ssl.create_default_context(cafile=self.certificate)
         context.set_alpn_protocols(protocols)
@@ -93,13 +94,14 @@ class Nginx(Reached, servers.Server):
         super().__init__(folder)
         folder.mkdir(exist_ok=True)
         self.port, self.plain_port = servers.free_port(), servers.free_port()
-        self.conf = folder / "nginx.conf"
+        self.conf, self.acme = folder / "nginx.conf", folder / "html/.well-known/acme-challenge"
         here = {
             "user www-data;": "user root;" if os.geteuid() == 0 else "",
             "pid /run/nginx.pid": f"daemon off; pid {folder}/pid",
             "/var/log/nginx/": f"{folder}/",
             "/var/lib/nginx/": f"{folder}/",
             "/srv/jobsite/": f"{folder}/",
+            "/var/www/html": f"{folder}/html",
             f"/etc/letsencrypt/live/{HOST}/": f"{folder}/",
             "listen 80 ": f"listen 127.0.0.1:{self.plain_port} ",
             "listen 443 ": f"listen 127.0.0.1:{self.port} ",

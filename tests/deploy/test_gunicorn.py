@@ -1,9 +1,13 @@
 """deploy/gunicorn.conf.py, served: what reaches gunicorn without nginx in between."""
 
+import resource
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from tests.deploy.conftest import MAKE, Gunicorn
+from tests.services import Instance
 
 HOST = b"Host: jobs.example.com\r\n"
 
@@ -66,3 +70,34 @@ def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
             links.append(link.readlink())
     rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
     assert not {f"socket:[{row[6]}]" for row in rows if row[3] == "00010000"} & set(map(str, links))
+
+
+@pytest.fixture
+def node(tmp_path):
+    """A node of its own, on SQLite, with one worker."""
+    static = {"STATIC_ROOT": str(tmp_path / "static"), "MEDIA_ROOT": str(tmp_path / "media")}
+    instance = Instance(tmp_path / "site", WEB_CONCURRENCY="1", **static)
+    instance.manage("shell", "-v0", "-c", MAKE)
+    node = Gunicorn(tmp_path / "gunicorn", instance.env)
+    node.start()
+    yield node
+    node.stop()
+
+
+def test_public_reads_go_on_while_no_file_can_grow(node):
+    """As on a full disk. SQLite cannot create its -shm file then, without which nobody can read."""
+    paths = ["/v1/vacancies", "/v1/vacancies?sort=title&page[size]=2", "/v1/vacancies?filter[search]=job",
+             "/v1/vacancies/hot", "/v1/vacancies/3", "/v1/vacancies/3/form", "/v1/filters",
+             "/v0.1/vacancies"]  # fmt: skip
+    before = {path: node.ask(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
+    for pid in node.workers():
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
+
+    for _ in range(3):
+        for path in paths:
+            answer = node.ask(f"{path}", Host="127.0.0.1")
+            assert (path, answer.status, answer.body) == (path, 200, before[path].body)
+        assert node.ask("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1").json["meta"]["total"] == 39
+    refused = node.ask("/v1/auth/token", "POST", b'{"username": "anna", "password": "anna\'s long password"}',
+                       Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
+    assert (refused.status, refused.json["status"]) == (503, 503)

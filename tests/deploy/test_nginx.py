@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests import servers
-from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, stranger
+from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, read, stranger
 
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
 SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")
@@ -137,6 +137,31 @@ def test_name_with_an_underscore_is_no_header(edge):
 # --- What the nodes are told ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("host", [HOST, "evil.example", f"{HOST}:1337", "evil.example:443"])
+@pytest.mark.parametrize("target", ["{}", "http://evil.example{}"])
+def test_redirect_of_nginx_never_names_the_host_of_the_request(edge, host, target):
+    nginx = edge.nginx
+    (nginx.folder / "static/admin").mkdir(parents=True, exist_ok=True)
+
+    def location(path, port):
+        request = wire(target.format(path), f"Host: {host}")
+        with nginx.connect(port=port) as link:
+            link.sendall(request)
+            answer = read(link)
+        assert b"evil" not in answer.body
+        return answer.status, answer.headers["Location"]
+
+    # To the name of a folder nginx adds the slash that is missing.
+    assert location("/admin", nginx.port) == (301, "/admin/")
+    assert location("/static/admin", nginx.port) == (301, "/static/admin/")
+    assert location("//static//admin", nginx.port) == (301, "/static/admin/")
+    (nginx.acme / "folder").mkdir(parents=True, exist_ok=True)
+    acme = "/.well-known/acme-challenge/folder"
+    assert location(acme, nginx.plain_port) == (301, f"{acme}/")
+    assert location("/v1/vacancies?a=b", nginx.plain_port) == (308, f"https://{HOST}/v1/vacancies?a=b")
+    assert location("//evil.invalid/", nginx.plain_port) == (308, f"https://{HOST}//evil.invalid/")
+
+
 def test_nodes_are_told_by_nginx_who_asks_not_by_the_client(edge):
     said = dict.fromkeys(("X_Forwarded_Host", "X_Forwarded_Proto", "Forwarded"), "evil.example")
 
@@ -256,6 +281,7 @@ def test_who_says_who_they_are_gets_an_answer_of_their_own(site):
 @pytest.mark.parametrize(
     ("path", "status"),
     [
+        ("/v1/vacancies/internal", 401),
         ("/v1/vacancies/hot/internal", 401),
         ("/v0.1/vacancies/internal", 401),
         ("/v1/user/applications", 401),
@@ -464,8 +490,11 @@ def test_uploaded_file_goes_out_as_django_says_and_on_no_other_way(edge):
         "Content-Security-Policy": "sandbox; default-src 'none'",
         "Cache-Control": "private, no-store",
         "X-Content-Type-Options": "nosniff",
+        "Access-Control-Allow-Origin": "https://a.example",
+        "Access-Control-Expose-Headers": "Content-Disposition",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
+        "Vary": "origin",
         "Strict-Transport-Security": "max-age=1",
         "X-Robots-Tag": "noindex",
     }
@@ -485,6 +514,30 @@ def test_uploaded_file_goes_out_as_django_says_and_on_no_other_way(edge):
         answer = edge.nginx.ask(path)
         assert (answer.status, answer.headers["Content-Type"]) == (404, "text/html")
     assert b"secret" not in edge.nginx.ask("/_media../secret").body  # no such file is looked for
+
+
+def test_files_of_the_root_are_served(site):
+    assert site.nginx.ask("/robots.txt").body.startswith(b"User-agent: *")
+    assert site.nginx.ask("/favicon.ico").body[:4] == b"\0\0\1\0"
+
+
+@pytest.mark.parametrize("path", ["/static/a.css", "/media/1"])
+def test_file_that_is_unchanged_is_not_sent_again(edge, path):
+    for folder, name in (("static", "a.css"), ("media", "x.pdf")):
+        (edge.nginx.folder / folder).mkdir(exist_ok=True)
+        (edge.nginx.folder / folder / name).write_text("a {}")
+    for node in edge.nodes:
+        node.told["/media/1"] = {"X-Accel-Redirect": "/_media/x.pdf", "Content-Type": "application/pdf"}
+    tag = edge.nginx.ask(path).headers["ETag"]
+
+    for condition, status in (
+        (tag, 304),
+        (f"W/{tag}", 304),
+        (f'"x" , W/{tag}', 304),
+        ("*", 304),
+        ('"x"', 200),
+    ):
+        assert edge.nginx.ask(path, If_None_Match=condition).status == status, condition
 
 
 # --- TLS, and the log ---------------------------------------------------------------------------------------

@@ -155,7 +155,10 @@ def test_markup_that_goes_is_noted():
     reading = Reading([section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")])
 
     assert [each["description"] for each in reading.structure] == ["<p>Hi</p>", "<p>Hi</p>"]
-    assert reading.notes == ["sections.0.description: markup that is not allowed was removed"]
+    assert reading.notes == []
+    assert [(path, change.message) for path, change in reading.changes] == [
+        ("sections.0.description", "removed 1 <script>"),
+    ]
 
 
 # --- What is wrong -----------------------------------------------------------------------------

@@ -1,5 +1,10 @@
 """The JSON Schema of a submission, held against the rules read straight from the docstring of the module."""
 
+import re
+from datetime import date
+from string import ascii_letters, digits
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as search
@@ -14,20 +19,41 @@ CONSENT = {
     "name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12",
     "version": 1,
 }  # fmt: skip
+FILLED_IN = r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 BY_KIND = {
     "text": ["Ghent", " x ", "1"],
     "textarea": ["One\nTwo", "日本語 🚑"],
-    "email": ["an@example.com", "é@b"],
+    "email": ["an@example.com", "O'Neil+jobs.2@mail-1.example.co", "x" * 64 + "@" + "y" * 63 + ".be"],
     "tel": ["+32 3 555 01 42", "112", "(03) 555/01.42"],
-    "date": ["2026-03-02", "1999-12-31"],
+    "date": ["2026-03-02", "1999-12-31", "2000-02-29", "0001-01-01", "9999-12-31"],
     "file": ["cv.pdf"],
 }
+LONGEST = {"text": 200, "textarea": 10_000, "email": 254, "tel": 30, "date": 10, "file": 255}
 WRONG_BY_KIND = {
-    "email": ["an", "@", "a@", "@b", "a b@c", "a@b@c"],
-    "tel": ["12", "call me", "+", "---", "112\n", "+" + "5" * 30, "32+3"],
-    "date": ["2026-3-2", "02/03/2026", "2026-13-01", "2026-00-10", "2026-01-32", "2026-01-00", "today"],
-}
-JUNK = [None, True, 1, 0, "", " ", "1", "nonsense", [], ["1"], [[]], {}, {"1": "1"}]
+    "text": ["x" * 201, "\ufeff", "\u2003\u00a0\ufeff", "\x1c\x85"],
+    "textarea": ["x" * 10_001, "\n\u2028\u2029"],
+    "file": ["x" * 252 + ".pdf", "\u3000"],
+    "email": [
+        "an", "@", "a@", "@b", "a b@c", "a@b@c", "a@b", "é@example.com", "a@exämple.com", "a@example.com\n",
+        ".a@example.com", "a.@example.com", "a..b@example.com", "a@.example.com", "a@example..com",
+        "a@-example.com", "a@example-.com", "a@example.com.", "a@[127.0.0.1]", '"a b"@example.com',
+        "x" * 65 + "@example.com", "a@" + "y" * 64 + ".com", "a@" + ".".join(["y" * 60] * 4) + ".organising",
+        "a@example.com\ufeff", "\u017f@example.com", "a@example.\u212aom",
+    ],
+    "tel": [
+        "12", "call me", "+", "---", "112\n", "+" + "5" * 30, "32+3", "112\u00a03", "112\u2028",
+        "\u0661\u0661\u0662",
+    ],
+    "date": [
+        "2026-3-2", "02/03/2026", "2026-13-01", "2026-00-10", "2026-01-32", "2026-01-00", "today",
+        "2026-02-30", "2026-02-29", "1900-02-29", "2100-02-29", "2026-04-31", "0000-01-01", "2026-01-01\n",
+        "20260-01-01", "2026-01-01T00:00", "\u0662026-01-01",
+    ],
+}  # fmt: skip
+JUNK = [
+    *(None, True, 1, 0, "", " ", "1", "nonsense", [], ["1"], [[]], {}, {"1": "1"}),
+    *("\ufeff", "\u200b", "\x85", "\x1c", "\u180e", "\ud800", " \udfff", "🚑" * 200, "🚑" * 201, "\x00"),
+]
 
 
 # --- The rules, read straight ------------------------------------------------------------------
@@ -49,18 +75,41 @@ def fits(field, value):
         return value in values
     if field["type"] == "checkbox":
         return value == "1"
+    if len(value) > LONGEST[field["type"]]:
+        return False
     if field["type"] == "email":
-        parts = value.split("@")
-        return len(parts) == 2 and all(parts) and not any(map(str.isspace, value))
+        return is_email(value)
     if field["type"] == "tel":
         rest = value.removeprefix("+")
-        is_long = 3 <= len(value) <= 30
-        return is_long and set(rest) <= set("0123456789 ()./-") and any(map(str.isdigit, rest))
+        return len(value) >= 3 and set(rest) <= set("0123456789 ()./-") and any(map(str.isdigit, rest))
     if field["type"] == "date":
-        parts = value.split("-")
-        is_shaped = [len(part) for part in parts] == [4, 2, 2] and set(value) <= set("0123456789-")
-        return is_shaped and 1 <= int(parts[1]) <= 12 and 1 <= int(parts[2]) <= 31
-    return value.strip() != ""
+        return is_day(value)
+    return any(not letter.isspace() and letter != "\ufeff" for letter in value)
+
+
+def is_email(value):
+    """Whether `value` is what RFC 5322 calls a dot-atom, of up to 64 characters, at a host name."""
+    if value.count("@") != 1:
+        return False
+    local, host = value.split("@")
+    letters = set(ascii_letters + digits)
+    labels = host.split(".")
+    return (
+        len(local) <= 64
+        and all(local.split("."))
+        and set(local) <= letters | set("!#$%&'*+-/=?^_`{|}~.")
+        and len(labels) > 1
+        and all(0 < len(label) <= 63 and set(label) <= letters | {"-"} for label in labels)
+        and not any(label.startswith("-") or label.endswith("-") for label in labels)
+    )
+
+
+def is_day(value):
+    """Whether `value` is YYYY-MM-DD of a day that exists."""
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def is_shown(conditional, value):
@@ -217,6 +266,42 @@ def test_text_of_each_kind(kind):
     assert [v for v in ("", " \n", *WRONG_BY_KIND.get(kind, ())) if validator.is_valid({"city": v})] == []
 
 
+@pytest.mark.parametrize("kind", BY_KIND)
+def test_text_is_as_long_as_its_kind_allows_in_code_points(kind):
+    schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
+    schema = schema["properties"]["city"]
+
+    assert schema["maxLength"] == LONGEST[kind]
+    if kind in ("text", "textarea", "file"):
+        validator = Draft202012Validator(schema)
+        assert validator.is_valid("🚑" * LONGEST[kind])
+        assert not validator.is_valid("🚑" * LONGEST[kind] + "x")
+
+
+def test_date_is_a_day_that_exists():
+    """Every combination of month and day, possible or not, in years of each kind."""
+    schema = submission_schema(served([section(text_field(type="date"))]), address=ADDRESS)
+    pattern = re.compile(schema["properties"]["city"]["pattern"])
+    for year in (0, 1, 4, 96, 100, 400, 1600, 1700, 1900, 1999, 2000, 2004, 2026, 2028, 2100, 9996, 9999):
+        for month in range(14):
+            for day in range(33):
+                text = f"{year:04}-{month:02}-{day:02}"
+                assert bool(pattern.search(text)) == is_day(text), text
+
+
+def test_pattern_takes_linear_time():
+    """Validators try a pattern on a text that is too long, too: a large one must not keep them busy."""
+    many = 200_000
+    hostile = ("a" * many, "a." * many + "@", "a@" + "b." * many, "a@" + "b" * many, " " * many, "1" * many)
+    for kind in BY_KIND:
+        schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
+        pattern = re.compile(schema["properties"]["city"]["pattern"])
+        for text in hostile:
+            started = perf_counter()
+            pattern.search(text + "\n")
+            assert perf_counter() - started < 3, (kind, text[:10])  # 20 ms; hours if it were quadratic
+
+
 def test_conditions_hold_at_every_depth():
     sections = served(chain(3))
     for field in walk_chain(sections):
@@ -264,24 +349,49 @@ def test_schema_reads_as_the_form_does():
         "$id": ADDRESS,
         "type": "object",
         "properties": {
-            "permit": {"title": "Permit?", "enum": ["yes", "no"]},
-            "language": {"title": "Language", "type": "string", "pattern": r"\S"},
-            "level": {"title": "Language", "enum": ["0", "1", "2", "3", "4", "5"]},
-            "privacy_consent": {"title": "I agree.", "const": "1"},
+            "permit": {
+                "title": "Permit?",
+                "type": "string",
+                "oneOf": [{"const": "yes", "title": "Yes"}, {"const": "no", "title": "No"}],
+            },
+            "language": {"title": "Language", "type": "string", "pattern": FILLED_IN, "maxLength": 200},
+            "level": {
+                "title": "Language",
+                "type": "string",
+                "oneOf": [
+                    {"const": "0", "title": "no"},
+                    {"const": "1", "title": "weak"},
+                    {"const": "2", "title": "moderate"},
+                    {"const": "3", "title": "good"},
+                    {"const": "4", "title": "very good"},
+                    {"const": "5", "title": "native speaker"},
+                ],
+            },
+            "privacy_consent": {"title": "I agree.", "type": "string", "enum": ["1"]},
         },
         "required": ["privacy_consent"],
         "dependentRequired": {"level": ["language"], "language": ["level"]},
         "allOf": [
             {
-                "if": {"properties": {"permit": {"const": "no"}}, "required": ["permit"]},
+                "if": {
+                    "type": "object",
+                    "properties": {"permit": {"type": "string", "const": "no"}},
+                    "required": ["permit"],
+                },
                 "then": {
+                    "type": "object",
                     "properties": {
                         "when": {
                             "title": "When?",
                             "type": "string",
-                            "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-                            "maxLength": 10,
                             "format": "date",
+                            "pattern": (
+                                "^(?!0000)(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+                                "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+                                "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])"
+                                "|(?:[02468][048]|[13579][26])00)-02-29)$(?!\\n)"
+                            ),
+                            "maxLength": 10,
                         }
                     },
                     "required": ["when"],

@@ -492,7 +492,7 @@ PATHS = (
     "/v1/..;/admin/", "/v1/vacancies;x=1", "/v1/vacancies;x.css", "/v1/vacancies.json", "/v1/vacancies.xml", "/v1/vacancies.css",
     "/v1/vacancies/x.css", "/v1/vacancies/", "/v1/vacancies//", "/v1//vacancies", "/v1/./vacancies%2f", "/v1/vacancies%2f1",
     "/v1/vacancies%5c1", "/v1\\vacancies", "/v1/vacancies/1.json", "/v1/vacancies/1/form/schema/x", "/v1/vacancies/1/form.css",
-    "/v1/vacancies/hot/", "/v1/vacancies/HOT", "/v1/vacancies/hot/internal/", "/v1/vacancies/internal", "/v1/VACANCIES",
+    "/v1/vacancies/hot/", "/v1/vacancies/HOT", "/v1/vacancies/hot/internal/", "/v1/vacancies/internal/", "/v1/VACANCIES",
     "/v1/filters/", "/v1/filters/1", "/v1/user", "/v1/user/", "/v1/user/applications/", "/v1/users", "/v1/auth", "/v1/auth/token/",
     "/v1/auth/token/1", "/v0.1/vacancies/", "/v0.1/vacancies/1", "/v0.1/vacancies/1/form", "/v0.1/filters", "/v0.1/user/applications",
     "/v1/vacancies/internal.json", "/v0.1/vacancies/internal/", "/v0.1/%00", "/v0.1", "/v1", "/v1/", "/v0.1/", "/v1/{{7*7}}",
@@ -509,7 +509,7 @@ ELSEWHERE = (
     "/preview/%00", "/preview/x", "/preview/" + "a" * 3000, "/preview/%ff", "/preview/AAAA:BBBB:CCCC", "/preview/1:1:1", "/preview/é",
     "/account/reset/x/y", "/account/reset/AA/x-y", "/account/reset/OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5/set-password",
     "/account/reset/AAAA/set-password", "/account/reset/%00/x", "/account/reset/é/x", "/account/reset/MQ/%00", "/account/%00",
-    "/account/login/", "/account/x.css", "/account/reset/sent/x", "/favicon.ico", "/robots.txt", "/server-status", "/metrics/x", "/debug",
+    "/account/login/", "/account/x.css", "/account/reset/sent/x", "/favicon.ico/", "/robots.txt%00", "/server-status", "/metrics/x", "/debug",
     "/__debug__/", "/actuator/env", "/wp-login.php", "/cgi-bin/x", "/%2f%2fevil.example", "/%5cevil.example", "/;/v1/vacancies",
 )  # fmt: skip
 
@@ -570,19 +570,21 @@ SHAPES = (
     "page=2", "page[]=2", "page[size][]=2", "page[size][0]=2", "page[size]]=2", "page[[size]=2", "page[size=2", "page%5Bsize%5D%5B%5D=2",
     "Page[size]=2", "PAGE[SIZE]=2", "page[Size]=2", "page[ size]=2", "page [size]=2", "page.size=2", "page%00[size]=2", "page[size%00]=2", "page[sise]=2",
     "page[offset]=2", "page[limit]=2", "page[cursor]=2", "page[size]=2&page[size]=3", "page[size]=2&page[size]=2", "page[number]=1&page%5Bnumber%5D=2",
-    "filter=x", "filter[]=x", "filter[region]=x", "filter[regions][]=x", "filter[id]=1", "filter[brand]=1", "filter[title__contains]=x", "filter[status]=draft",
+    "filter=x", "filter[]=x", "filter[region]=x", "filter[id]=1", "filter[brand]=1", "filter[title__contains]=x", "filter[status]=draft",
     "filter[brand__members__password__startswith]=p", "filter[regions__value]=x", "filter[_connector]=OR", "filter[search]=", "filter[search]=%20",
     "filter[search]=%00", "filter[search]=%FF", "filter[search]=" + "a%20" * 21, "filter[search]=" + "x" * 201, "filter[search]=x&filter[search]=y",
     "filter[search][]=x", "filter[regions]=", "filter[regions]=,", "filter[regions]=a,", "filter[regions]=%20", "filter[regions]=a%00b", "filter[regions]=a'b",
     "filter[regions]=a%20b", "filter[regions]=" + "a," * 100 + "a", "filter[regions]=" + "a" * 201, "filter[regions]=%FF", "sort=", "sort=id", "sort=-id",
     "sort=brand__name", "sort=password", "sort=title,", "sort=title,-published_at", "sort=--title", "sort=+title", "sort=?", "sort=TITLE", "sort[]=title",
     "sort=title&sort=title", "sort=title%00", "sort[title]=asc", "fields=", "fields=,", "fields=password", "fields=__class__", "fields=id,", "fields=id,status",
-    "fields=id,publish_from", "fields=*", "fields[]=id", "fields[vacancies]=id", "fields=id&fields=id", "fields=id%00", "fields=ID", "fields=brand.members",
-    "fields=head_recruiter.email", "sort=title;drop", "fields=%FF",
+    "fields=id,publish_from", "fields=*", "fields[vacancies]=id", "fields=id%00", "fields=ID", "fields=brand.members",
+    "fields=head_recruiter.email", "sort=title;drop", "fields=%FF", "filter[regions][0]=x", "fields[0]=id",
+    "pagesize]=2", "limit=100000", "offset=-1", "search=%00", "q=%00", "ordering=password", "order_by=password",
 )  # fmt: skip
+LISTS = ("fields=id&fields=id", "fields[]=id", "filter[regions]=x&filter[regions][]=x", "filter[regions][]=x")
 IGNORED = (
-    "pagesize]=2",     "utm_source=x", "_=1", "_=1&_=2", "format=api", "format=xml", "callback=alert", "jsonp=x", "_method=DELETE", "_connector=OR", "_negated=1", "ordering=password",
-    "order_by=password", "limit=100000", "offset=-1", "id=abc", "ids=9223372036854775808", "search=%00", "q=%00", "=", "=x", "&&&", "%00=%00", "%FF=%FF", "a;b=c",
+    "utm_source=x", "_=1", "_=1&_=2", "format=api", "format=xml", "callback=alert", "jsonp=x", "_method=DELETE", "_connector=OR", "_negated=1",
+    "id=abc", "ids=9223372036854775808", "=", "=x", "&&&", "%00=%00", "%FF=%FF", "a;b=c",
     "%5B%5D=x", "[size]=1", "%", "%zz", "x" * 500, "debug=1", "is_published=0", "status=draft", "at=2030-01-01", "now=0", "audience=internal", "lang=../../x",
     "preview=x", "indent=99", "encoding=rot13", "charset=rot13", "%F0%9F%98%80=1", "__proto__[x]=1", "constructor=1",
 )  # fmt: skip
@@ -594,6 +596,8 @@ def parameters() -> Iterator[Line]:
             yield line("parameter", f"{name}={value[:24]}", f"/v1/vacancies?{name}={value}", allowed=BAD)
     for shape in SHAPES:
         yield line("parameter", shape[:60], f"/v1/vacancies?{shape}", allowed=BAD, is_wire=" " in shape)
+    for shape in LISTS:
+        yield line("parameter", shape, f"/v1/vacancies?{shape}", allowed=OK)
     for shape in IGNORED:
         yield line("parameter", shape[:60], f"{PAGE}&{shape}", allowed=OK, like=f"Content-Type: none {PAGE}")
     for value in ("%25", "_", "%5C", "'%20OR%20'1'='1", "((a%2B)%2B)%2B", "%3Cscript%3E", "a*", "%22", "(", "NEAR(", "*:*", "%E2%80%AE", "%F0%9F%98%80",

@@ -11,6 +11,7 @@ from tests.hostile.judge import Door, Kept, Tally, complaints
 from tests.hostile.site import ABSENT, Site
 
 V1, V0_1 = ("/v1/vacancies", "/v1/vacancies/hot"), ("/v0.1/vacancies",)
+INTERNAL = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
 KEYWORDS = (
     "functiongroup",
     "types",
@@ -48,22 +49,19 @@ EVEN = {
     ),
     **{f"filter[{keyword}]": ("one", "regions-one", "a,b", "x" * 200, "-", "__") for keyword in KEYWORDS},
 }
+LISTS = {f"filter[{keyword}]" for keyword in KEYWORDS} | {"fields"}
 RAW = ("%FF", "%C3%28", "%ED%A0%80", "%F8%88%80%80%80", "%C0%AF")  # bytes that are no text
 NEAR = (
     "page", "page[]", "page[sise]", "Page[size]", "PAGE[NUMBER]", "page[size][]", "page[size", "page.size", "filter", "filter[]", "filter[region]", "filter[id]", "filter[status]", "sort[]",
-    "sort[title]", "fields[]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
+    "sort[title]", "fields[0]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
 )  # fmt: skip
+OTHER = ("ordering", "limit", "offset", "search", "q", "sortby")  # what other interfaces call our parameters
 IGNORED = (
     "utm_source",
     "_",
     "format",
     "callback",
-    "ordering",
-    "limit",
-    "offset",
     "id",
-    "search",
-    "q",
     "_connector",
     "_method",
     "status",
@@ -72,7 +70,6 @@ IGNORED = (
     "",
     "é",
     "x" * 200,
-    "sortby",
     "pages",
     "__proto__",
     "x[page]",
@@ -119,7 +116,7 @@ def made_up(number: int, seed: int, site: Site) -> Iterator[tuple[str, bytes, se
         elif path == "mine":
             path, allowed = "/v1/user/applications", {401}
         elif path == "internal":
-            path, allowed = chance.choice(("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")), {401}
+            path, allowed = chance.choice(INTERNAL), {401}
         query, judged = [], {}
         for _ in range(chance.choice((0, 1, 1, 2, 2, 3, 5))):
             kind = chance.random()
@@ -130,10 +127,16 @@ def made_up(number: int, seed: int, site: Site) -> Iterator[tuple[str, bytes, se
                 else:
                     value = chance.choice(ODD + EVEN[name] * 6)
                     text, right = quote(value, safe=chance.choice(("", ",[]"))), _verdict(name, value)
-                judged[name] = False if name in judged else right
+                if name in judged:  # lists may be repeated, and their values are judged together
+                    right = None if name in LISTS and False not in (judged[name], right) else False
+                judged[name] = right
             elif kind < 0.7:
                 name, text = chance.choice(NEAR), chance.choice(("1", "title", "x"))
                 judged[f"near {name}"] = False
+            elif kind < 0.75:
+                name, text = chance.choice(OTHER), chance.choice(("1", "title", "x"))
+                if takes:
+                    judged[f"near {name}"] = False
             else:
                 name, text = chance.choice(IGNORED), quote(chance.choice(ODD))
             query.append(f"{quote(name, safe=chance.choice(('', '[]')))}={text}")

@@ -1,12 +1,16 @@
 """An archive holds all that was there at one moment, and brings it back, or touches nothing."""
 
+import gzip
 import hashlib
 import io
 import json
 import os
+import subprocess
 import tarfile
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from applications.models import Token
-from jobsite import backups
+from jobsite import backups, signatures
 from jobsite.api.bodies import Bodies
 from jobsite.commands import UsageError
 from jobsite.revision import state
@@ -32,10 +36,21 @@ from vacancies.models import Attachment, Tally, Vacancy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/hot/internal", "/v0.1/vacancies",
-         "/v0.1/vacancies/internal", "/v1/filters")  # fmt: skip
+LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal",
+         "/v0.1/vacancies", "/v0.1/vacancies/internal", "/v1/filters")  # fmt: skip
 # Ends with a restore, or goes on from it.
 OTHER = {"django_session", "applications_token", "jobsite_revision"}
+
+
+# of a backup that was killed
+LEFTOVERS = [
+    ".jobsite-20260101T000000Z.tar.archive.part",
+    ".jobsite-20260101T000000Z.tar.database.part",
+    *(
+        f".jobsite-20260101T000000Z.tar.database.plain.part{kind}"
+        for kind in ("", "-journal", "-wal", "-shm")
+    ),
+]
 
 
 def run(*words: Any, **options: Any) -> dict[str, Any]:
@@ -354,7 +369,8 @@ def test_archives_that_are_kept(filters, tmp_path, time_machine, settings):
     for day in range(1, 5):
         time_machine.move_to(timezone.datetime(2026, 3, day, 2, tzinfo=timezone.get_default_timezone()))
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".jobsite-20260101T000000Z.tar.archive.part").touch()  # of one that was killed
+        for name in LEFTOVERS:
+            (folder / name).touch()
         made = run("backup", folder, keep=2)
     assert made["removed"] == ["jobsite-20260302T020000Z.tar"]
     assert sorted(os.listdir(folder)) == ["jobsite-20260303T020000Z.tar", "jobsite-20260304T020000Z.tar"]
@@ -387,3 +403,226 @@ def test_backup_that_fails_leaves_nothing_and_says_why(filters, tmp_path, monkey
         with pytest.raises(CommandError, match="of version 9, and the server of"):
             run("backup", tmp_path / "backups")
     assert os.listdir(tmp_path / "backups") == kept
+
+
+def test_backup_that_is_killed_leaves_parts_until_the_next_run(filters, tmp_path, monkeypatch):
+    """SQLite writes a journal beside the file that it vacuums into."""
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL writes no journal here")
+    folder, seen = tmp_path / "backups", []
+
+    def die(source: Any, *args: Any) -> None:
+        seen.extend(sorted(path.suffix for path in folder.iterdir()))
+        raise KeyboardInterrupt
+
+    copy = backups._snapshot
+
+    @contextmanager
+    def killed(into: Path) -> Iterator[Any]:
+        plain = into.with_suffix(".plain.part")
+        with copy(into) as execute:
+            for kind in ("-journal", "-wal", "-shm"):
+                Path(f"{plain}{kind}").touch()
+            yield execute
+
+    monkeypatch.setattr(backups, "_snapshot", killed)
+    monkeypatch.setattr(backups, "_files", die)
+    with pytest.raises(SystemExit, match=r"^130$"):
+        run("backup", folder)
+    assert {".part-journal", ".part-wal", ".part-shm"} <= set(seen)
+    assert os.listdir(folder) == []
+
+
+# --- A restore that is refused ---------------------------------------------------------------------------
+
+
+def tree(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def with_database(content: bytes) -> Callable[[str, bytes], bytes]:
+    """A change that puts another database into an archive, and its digest into the manifest."""
+    name = backups.DATABASE[connection.vendor]
+
+    def change(part: str, old: bytes) -> bytes:
+        if part == "manifest.json":
+            manifest = json.loads(old)
+            digest = hashlib.sha256(content).hexdigest()
+            manifest["parts"][name] = {"size": len(content), "sha256": digest}
+            return json.dumps(manifest).encode()
+        return content if part == name else old
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no database",
+        gzip.compress(b"no database"),
+        gzip.compress(b"SQLite format 3\0" + bytes(5000)),
+        gzip.compress(os.urandom(5000))[:3000],
+        gzip.compress(os.urandom(5000))[:2000] + bytes(1000),
+    ],
+    ids=["empty", "text", "packed-text", "packed-header", "cut-off", "damaged"],
+)
+def test_archive_with_a_forged_database_leaves_no_file(site, settings, tmp_path, content):
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    to = changed(archive, tmp_path / "forged.tar", with_database(content))
+    disturb()
+    folder = Path(settings.MEDIA_ROOT)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.unlink()
+    (folder / "attachments").rmdir()
+    bodies, stored, files = site.bodies(), rows(), tree(folder)
+
+    with pytest.raises(CommandError, match=r"^(Nothing was replaced: |pg_restore failed: )[^\n]+$"):
+        run("restore", to, force=True)
+
+    assert tree(folder) == files
+    assert rows() == stored
+    assert site.bodies() == bodies
+
+
+def test_archive_that_is_refused_makes_no_media_folder(site, settings, tmp_path):
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    to = changed(archive, tmp_path / "forged.tar", with_database(b"no database"))
+    settings.MEDIA_ROOT = tmp_path / "deep" / "media"
+
+    with pytest.raises(CommandError):
+        run("restore", to, force=True)
+
+    assert not (tmp_path / "deep").exists()
+
+
+def test_folder_in_the_place_of_a_file_is_told_before_anything_is_replaced(site, settings, tmp_path):
+    folder = Path(settings.MEDIA_ROOT)
+    archive = run("backup", tmp_path / "backups")["archive"]
+    disturb()
+    place = next(path for path in folder.rglob("*.pdf"))
+    place.unlink()
+    place.mkdir()
+    stored, files = rows(), tree(folder)
+
+    with pytest.raises(CommandError, match=f"Nothing was replaced: .*{place.name} is a folder"):
+        run("restore", archive, force=True)
+
+    assert (rows(), tree(folder)) == (stored, files)
+
+
+def test_folders_of_a_killed_restore_are_removed_by_the_next(site, settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    media_root = Path(settings.MEDIA_ROOT)
+    places = [tmp_path / "tmp", media_root]
+    for place in places:
+        for name in (".jobsite-restore-killed.part", ".jobsite-restore-alive.part"):
+            (place / name).mkdir()
+            (place / name / "database").write_bytes(b"personal data")
+    archive = run("backup", tmp_path / "backups")["archive"]
+    with tarfile.open(archive) as tar:
+        assert not [name for name in tar.getnames() if "restore" in name]
+
+    with ExitStack() as stack:
+        for place in places:
+            stack.enter_context(backups._alone_in(place / ".jobsite-restore-alive.part"))
+        run("restore", archive, force=True)
+
+        for place in places:
+            assert [path.name for path in place.glob(".*")] == [".jobsite-restore-alive.part"]
+
+
+# --- Signatures ------------------------------------------------------------------------------------------
+
+KEY, EARLIER, OTHER_KEY = ("".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other"))
+
+
+def test_signed_archive_is_restored(site, settings, tmp_path, caplog):
+    settings.BACKUP_KEY = KEY
+    made = run("backup", tmp_path / "backups")
+    archive = Path(made["archive"])
+    stored = rows()
+    disturb()
+    assert made["signature"] == "verified"
+    assert "), signed with BACKUP_KEY." in said("backup", tmp_path / "others")
+    assert "+00:00, signed with BACKUP_KEY." in said("restore", archive, check=True)
+    listed = subprocess.run(["tar", "tf", archive], capture_output=True, text=True, check=True)
+    assert (listed.stdout.splitlines()[-1], listed.stderr) == ("manifest.json", "")
+
+    done = run("restore", archive, force=True)
+
+    assert done["signature"] == "verified"
+    assert rows() == stored
+    assert KEY.encode() not in archive.read_bytes()
+    assert KEY not in caplog.text
+
+
+def test_archive_that_is_not_signed_with_the_key_touches_nothing(site, settings, tmp_path, monkeypatch):
+    unsigned = Path(run("backup", tmp_path / "unsigned")["archive"])
+    settings.BACKUP_KEY = OTHER_KEY
+    otherwise = Path(run("backup", tmp_path / "other")["archive"])
+    settings.BACKUP_KEY = KEY
+    signed = Path(run("backup", tmp_path / "signed")["archive"])
+    whole, to = signed.read_bytes(), tmp_path / "forged.tar"
+    disturb()
+    stored, files = rows(), tree(Path(settings.MEDIA_ROOT))
+    line = whole[-signatures.LENGTH :]
+
+    def opened(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("The content was looked at before the signature was verified.")
+
+    def is_refused(match: str, archive: Path = to) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(tarfile, "open", opened)
+            for options in ({"check": True}, {"force": True}):
+                with pytest.raises(CommandError, match=match):
+                    run("restore", archive, **options)
+
+    is_refused("not signed", unsigned)
+    is_refused("signature is wrong", otherwise)
+    for content in (b"", b"x", line[:-1], whole[:-1], whole[: -len(line)], whole + b"\n",
+                    whole[: -len(line)] + line.upper()):  # fmt: skip
+        to.write_bytes(content)
+        is_refused("not signed")
+    middle = len(whole) // 2
+    for content in (line, b"x" + line, whole + line, unsigned.read_bytes() + line,
+                    whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+                    whole[: -len(line)] + bytes(512) + line):  # fmt: skip
+        to.write_bytes(content)
+        is_refused("signature is wrong")
+    # Another manifest, consistent in itself.
+    changed(signed, to, edited(made_at="2026-01-01T00:00:00+00:00"))
+    to.write_bytes(to.read_bytes() + line)
+    is_refused("signature is wrong")
+
+    assert (rows(), tree(Path(settings.MEDIA_ROOT))) == (stored, files)
+
+
+def test_keys_change_while_earlier_archives_stay_good(site, settings, tmp_path):
+    settings.BACKUP_KEY = EARLIER
+    archive = run("backup", tmp_path / "backups")["archive"]
+
+    settings.BACKUP_KEY, settings.BACKUP_KEY_FALLBACKS = KEY, [OTHER_KEY, EARLIER]
+    assert run("restore", archive, check=True)["signature"] == "verified"
+    later = run("backup", tmp_path / "later")["archive"]
+
+    settings.BACKUP_KEY_FALLBACKS = []
+    with pytest.raises(CommandError, match="signature is wrong"):
+        run("restore", archive, check=True)
+    assert run("restore", later, check=True)["signature"] == "verified"
+
+
+def test_without_a_key_it_is_told_what_was_not_verified(site, settings, tmp_path):
+    made = run("backup", tmp_path / "unsigned")
+    assert made["signature"] == "absent"
+    assert "), not signed." in said("backup", tmp_path / "another")
+    assert "+00:00, not signed." in said("restore", made["archive"], check=True)
+
+    settings.BACKUP_KEY = KEY
+    archive = run("backup", tmp_path / "signed")["archive"]
+    settings.BACKUP_KEY = ""
+    told = said("restore", archive, check=True)
+
+    assert "+00:00, signed, and was not verified: BACKUP_KEY is not set." in told
+    assert run("restore", archive, force=True)["signature"] == "unverified"

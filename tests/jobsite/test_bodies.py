@@ -235,14 +235,35 @@ def test_what_is_not_for_everybody_is_not_kept(service, settings, django_user_mo
     assert service.bodies.answers == {}
 
 
-def test_other_host_and_origin_get_answers_of_their_own(service, settings):
+def test_origins_share_an_answer_unless_it_depends_on_them(service, settings):
+    make_vacancy()
+    origins = ({}, {"HTTP_ORIGIN": "https://a.test"}, {"HTTP_ORIGIN": "https://b.test"})
+
+    first, *others = [service.ask(LIST, **origin) for origin in origins]
+    assert others == [first] * 2
+    assert first[1]["access-control-allow-origin"] == "*"
+    assert first[1]["Vary"] == "Accept-Encoding"
+    assert service.asked == 1
+
+    settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, ["https://a.test"]
+    service.bodies.answers.clear()
+    service.bodies.heads.clear()
+    for _ in range(2):
+        told = [service.ask(LIST, **origin)[1] for origin in origins]
+        assert [headers.get("access-control-allow-origin") for headers in told] == [
+            None,
+            "https://a.test",
+            None,
+        ]
+        assert [headers["Vary"] for headers in told] == ["Accept-Encoding, origin"] * 3
+
+
+def test_other_host_gets_answers_of_its_own(service, settings):
     settings.ALLOWED_HOSTS = ["testserver", "other.test"]
     make_vacancy()
 
     assert b"http://testserver/" in service.ask(LIST)[2]
     assert b"http://other.test/" in service.ask(LIST, HTTP_HOST="other.test")[2]
-    assert "access-control-allow-origin" not in service.ask(LIST)[1]
-    assert service.ask(LIST, HTTP_ORIGIN="https://site.test")[1]["access-control-allow-origin"] == "*"
     assert service.ask(LIST, HTTP_HOST="evil.test")[0] == "400 Bad Request"
 
 

@@ -1,5 +1,7 @@
 """The shared cache, with a real Redis that is killed, frozen and brought back."""
 
+import os
+import pickle
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -7,8 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 from django.test import RequestFactory
+from unfold.dataclasses import SearchResult
 
 from jobsite import cache as jobsite_cache
+from jobsite import replicas
 from jobsite.api import throttling
 from jobsite.cache import RedisCache
 from tests import servers
@@ -64,6 +68,71 @@ def test_nodes_share_what_they_count(make):
     assert here.add("n", 1)
     assert not there.add("n", 1)
     assert [there.incr("n"), here.incr("n")] == [2, 3]
+
+
+class Payload:
+    """An object that creates a folder in whichever process unpickles it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def stored(server, key, value=None):
+    """The bytes at `key` of the server, after `value` was written there if it is given."""
+    with redis.Redis.from_url(server.url) as client:
+        if value is not None:
+            client.set(f":1:{key}", value)
+        return client.get(f":1:{key}")
+
+
+def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path, monkeypatch):
+    stored(server, "pickle", pickle.dumps(Payload(tmp_path / "executed")))
+    stored(server, replicas.POSITION, pickle.dumps(Payload(tmp_path / "executed")))
+    monkeypatch.setattr(replicas, "cache", cache)
+    replica = replicas._Replica("replica_1", replicas._Primary("default"))
+
+    assert cache.get("pickle", "default") == "default"
+    assert cache.get_many(["pickle", "absent"]) == {}
+    assert not replica._is_well(time.monotonic(), 2**40)
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
+def test_value_that_is_not_json_is_absent(server, cache, value):
+    stored(server, "value", value)
+
+    assert cache.get("value", "default") == "default"
+    assert cache.get_many(["value"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7, b"7"),  # counters of the rate limit, and replicas.POSITION
+        (2**62, b"4611686018427387904"),
+        (True, b"true"),  # locks of allauth
+        ([1.5, 2.25], b"[1.5, 2.25]"),  # its rate limits
+        ("y", b'"y"'),  # codes of a TOTP app that were used
+        (None, b"null"),
+        ({"a": ["b"]}, b'{"a": ["b"]}'),
+    ],
+)
+def test_value_is_stored_as_json(server, cache, value, text):
+    cache.set("value", value)
+
+    assert (cache.get("value"), stored(server, "value")) == (value, text)
+
+
+def test_value_that_json_cannot_express_is_not_stored(server, cache):
+    """django-unfold keeps search results as objects: they are searched again."""
+    cache.set("results", ["old"])
+
+    cache.set("results", [SearchResult(title="Users", description="", link="/", icon=None)])
+
+    assert (cache.get("results"), stored(server, "results")) == (None, None)
 
 
 def test_every_operation_answers_while_the_server_is_gone(server, cache):

@@ -20,7 +20,7 @@ from tests.applications.makers import make_application
 from tests.factories import make_vacancy
 
 ROOT = Path(__file__).parent.parent.parent
-KEY = secrets.token_urlsafe(50)
+KEY, BACKUP_KEY = secrets.token_urlsafe(50), secrets.token_urlsafe(50)
 MANIFEST = '{"version": "1.1", "paths": {}, "hash": ""}'
 GOOD = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "jobs.example.com"}
 VARIABLES = set(re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', (ROOT / "jobsite/settings.py").read_text()))
@@ -125,6 +125,36 @@ def test_commands_end_with_the_reason():
 # --- What an example, filled in, is told -------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("key", "fallbacks", "found"),
+    [
+        ("", [], []),
+        (BACKUP_KEY, [], []),
+        (BACKUP_KEY, [secrets.token_hex(32), secrets.token_urlsafe(50)], []),
+        (BACKUP_KEY[:49], [], ["jobsite.E031"]),
+        ("ab" * 50, [], ["jobsite.E031"]),
+        (KEY, [], ["jobsite.E031"]),
+        (BACKUP_KEY, ["short", "short"], ["jobsite.E031"]),
+        ("", [BACKUP_KEY], ["jobsite.E032"]),
+    ],
+    ids=["absent", "key", "key-and-fallbacks", "short", "repeated", "secret-key", "fallback-short", "no-key"],
+)
+def test_key_of_backups_that_can_be_guessed_is_an_error(settings, key, fallbacks, found):
+    settings.SECRET_KEY = KEY
+    settings.BACKUP_KEY, settings.BACKUP_KEY_FALLBACKS = key, fallbacks
+
+    messages = checks.settings_are_sane()
+
+    assert [message.id for message in messages] == found
+    assert not key or key not in str(messages)
+
+
+def test_keys_of_backups_are_read_from_the_environment(start):
+    assert (start()["BACKUP_KEY"], start()["BACKUP_KEY_FALLBACKS"]) == ("", [])
+    found = start(BACKUP_KEY="one", BACKUP_KEY_FALLBACKS="two, three")
+    assert (found["BACKUP_KEY"], found["BACKUP_KEY_FALLBACKS"]) == ("one", ["two", "three"])
+
+
 def test_example_filled_in_is_clean(tmp_path):
     """Every line of .env.example that has an example, and the deploy check finds nothing to say."""
     folders = {name: str(tmp_path / name) for name in ("MEDIA_ROOT", "STATIC_ROOT")}
@@ -191,6 +221,24 @@ def test_trap_is_told(production, name, value, found):
     setattr(production, name, value)
 
     assert said(checks.production_is_deliberate) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("API_CONTACT", "api@example.org", []),
+        ("API_CONTACT", "https://example.org/@api", []),
+        ("API_CONTACT", "ask Mia", ["E020"]),
+        ("API_CONTACT", "javascript://x", ["E020"]),
+        ("API_LICENSE", "CC-BY-4.0 OR MIT", []),
+        ("API_LICENSE", "https://example.org/terms", []),
+        ("API_LICENSE", "ftp://example.org/terms", ["E020"]),
+    ],
+)
+def test_what_the_document_would_show_is_checked(settings, name, value, found):
+    setattr(settings, name, value)
+
+    assert said() == found
 
 
 @pytest.mark.parametrize("backend", ["locmem.LocMemCache", "dummy.DummyCache"])

@@ -6,16 +6,21 @@ import jsonschema
 import pytest
 from django.core.management import call_command
 from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from applications.api.v1 import ApplicationSerializer, HistoryEntrySerializer
+from forms_structure.vocabulary import FieldType, Width
 from jobsite.api import docs, document
+from tests import node as node_tools
 from tests.applications.makers import PASSWORD, make_application, make_user
 from tests.contract.sample import make_site
+from vacancies.vocabulary import Keyword
 
 MINE = "/v1/user/applications"
-INTERNAL = ("/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
-DOCUMENT = json.loads(docs._document(""))
+INTERNAL = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
+DOCUMENT = json.loads(json.dumps(docs._document("")))
 OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
 CACHED = {"ETag", "Cache-Control", "Vary", "Allow"}
 
@@ -63,7 +68,7 @@ def test_document_is_openapi_31(capsys):
 def test_document_is_served_to_anybody_without_the_database(client):
     response = client.get("/openapi.json", headers={"Authorization": "Bearer stale"})
     assert response["Content-Type"] == "application/json"
-    assert response.json() == DOCUMENT
+    assert response.json() == DOCUMENT | {"servers": [{"url": "http://testserver"}]}
     assert client.get("/openapi.json", headers={"If-None-Match": response["ETag"]}).status_code == 304
     assert client.head("/openapi.json").content == b""
     assert client.post("/openapi.json").status_code == 405
@@ -78,14 +83,20 @@ def test_document_is_not_rate_limited(client, settings):
 
 def test_servers_follow_the_public_address(client, settings):
     assert DOCUMENT["servers"] == [{"url": "/"}]
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
+    for host in ("localhost", "127.0.0.1:8101", "localhost"):
+        served = client.get("/openapi.json", headers={"Host": host}).json()
+        assert served["servers"] == [{"url": f"http://{host}"}]
     settings.PUBLIC_BASE_URL = "https://jobs.example.org/site"
     assert client.get("/openapi.json").json()["servers"] == [{"url": "https://jobs.example.org/site"}]
 
 
 def test_info_says_what_consumers_ask():
     info = DOCUMENT["info"]
-    assert info["version"] == document.version()
-    assert "license" not in info
+    assert info["version"] == document.DOCUMENT_VERSION
+    reserved = {"name": "All rights reserved", "identifier": "LicenseRef-All-rights-reserved"}
+    assert info["license"] == reserved
+    assert info["contact"] == {"name": "Operator of this site"}
     for word in (
         "page[size]",
         "filter[regions]",
@@ -96,6 +107,35 @@ def test_info_says_what_consumers_ask():
         "OPTIONS",
     ):
         assert word in info["description"]
+
+
+def test_version_is_that_of_the_newest_interface():
+    newest = max(int(path.split("/")[1].removeprefix("v").split(".")[0]) for path in DOCUMENT["paths"])
+    assert document.DOCUMENT_VERSION.split(".")[0] == str(newest)
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown_licence", "contact", "shown"),
+    [
+        (
+            "CC0-1.0",
+            {"name": "CC0-1.0", "identifier": "CC0-1.0"},
+            "api@example.org",
+            {"email": "api@example.org"},
+        ),
+        (
+            "https://example.org/terms",
+            {"name": "Terms of use", "url": "https://example.org/terms"},
+            "https://example.org/@api",
+            {"url": "https://example.org/@api"},
+        ),
+    ],
+)
+def test_licence_and_contact_are_the_operators(settings, licence, shown_licence, contact, shown):
+    settings.API_LICENSE, settings.API_CONTACT = licence, contact
+    info = SchemaGenerator().get_schema(public=True)["info"]
+    assert info["license"] == shown_licence
+    assert info["contact"] == {"name": "Operator of this site", **shown}
 
 
 def test_every_reference_leads_somewhere():
@@ -112,6 +152,28 @@ def test_every_schema_is_used():
     for kind in ("schemas", "responses", "headers"):
         for name in DOCUMENT["components"][kind]:
             assert f'"#/components/{kind}/{name}"' in text, name
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The document as a file, as a site with a public address serves it."""
+    path = tmp_path_factory.mktemp("document") / "openapi.json"
+    path.write_bytes(docs._body("", "https://jobs.example.org"))
+    return path
+
+
+def test_redocly_reports_nothing(file):
+    node_tools.require()
+    done = node_tools.run("redocly", "lint", "--extends", "recommended-strict", "--format", "json", file)
+    assert json.loads(done.stdout)["problems"] == [], done.stderr
+    assert done.returncode == 0
+
+
+def test_spectral_reports_nothing(file):
+    node_tools.require()
+    ruleset = ("--ruleset", "spectral.yaml", "--fail-severity", "hint")
+    done = node_tools.run("spectral", "lint", *ruleset, "--format", "json", "--quiet", file)
+    assert (done.returncode, json.loads(done.stdout)) == (0, []), done.stderr
 
 
 # --- Operations --------------------------------------------------------------------------------
@@ -131,6 +193,7 @@ def test_operation_ids_are_unique_and_stable():
     assert {path: operation["operationId"] for path, operation in OPERATIONS.items()} == {
         "/v1/vacancies": "listVacancies",
         "/v1/vacancies/hot": "listHotVacancies",
+        "/v1/vacancies/internal": "listInternalVacancies",
         "/v1/vacancies/hot/internal": "listHotInternalVacancies",
         "/v1/vacancies/{id}": "getVacancy",
         "/v1/vacancies/{id}/form": "getVacancyForm",
@@ -155,8 +218,9 @@ def test_operation_is_complete(path):
     expected |= {"404"} if "{id}" in path else set()
     assert set(operation["responses"]) == expected
     assert set(operation["responses"]["200"]["headers"]) >= CACHED - ({"ETag"} if path == MINE else set())
-    assert ("security" in operation) == (path in (*INTERNAL, MINE) or "{id}" in path)
-    assert ({} in operation.get("security", [{}])) == (path != MINE)  # elsewhere credentials are optional
+    optional, required = [{}, {"bearer": []}, {"session": []}], [{"bearer": []}, {"session": []}]
+    is_for_insiders = path in INTERNAL or "{id}" in path
+    assert operation["security"] == (required if path == MINE else optional if is_for_insiders else [])
     for parameter in operation["parameters"]:
         assert parameter["description"]
         if parameter["schema"]["type"] == "array":
@@ -195,18 +259,15 @@ def test_every_field_is_described_and_has_an_example():
 def test_every_serializer_is_documented_key_by_key():
     from vacancies.api import serializers, v0_1, v1
 
+    of_vacancies = (v1.VacancySerializer, v0_1.VacancySerializer, ApplicationSerializer)
     for serializer in (
         serializers.BrandSerializer, serializers.AttachmentSerializer, v1.RecruiterSerializer,
-        v1.VacancySerializer, v1.FilterSerializer, v1.OptionSerializer, v0_1.VacancySerializer,
+        v1.FilterSerializer, v1.OptionSerializer, HistoryEntrySerializer, *of_vacancies,
     ):  # fmt: skip
         name, _, fields = serializer.documentation
         keys = list(serializer.Meta.fields)
         assert list(schema_of(name)["properties"]) == keys
-        optional = (
-            {"brand", "attachments"}
-            if serializer in (v1.VacancySerializer, v0_1.VacancySerializer)
-            else set()
-        )
+        optional = {"brand", "attachments"} if serializer in of_vacancies else set()
         assert schema_of(name)["required"] == [key for key in keys if key not in optional]
         assert set(keys) <= set(fields)
 
@@ -230,12 +291,10 @@ def test_every_part_of_a_form_is_documented_key_by_key():
     [
         {"name": "1st"},
         {"name": None},
-        {"type": "password"},
         {"label": ""},
         {"label": {"name": "x", "type": "textarea", "label": "X"}},
         {"label": {"name": "x", "label": "X"}},
         {"required": "yes"},
-        {"css": "col-5"},
         {"options": []},
         {"options": [{"value": "x", "label": "X"}]},
         {"conditional": []},
@@ -251,6 +310,35 @@ def test_documented_form_field_leaves_no_room_for_others(changes):
     schema = validator(schema_of("FormField"))
     assert schema.is_valid(field)
     assert not schema.is_valid(field | changes)
+
+
+def test_application_is_a_whole_vacancy_and_three_keys(settings):
+    """What the interface promises (2.7): the document once had the three keys only."""
+    vacancy, application = schema_of("Vacancy"), schema_of("Application")
+    own = ["status", "is_spontaneous", "history"]
+    assert list(application["properties"]) == [*vacancy["properties"], *own]
+    assert application["required"] == [*vacancy["required"], *own]
+    for key, described in vacancy["properties"].items():
+        assert application["properties"][key] == described
+
+    settings.APPLICATION_HISTORY = False
+    assert ApplicationSerializer().keys == [*vacancy["properties"], *own[:2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "values"),
+    [
+        ("FormField", "type", FieldType.values),
+        ("FormField", "css", Width.values),
+        ("Filter", "keyword", Keyword.values),
+    ],
+)
+def test_open_list_takes_values_that_are_yet_to_come(name, key, values):
+    described = schema_of(name)["properties"][key]
+    assert described["x-extensible-enum"] == values
+    for value in (*values, "yet-to-come"):
+        validator(described).validate(value)
+    assert not validator(described).is_valid(None)
 
 
 def test_sparse_vacancy_differs_in_what_is_required_only():
@@ -292,7 +380,7 @@ def test_example_of_a_list_has_whole_items():
 
 VALUES = {
     "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
-    **{f"filter[{keyword}]": "a,b" for keyword in schema_of("Filter")["properties"]["keyword"]["enum"]},
+    **{f"filter[{keyword}]": "a,b" for keyword in Keyword},
 }  # fmt: skip
 
 

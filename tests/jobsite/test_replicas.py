@@ -25,6 +25,7 @@ from jobsite import checks, replicas
 from tests import servers
 from vacancies.models import Vacancy
 
+DJANGO = "django.core.cache.backends"
 SOON = 4.0  # seconds, for what ought to take two at most on a quiet machine
 
 needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
@@ -125,6 +126,7 @@ def test_a_cache_that_may_be_lost(scheme):
         cache = found.CACHES["default"]
 
     assert cache["BACKEND"] == "jobsite.cache.RedisCache"
+    assert cache["VERSION"] == 2  # 1 has pickles of older releases
     assert cache["LOCATION"] == f"{scheme.replace('valkey', 'redis')}://valkey:6379/1"
 
 
@@ -136,6 +138,10 @@ def test_a_cache_that_may_be_lost(scheme):
         ("DATABASE_POOL", "8", []),
         ("REPLICA_MAX_LAG", 1.5, ["jobsite.E008"]),
         ("REPLICA_MAX_LAG", 2, []),
+        ("CACHES", {"default": {"BACKEND": "jobsite.cache.RedisCache"}}, []),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
         (
             "DATABASES",
             {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}, "replica_1": {}},

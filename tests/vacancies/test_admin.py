@@ -84,7 +84,7 @@ def page(vacancy: Vacancy) -> str:
 def opened(client: Client, url: str) -> dict[str, Any]:
     """What a browser would post back from the form at `url` when nothing is touched."""
     html = client.get(url).content.decode()
-    html = html[html.index('id="vacancy_form"') :]
+    html = html[re.search(r'id="\w+_form"', html).start() :]  # type: ignore[union-attr]
     data: dict[str, Any] = {}
     for tag in re.findall(r"<input[^>]*>", html):
         fields = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
@@ -92,7 +92,7 @@ def opened(client: Client, url: str) -> dict[str, Any]:
         if (
             "name" in fields
             and kind not in {"submit", "file"}
-            and (kind != "checkbox" or re.search(r"\schecked[\s>]", tag))
+            and (kind not in {"checkbox", "radio"} or re.search(r"\schecked[\s>]", tag))
         ):
             data[fields["name"]] = fields.get("value", "on" if kind == "checkbox" else "")
     for name, text in re.findall(r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S):

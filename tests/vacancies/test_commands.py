@@ -12,8 +12,9 @@ from rest_framework.response import Response
 
 from applications.models import Token
 from tests.factories import make_insider, make_recruiter, make_vacancy
+from vacancies import lint
 from vacancies.api.v1 import SingleVacancyViewSet
-from vacancies.models import Attachment, Recruiter, Vacancy, VacancyOption
+from vacancies.models import Attachment, Listing, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +116,7 @@ def test_lint_tells_errors_and_warnings(at, settings):
 
     code, summary, lines = run("lint_vacancies")
 
+    assert {line.rpartition("[")[2][:-1] for line in lines} <= set(lint.RULES)
     assert (code, summary) == (1, "2 errors and 10 warnings.")
     assert lines == [
         "error: vacancy 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
@@ -131,7 +133,78 @@ def test_lint_tells_errors_and_warnings(at, settings):
         "recruiter [unreachable]",
         "warning: vacancy 8 'Silent': the internal title, which is public, holds internal words "
         "[internal-words]",
+        "total: 1 error [no-brand]",
+        "total: 1 error [no-description]",
+        *(
+            f"total: 1 warning [{rule}]"
+            for rule in (
+                *("capitals", "double-escaped", "hot-ending", "hot-expired", "internal-words", "no-image"),
+                *("no-options", "no-slug", "permanent-ends", "unreachable"),
+            )
+        ),
     ]
+
+
+@pytest.fixture
+def many_doubts():
+    for pk in range(1, 31):
+        make_vacancy(pk=pk, title="Cook", **GOOD | {"image_url": ""})
+    make_vacancy(pk=31, title="EMPTY", description="", **GOOD)
+
+
+def test_lint_lists_the_first_of_each_rule_and_counts_all(many_doubts):
+    code, summary, lines = run("lint_vacancies")
+
+    assert (code, summary) == (1, "1 errors and 31 warnings.")
+    assert lines == [
+        *(f"warning: vacancy {pk} 'Cook': has no image [no-image]" for pk in range(1, 21)),
+        "error: vacancy 31 'EMPTY': goes out without a description [no-description]",
+        "warning: vacancy 31 'EMPTY': the title is in capitals [capitals]",
+        "10 more are not listed: --limit N lists N of each rule.",
+        "total: 1 error [no-description]",
+        "total: 30 warnings [no-image]",
+        "total: 1 warning [capitals]",
+    ]
+
+
+def test_lint_of_chosen_rules(many_doubts):
+    assert run("lint_vacancies", "--rule", "no-image", "--rule", "hot-ending", "--limit", 1) == (
+        0,
+        "0 errors and 30 warnings.",
+        [
+            "warning: vacancy 1 'Cook': has no image [no-image]",
+            "29 more are not listed: --limit N lists N of each rule.",
+            "total: 30 warnings [no-image]",
+        ],
+    )
+
+
+def test_lint_as_json_lists_all_unless_limited(many_doubts):
+    whole, limited = (
+        json.loads(run("lint_vacancies", "--format", "json", *words)[1]) for words in ((), ("--limit", 0))
+    )
+
+    assert len(whole["findings"]) == 32
+    assert (limited["findings"], limited["totals"]) == ([], whole["totals"])
+    assert whole["totals"] == [
+        {"rule": "no-description", "level": "error", "count": 1},
+        {"rule": "no-image", "level": "warning", "count": 30},
+        {"rule": "capitals", "level": "warning", "count": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--rule", "no-imag"), "There is no rule 'no-imag'; the rules are unclean, hot-expired, "),
+        (("--limit", "-1"), "--limit must be 0 or more; received -1."),
+    ],
+)
+def test_lint_refuses_what_it_does_not_know(words, message):
+    with pytest.raises(CommandError) as refused:
+        call_command("lint_vacancies", *words)
+
+    assert (refused.value.returncode, str(refused.value)[: len(message)]) == (2, message)
 
 
 def test_lint_cleans_rows_that_were_written_around_the_models():
@@ -166,6 +239,8 @@ def test_lint_cleans_markup_that_was_written_around_the_models(at):
             "description, search_text [unclean]",
             f"warning: vacancy {hidden.pk} {hidden.title!r}: stored otherwise than it would be saved now: "
             "description, search_text [unclean]",
+            "total: 2 errors [unclean]",
+            "total: 1 warning [unclean]",
         ],
     )
     assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
@@ -286,3 +361,35 @@ def test_attachment_order_is_the_recruiters(client, at):
     body = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
 
     assert [attachment["name"] for attachment in body["attachments"]] == ["a", "b", "c"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_audit_asks_stored_items_and_catches_a_wrong_one(filters, settings):
+    """Outside of a transaction stored items answer, as they do for the public."""
+    internal = make_vacancy(audience="internal")
+    make_vacancy()
+    for words in ((), ("--views",), ("--at", "2200-01-01")):
+        assert run("audit_visibility", *words)[0::2] == (0, [])
+
+    Listing.objects.filter(pk=internal.pk).update(audience="public")
+    code, _, lines = run("audit_visibility")
+
+    assert code == 1
+    assert f"outsider: /v1/vacancies/{{id}}: shows {[internal.pk]}" in lines
+    assert f"outsider: /v1/vacancies/{{id}}/form: shows {[internal.pk]}" in lines
+    Listing.objects.filter(pk=internal.pk).update(audience="internal")
+    assert run("audit_visibility")[0] == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_audit_with_views_catches_a_view_that_stored_items_hide(filters, monkeypatch):
+    vacancy = make_vacancy()
+    monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))
+
+    assert run("audit_visibility")[0] == 0
+    code, _, lines = run("audit_visibility", "--views")
+
+    assert (code, lines) == (
+        1,
+        [f"insider: /v1/vacancies/{{id}}/form/schema, views: does not show [{vacancy.pk}]"],
+    )

@@ -121,5 +121,6 @@ def test_huge_texts_are_compared_in_no_time(kind):
     before, after = HUGE[kind]
     start = time.process_time()
     [found] = differences({"description": before}, {"description": after})
-    assert time.process_time() - start < 2
+    # Seconds of CPU, on a busy machine too: a comparison in quadratic time takes minutes.
+    assert time.process_time() - start < 6
     assert "<ins>" in found.marked

@@ -275,6 +275,62 @@ def test_form_without_the_consent_box_is_kept_whole_and_told(client, tmp_path):
     assert served(client, 1)[0]["fields"] == [NAME]
 
 
+def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
+    make_vacancy(pk=1)
+    data = sections(NAME)
+    data[0]["description"] = (
+        "&lt;p&gt;Hi&lt;/p&gt;&lt;iframe src=&quot;https://v.example/1&quot;&gt;&lt;/iframe&gt;"
+    )
+    path, report = write(tmp_path, {1: data}), tmp_path / "report.jsonl"
+
+    assert run("import_forms", path)[::2] == (
+        1,
+        [
+            "failed: forms.json 1: sections.0.description: Holds HTML that is escaped, such as &lt;p&gt;; "
+            "read it with --unescape-html."
+        ],
+    )
+    run("import_forms", path, "--unescape-html", "--report", report)
+
+    text = '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p>'
+    assert client.get("/v1/vacancies/1/form").json()["data"][0]["description"] == text
+    assert json.loads(report.read_text().splitlines()[0]) == {
+        "kind": "note",
+        "row": "forms.json 1",
+        "id": "1",
+        "field": "sections.0.description",
+        "code": "media_converted",
+        "message": "1 <iframe> became a link to https://v.example/1",
+    }
+
+
+def test_forms_are_read_from_lines_and_limited(tmp_path):
+    for pk in (1, 2, 3):
+        make_vacancy(pk=pk)
+    path = tmp_path / "forms.ndjson"
+    path.write_text("\n".join(json.dumps({str(pk): {"data": sections(NAME)}}) for pk in (1, 2, 3)))
+
+    assert run("import_forms", path, "--limit", 2)[1].startswith("2 vacancies: 2 got another form")
+    assert run("import_forms", path)[1].startswith(
+        "3 vacancies: 1 got another form, 0 a changed one, 2 unchanged"
+    )
+
+
+def test_repeated_key_of_a_form_refuses_that_form(tmp_path):
+    make_vacancy(pk=1)
+    make_vacancy(pk=2)
+    text = json.dumps({"1": {"data": sections(NAME)}, "2": {"data": sections(NAME)}})
+    path = tmp_path / "forms.json"
+    path.write_text(text.replace('"label": "First name"', '"label": "x", "label": "First name"', 1))
+
+    code, summary, lines = run("import_forms", path)
+
+    assert (code, summary.startswith("2 vacancies: 1 got another form")) == (1, True)
+    assert [line for line in lines if line.startswith("failed")] == [
+        "failed: forms.json 1: label: occurs more than once in an object."
+    ]
+
+
 def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
     make_vacancy(pk=1)
     odd = copy.deepcopy(LANGUAGE)
@@ -286,7 +342,7 @@ def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
     lines = run("import_forms", write(tmp_path, {1: data}), "--language", "de")[2]
 
     assert lines == [
-        "note: forms.json 1: sections.0.description: markup that is not allowed was removed",
+        "note: forms.json 1: sections.0.description: removed attributes: 1 onclick",
         "note: forms.json 1: the levels geen, zwak, matig, goed, zeer goed, perfect are ours by number, "
         "in our words",
     ]

@@ -27,6 +27,7 @@ HIDDEN_ID, SHOWN_ID = 4_815_162_342, 1_001
 LISTS = [
     "/v1/vacancies",
     "/v1/vacancies/hot",
+    "/v1/vacancies/internal",
     "/v1/vacancies/hot/internal",
     "/v0.1/vacancies",
     "/v0.1/vacancies/internal",
@@ -156,6 +157,7 @@ def test_insider_sees_internal_ones(client, settings, site, at, mode):
     hide("internal", at)
 
     for question in (
+        "/v1/vacancies/internal",
         "/v1/vacancies/hot/internal",
         "/v0.1/vacancies/internal",
         f"/v1/vacancies/{HIDDEN_ID}",

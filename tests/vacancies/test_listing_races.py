@@ -2,12 +2,11 @@
 one of the views still. Each test says where the other one steps in, so that none depends on luck."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from jobsite import revision
 from jobsite.api.bodies import Answer, Bodies
 from jobsite.revision import State, state
 from tests.factories import make_filter, make_option, make_vacancy
+from tests.parallel import waiting
 from tests.vacancies.test_shortcut import Site, listed, tallied
 from vacancies import counts, listing
 from vacancies.api import documents, shortcut
@@ -391,37 +391,6 @@ def test_vacancy_is_withdrawn_while_a_migration_lists_the_old_ones(site, monkeyp
         cursor.execute("SET lock_timeout = 0")
     check(site, LIST)
     assert not Listing.objects.exists()
-
-
-@contextmanager
-def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
-    """Begin `act` on a thread of its own, and run the block once it is done, or `count` wait for a lock."""
-
-    failed: list[Exception] = []
-
-    def run() -> None:
-        try:
-            act()
-        except Exception as error:
-            failed.append(error)
-        finally:
-            connection.close()
-
-    thread = Thread(target=run)
-    thread.start()
-    with connection.cursor() as cursor:
-        while thread.is_alive():
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            if cursor.fetchone()[0] >= count:
-                break
-            time.sleep(0.01)
-    yield thread
-    thread.join(timeout=10)
-    assert not thread.is_alive()
-    assert not failed
 
 
 @on_postgresql

@@ -12,6 +12,7 @@ from vacancies.models import Attachment
 LISTS = [
     "/v1/vacancies",
     "/v1/vacancies/hot",
+    "/v1/vacancies/internal",
     "/v1/vacancies/hot/internal",
     "/v0.1/vacancies",
     "/v0.1/vacancies/internal",
@@ -39,6 +40,7 @@ def one_of_each(at):
     [
         ("/v1/vacancies", {"public", "public-hot", "both", "both-hot"}),
         ("/v1/vacancies/hot", {"public-hot", "both-hot"}),
+        ("/v1/vacancies/internal", {"internal", "internal-hot", "both", "both-hot"}),
         ("/v1/vacancies/hot/internal", {"internal-hot", "both-hot"}),
         ("/v0.1/vacancies", {"public", "public-hot", "both", "both-hot"}),
         ("/v0.1/vacancies/internal", {"internal", "internal-hot", "both", "both-hot"}),

@@ -166,6 +166,30 @@ def test_access_modes_are_those_of_the_interface(world: SimpleNamespace, setting
     assert status(anybody, f"/media/{name}", HTTP_AUTHORIZATION="Bearer wrong") == 404
 
 
+def test_scripts_of_other_sites_read_what_is_public_only(world: SimpleNamespace) -> None:
+    origin = {"HTTP_ORIGIN": "https://careers.example"}
+    shown, hidden = with_files(brand=world.brand), with_files(brand=world.brand, status="draft")
+    client = client_of(world, "recruiter")
+    for name in files_of(shown):
+        for condition in CONDITIONS:
+            answer = client.get(f"/media/{name}", **origin, **condition)
+            body(answer)
+            assert answer["Access-Control-Allow-Origin"] == "*"
+            assert "origin" not in answer.get("Vary", "").lower()
+            assert "ETag" in answer["Access-Control-Expose-Headers"]
+        preflight = client.options(
+            f"/media/{name}", HTTP_ACCESS_CONTROL_REQUEST_METHOD="GET",
+            HTTP_ACCESS_CONTROL_REQUEST_HEADERS="if-none-match", **origin,
+        )  # fmt: skip
+        assert (preflight.status_code, preflight["Access-Control-Allow-Origin"]) == (200, "*")
+    for name in files_of(hidden):
+        for path in (f"/media/{name}", f"/media/{name}?preview={token_for(hidden.pk)}"):
+            answer = client.get(path, **origin)
+            body(answer)
+            assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
+            assert "Access-Control-Allow-Origin" not in answer
+
+
 def test_unpublishing_counts_at_once(client: Client) -> None:
     vacancy = with_files()
     vacancies = Vacancy.objects.filter(pk=vacancy.pk)

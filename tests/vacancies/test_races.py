@@ -1,17 +1,15 @@
 """Two colleagues at the same moment. Only PostgreSQL lets two write at once."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from threading import Barrier, Thread
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
 from tests.conftest import NOW
 from tests.factories import make_filter, make_option, make_vacancy
+from tests.parallel import at_once
 from tests.vacancies.test_admin import LIST, opened, page
 from vacancies import operations
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
@@ -23,38 +21,6 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time"),
 ]
 TWICE = range(8)  # a race is not lost every time
-
-
-@pytest.fixture
-def pair() -> list[Client]:
-    clients = []
-    for name in ("anna", "bob"):
-        client = Client()
-        client.force_login(User.objects.create_superuser(name))
-        clients.append(client)
-    return clients
-
-
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """What each of `acts` returns or raises, all begun together on connections of their own."""
-    barrier, found = Barrier(len(acts)), [None] * len(acts)
-
-    def run(place: int, act: Callable[[], Any]) -> None:
-        try:
-            connection.ensure_connection()
-            barrier.wait(timeout=10)
-            found[place] = act()
-        except Exception as error:
-            found[place] = error
-        finally:
-            connection.close()
-
-    threads = [Thread(target=run, args=pair) for pair in enumerate(acts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=30)
-    return found
 
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:

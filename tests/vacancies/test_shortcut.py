@@ -30,6 +30,7 @@ from vacancies.models import (
 from vacancies.vocabulary import Keyword
 
 LISTS = tuple(PATHS)
+V1_LISTS = tuple(path for path in LISTS if path.startswith("/v1/"))
 
 
 class Site:
@@ -95,19 +96,40 @@ NARROWED = (
     "sort=-published_at&page[size]=2", "filter[regions]=nowhere", "filter[regions]=antwerp",
     "filter[search]=welder", "filter[search]=nobody",
     "filter[types]=graduate,experienced&sort=title&fields=slug", "utm_source=x",
+    "filter[regions]=antwerp&filter[regions]=ghent",
+    "filter%5Bregions%5D%5B%5D=antwerp&filter[regions]=ghent,mons",
+    "fields=id&fields=title", "fields[]=slug&fields[]=id,title&page[size]=2",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("query", NARROWED)
 def test_narrowed_lists_are_those_of_the_views(site, query):
     make_site()
-    for path in LISTS[:3]:
+    for path in V1_LISTS:
         site.same(f"{path}?{query}")
         site.same(f"{path}?{query}")
+
+
+def test_list_in_any_form_has_the_body_the_tag_and_the_ids_of_its_comma_form(site):
+    make_site()
+    comma = "filter[regions]=antwerp,ghent&filter[types]=experienced&fields=id,title"
+    others = (
+        "filter[regions]=antwerp&filter[regions]=ghent&filter[types][]=experienced&fields=id&fields=title",
+        "fields[]=id&fields%5B%5D=title&filter[types]=experienced&filter[regions][]=antwerp,ghent",
+    )
+    for path in V1_LISTS:
+        _, headers, body = site.ask(site.bodies, f"{path}?{comma}")
+        remembered = site.shortcut.memories["default"].selections.keys()
+        before = len(remembered)
+        for other in others:
+            assert site.ask(site.bodies, f"{path}?{other}")[1:] == (headers, body)
+        assert len(remembered) == before
+    assert site.short == 3 * len(V1_LISTS)
 
 
 REFUSED = ("page[size]=x", "page[number]=0", "filter[nothing]=x", "sort=salary", "fields=salary",
-           "filter[search]=", "page[size]=1&page[size]=2")  # fmt: skip
+           "filter[search]=", "page[size]=1&page[size]=2", "sort=title&sort=title", "limit=5", "q=x",
+           "filter[regions][]=", "fields=id&fields=salary", "filter[search][]=x")  # fmt: skip
 
 
 @pytest.mark.parametrize("query", REFUSED)
@@ -121,6 +143,7 @@ def test_internal_ones_are_left_to_the_views_where_they_are_limited(site, settin
     internal = make_vacancy(audience="internal")
     both = make_vacancy(audience="both")
     site.same("/v0.1/vacancies/internal", is_short=False)
+    site.same("/v1/vacancies/internal", is_short=False)
     site.same("/v1/vacancies/hot/internal", is_short=False)
     site.same(f"/v1/vacancies/{internal.pk}", is_short=False)
     site.same(f"/v1/vacancies/{both.pk}")

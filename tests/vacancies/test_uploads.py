@@ -303,6 +303,47 @@ def test_of_a_packed_document_only_a_beginning_is_unpacked(monkeypatch: pytest.M
     assert read == [("[Content_Types].xml", 1024 * 1024)]
 
 
+def directory(parts: int, *, counted: int, end: str, comment: bytes = b"") -> bytes:
+    """DOCX with so many more parts in its central directory, of which the end record counts `counted`."""
+    first, last = DOCX.index(b"PK\x01\x02"), DOCX.index(b"PK\x05\x06")
+    entry = b"PK\x01\x02" + bytes(24) + struct.pack("<H", 1) + bytes(16) + b"a"
+    entries = DOCX[first:last] + entry * parts
+    size, where = len(entries), first
+    ends = b""
+    if end == "zip64":
+        ends = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, counted, counted, size, where)
+        ends += struct.pack("<4sLQL", b"PK\x06\x07", 0, first + size, 1)
+        counted, size, where = 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF
+    counted = min(counted, 0xFFFF)
+    ends += struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, counted, counted, size, where, len(comment))
+    return DOCX[:first] + entries + ends + comment
+
+
+@pytest.mark.parametrize("ending", ["docx", "xlsx", "pptx", "odt", "ods"])
+@pytest.mark.parametrize(
+    ("end", "counted", "comment"),
+    [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
+)
+def test_document_of_too_many_parts_is_refused_before_they_are_parsed(
+    monkeypatch: pytest.MonkeyPatch, ending: str, comment: bytes, counted: int, end: str
+) -> None:
+    parsed = []
+    monkeypatch.setattr(zipfile, "ZipInfo", lambda *args: parsed.append(args))
+    content = directory(420_000, counted=counted, end=end, comment=comment)
+    with pytest.raises(ValidationError) as refused:
+        clean_document(SimpleUploadedFile(f"a.{ending}", content))
+    assert refused.value.messages == ["This document has too many parts: save it again in an office program."]
+    assert parsed == []
+
+
+@pytest.mark.parametrize("end", ["zip", "zip64"])
+@pytest.mark.parametrize("comment", [b"", b"a comment"])
+def test_document_of_many_parts_is_accepted(end: str, comment: bytes) -> None:
+    content = directory(5_000, counted=5_001, end=end, comment=comment)
+
+    assert clean_document(SimpleUploadedFile("a.docx", content)).size == len(content)
+
+
 def test_documents_have_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vacancies.validators.DOCUMENT_BYTES_MAX", 10)
     with pytest.raises(ValidationError) as refused:

@@ -18,9 +18,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
-from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminSplitDateTimeWidget
+from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.commands import rehearsal
+from jobsite.moments import MomentField
 from jobsite.workplace import WorkplaceAdmin, as_id, with_named_parts
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
@@ -38,9 +39,8 @@ COPIES = 100  # at a time
 
 
 class MomentForm(forms.Form):
-    moment = forms.SplitDateTimeField(
+    moment = MomentField(
         label=gettext_lazy("Publish on"),
-        widget=UnfoldAdminSplitDateTimeWidget,
         validators=[validate_moment],
         help_text=gettext_lazy("It appears by itself at this moment, in the time zone of the site."),
     )

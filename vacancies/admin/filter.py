@@ -223,7 +223,11 @@ class FilterOptionAdmin(WorkplaceAdmin):
         if form.is_valid():
             into = form.cleaned_data["into"]
             others = [option for option in options if option.pk != into.pk]
-            count = merge_options(into=into, others=others)
+            try:
+                count = merge_options(into=into, others=others)
+            except ValidationError as error:
+                self.message_user(request, error.message, messages.ERROR)
+                return None
             names = ", ".join(option.label for option in others)
             with translation.override(site_language()):  # kept, and read by all
                 text = _("Merged with %(names)s.") % {"names": names}

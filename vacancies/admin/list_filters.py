@@ -11,6 +11,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
+from jobsite.days import days_after
 from jobsite.workplace import as_id
 from vacancies.admin.walls import brands_of
 from vacancies.lint import DOUBTS, SOON, doubted
@@ -71,7 +72,7 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     """Those of `vacancies` that want attention for the reason `code`; all for one that is none."""
     now = timezone.now()
     if code == ENDING:
-        return vacancies.published(at=now).filter(publish_until__lte=now + SOON)
+        return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
     known = code in {doubt.code for doubt in DOUBTS}
     return doubted(vacancies, str(code), at=now) if known else vacancies
 

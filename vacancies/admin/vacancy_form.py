@@ -67,7 +67,10 @@ class VacancyForm(forms.ModelForm):
                 if form
                 else _("Now applicants are asked for their consent alone.")
             )
-            self.fields["form"].help_text = f"{self.fields['form'].help_text} {now % {'form': form}}"
+            # The theme prints help texts as markup.
+            self.fields["form"].help_text = format_html(
+                "{} {}", self.fields["form"].help_text, now % {"form": form}
+            )
         self.fields["publish_from"].help_text = _(
             "Shown from this moment on, in the time zone %(zone)s. When left empty, publishing sets the "
             "moment of saving."
@@ -109,8 +112,6 @@ class VacancyForm(forms.ModelForm):
         super().clean()
         data = self.cleaned_data
         self._refuse_overwriting()
-        if "publish_from" in data and "publish_from" not in self.changed_data:
-            data["publish_from"] = self.instance.publish_from  # to the microsecond
         now = timezone.now().replace(microsecond=0)
         if data.get("status") == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
             data["publish_from"] = now

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -81,8 +82,11 @@ class RecordingAdmin(WorkplaceAdmin):
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        for vacancy in queryset:
-            self.delete_model(request, vacancy)
+        with transaction.atomic():
+            # Locked: what somebody saves between the record of a vacancy and its deletion would be lost.
+            pks = list(queryset.values_list("pk", flat=True))
+            for vacancy in Vacancy.objects.filter(pk__in=pks).order_by("pk").select_for_update():
+                self.delete_model(request, vacancy)
 
     # --- reading ---
 

@@ -7,7 +7,17 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
 
-from jobsite.api.openapi import DATETIME_PATTERN, EXAMPLE_HOST, Schema, example, field, page, query, reference
+from jobsite.api.openapi import (
+    DATETIME_PATTERN,
+    EXAMPLE_HOST,
+    Schema,
+    example,
+    field,
+    open_list,
+    page,
+    query,
+    reference,
+)
 from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
 from vacancies.vocabulary import Keyword
 
@@ -45,7 +55,7 @@ def _address_or_null(description: str, example: str) -> Schema:
 def _moment(description: str, example: str) -> Schema:
     return field(
         "string",
-        f"{description} `YYYY-MM-DD HH:MM:SS` in the time zone of the site.",
+        f"{description} `YYYY-MM-DD HH:MM:SS` in the time zone that the header `Time-Zone` names.",
         example,
         pattern=DATETIME_PATTERN,
     )
@@ -150,9 +160,9 @@ OPTION = {
 FILTER = {
     "id": field("integer", "Identifier of the filter.", 5, minimum=1),
     "label": field("string", "What to show above the options.", "Region"),
-    "keyword": field(
-        "string", "Member of `filter[...]`, and the key of a vacancy that holds the labels.", "regions",
-        enum=[str(keyword) for keyword in Keyword],
+    "keyword": open_list(
+        "Member of `filter[...]`, and the key of a vacancy that holds the labels.",
+        "regions", map(str, Keyword),
     ),
     "options": field(
         "array", "Options in use, in the order of the recruiters.",

@@ -97,6 +97,7 @@ class VacancyViewSet(ListViewSet):
     """Published vacancies of the job site, as version v0.1 shows them."""
 
     serializer_class = VacancySerializer
+    successor = "v1:vacancy-list"  # the route that replaces the list
 
     def get_queryset(self) -> VacancyQuerySet:
         return self.listed().with_related({*VacancySerializer.Meta.fields, *Keyword.values})
@@ -105,9 +106,14 @@ class VacancyViewSet(ListViewSet):
         self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         response = super().finalize_response(request, response, *args, **kwargs)
-        mark_deprecated(response, successor=absolute(request, reverse("v1:vacancy-list")))
+        mark_deprecated(response, successor=absolute(request, reverse(self.successor)))
         return response
 
-    @action(detail=False, verbs=("internal",), permission_classes=[InternalAccess])
+    @action(
+        detail=False,
+        verbs=("internal",),
+        permission_classes=[InternalAccess],
+        successor="v1:vacancy-internal",
+    )
     def internal(self, request: Request) -> Response:
         return self.list(request)

@@ -32,7 +32,7 @@ from vacancies.api.serializers import (
     LabelsField,
     LabelsOrNullField,
 )
-from vacancies.filtersets import FacetFilterSet, VacancyFilterSet, filter_name
+from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
 from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
@@ -148,6 +148,19 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         answer="A page of hot vacancies.",
         examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
     ),
+    internal=operation(
+        id="listInternalVacancies",
+        summary="List internal vacancies",
+        description="Vacancies published for internal use, those for both audiences included, newest first "
+        "unless sorted otherwise. " + schema.INTERNAL,
+        tag="Vacancies",
+        takes=_LIST_TAKES,
+        response=VacancySerializer(many=True),
+        answer="A page of internal vacancies.",
+        examples=schema.page_examples("/v1/vacancies/internal", VacancySerializer.Meta.fields),
+        credentials=OPTIONAL_CREDENTIALS,
+        errors=(401, 403),
+    ),
     hot_internal=operation(
         id="listHotInternalVacancies",
         summary="List hot internal vacancies",
@@ -170,6 +183,7 @@ class VacancyViewSet(ListViewSet):
     filter_backends = [FilterBackend]
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
+    list_names = OPTION_NAMES | {"fields"}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -185,6 +199,10 @@ class VacancyViewSet(ListViewSet):
 
     @action(detail=False, verbs=("external", "hot"))
     def hot(self, request: Request) -> Response:
+        return self.list(request)
+
+    @action(detail=False, verbs=("internal",), permission_classes=[InternalAccess])
+    def internal(self, request: Request) -> Response:
         return self.list(request)
 
     @action(
@@ -350,6 +368,7 @@ class FilterViewSet(ReadOnlyViewSet):
     serializer_class = FilterSerializer
     pagination_class = Unpaged
     query_names = tuple(FacetFilterSet.base_filters)
+    list_names = OPTION_NAMES
 
     def get_queryset(self) -> list[Filter]:
         vacancies = Vacancy.objects.published(at=self.now).external()

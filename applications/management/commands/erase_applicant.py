@@ -54,6 +54,7 @@ class Command(BaseCommand):
         return None
 
     def again(self, is_dry: bool) -> None:
+        self.written = lambda: "Accounts that were erased until then stay erased; run it again for the rest."
         with rehearsal(is_dry):
             counts = privacy.erase_again()
         if counts is None:

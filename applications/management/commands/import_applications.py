@@ -1,46 +1,49 @@
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from applications.imports import Importer
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import rehearsal
-from vacancies.sources import SourceError, read_json
+from vacancies.management.import_command import ImportCommand
+from vacancies.sources import Service, SourceError, read_json
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
     help = (
-        "Take applications over from JSON files of a tracking system, for vacancies that are here. Accounts "
-        "that are missing are created; the same again changes nothing."
+        "Take applications over from files of a tracking system (JSON or NDJSON, gzip too), for vacancies "
+        "that are here. Accounts that are missing are created; the same again changes nothing."
     )
+    has_services = False
+    has_html = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", nargs="+", type=Path, help="a JSON array of applications")
-        parser.add_argument("--dry-run", action="store_true", help="report what would happen, change nothing")
+        super().add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        importer = Importer()
-        report = importer.report
-        with rehearsal(options["dry_run"]):
-            for path in options["file"]:
-                try:
-                    rows = read_json(path)
-                    if not isinstance(rows, list):
-                        raise SourceError(f"{path}: holds no list of applications.")
-                    importer.land(self.progress(rows, unit="application"), source=path.name)
-                except SourceError as error:
-                    report.failed.append(str(error))
+        self.importer = Importer()
+        report = self.importer.report
+        self.written = lambda: (
+            f"{report.created} applications and {report.users} accounts were created, "
+            f"{report.updated} applications updated; the same command again does the rest."
+        )
+        self.import_all(options["file"], report, options)
         summary = (
             f"{report.total} applications: {report.created} created, {report.updated} updated, "
             f"{report.unchanged} unchanged, {report.refused} refused. {report.users} accounts created."
         )
-        self.finish(
-            f"Dry run, nothing was written. {summary}" if options["dry_run"] else summary,
-            ok=not report.failed,
-            lines=[
-                *(f"note: {line}" for line in report.notes),
-                *(f"failed: {line}" for line in report.failed),
-            ],
-            **vars(report),
-        )
+        self.finish_import(summary, report, options)
+
+    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
+        assert isinstance(source, Path)
+        rows = read_json(source)
+        if isinstance(rows, dict) and "user" in rows:
+            rows = [rows]  # NDJSON of one line
+        if not isinstance(rows, list):
+            raise SourceError(f"{source}: holds no list of applications.")
+        yield from self.progress(rows, unit="application")
+
+    def land(self, rows: Iterator[Any], source: Service | Path) -> None:
+        assert isinstance(source, Path)
+        self.importer.land(rows, source=source.name, zone=self.zone)

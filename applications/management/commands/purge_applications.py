@@ -1,4 +1,3 @@
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.utils import timezone
 from applications import privacy
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError, rehearsal
+from jobsite.days import days_after
 
 DAYS_MAX = 36_500
 
@@ -32,8 +32,9 @@ class Command(BaseCommand):
         if not 1 <= days <= DAYS_MAX:
             raise UsageError(f"Applications are kept for 1 to {DAYS_MAX} days; received {days}.")
         now = timezone.now()
+        self.written = lambda: "What was deleted until then stays deleted; run it again for the rest."
         with rehearsal(options["dry_run"]):
-            gone = privacy.purge(before=now - timedelta(days=days), now=now)
+            gone = privacy.purge(before=days_after(now, -days), now=now)
         verb = "Dry run, nothing was deleted. Would delete" if options["dry_run"] else "Deleted"
         kept = (
             f" {gone['accounts_kept']} accounts kept: something hangs on them."

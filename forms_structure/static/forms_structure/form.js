@@ -16,7 +16,7 @@ const WORDS = {
     fill: "Please fill this in.", pick: "Please make a choice.", tick: "Please tick this box.",
     attach: "Please choose a file.", email: "Please write an e-mail address such as name@example.com.",
     tel: "Please write a telephone number such as +32 470 12 34 56.", date: "Please write a complete date.",
-    invalid: "This answer is not possible here.",
+    long: (limit) => `Please use at most ${limit} characters.`, invalid: "This answer is not possible here.",
   },
   nl: {
     note: "Velden met een * zijn verplicht.", required: "verplicht", choose: "Maak een keuze…", none: "Geen antwoord",
@@ -25,7 +25,7 @@ const WORDS = {
     fill: "Vul dit veld in.", pick: "Maak een keuze.", tick: "Vink dit vakje aan.",
     attach: "Kies een bestand.", email: "Vul een e-mailadres in, zoals naam@example.com.",
     tel: "Vul een telefoonnummer in, zoals +32 470 12 34 56.", date: "Vul een volledige datum in.",
-    invalid: "Dit antwoord is hier niet mogelijk.",
+    long: (limit) => `Gebruik ten hoogste ${limit} tekens.`, invalid: "Dit antwoord is hier niet mogelijk.",
   },
   fr: {
     note: "Les champs marqués d’un * sont obligatoires.", required: "obligatoire", choose: "Choisissez…",
@@ -34,6 +34,7 @@ const WORDS = {
     fill: "Veuillez remplir ce champ.", pick: "Veuillez faire un choix.", tick: "Veuillez cocher cette case.",
     attach: "Veuillez choisir un fichier.", email: "Indiquez une adresse e-mail, par exemple nom@example.com.",
     tel: "Indiquez un numéro de téléphone, par exemple +32 470 12 34 56.", date: "Indiquez une date complète.",
+    long: (limit) => `Veuillez utiliser au plus ${limit} caractères.`,
     invalid: "Cette réponse n’est pas possible ici.",
   },
   de: {
@@ -44,7 +45,9 @@ const WORDS = {
     tick: "Bitte setzen Sie hier ein Häkchen.", attach: "Bitte wählen Sie eine Datei aus.",
     email: "Bitte geben Sie eine E-Mail-Adresse an, zum Beispiel name@example.com.",
     tel: "Bitte geben Sie eine Telefonnummer an, zum Beispiel +32 470 12 34 56.",
-    date: "Bitte geben Sie ein vollständiges Datum an.", invalid: "Diese Antwort ist hier nicht möglich.",
+    date: "Bitte geben Sie ein vollständiges Datum an.",
+    long: (limit) => `Bitte verwenden Sie höchstens ${limit} Zeichen.`,
+    invalid: "Diese Antwort ist hier nicht möglich.",
   },
 };
 /** Which of the words asks for a missing answer; `fill` does for all other types. */
@@ -58,8 +61,9 @@ const AUTOCOMPLETE = new Map(Object.entries({
   birth_date: "bday", date_of_birth: "bday",
 }));
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
-const INPUT_TYPES = new Set(["email", "tel", "date", "file"]);
-const FORM = new Set(["pattern", "not", "minLength", "maxLength"]); // what a text can break
+const PATTERNED = new Set(["email", "tel", "date"]); // texts of one form, which a message describes
+const INPUT_TYPES = new Set([...PATTERNED, "file"]);
+const FORM = new Set(["pattern", "minLength", "maxLength"]); // what a text can break
 const MARKUP = new Set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote".split(" "));
 const NOT_TEXT = new Set("script style template noscript iframe object embed svg math".split(" "));
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:", "tel:"]);
@@ -134,19 +138,20 @@ export function render(target, sections, { schema = null, language = "en", value
   /** What is wrong now, in the order of the page: {name, message}, one for each field. */
   const problems = () => {
     if (!schema) return [];
-    const keywords = new Map();
+    const errors = new Map();
     for (const [name, field] of fields) { // a half-written date has no value, yet is not empty
-      if (shows(field) && field.controls[0]?.validity.badInput) keywords.set(name, "pattern");
+      if (shows(field) && field.controls[0]?.validity.badInput) errors.set(name, { keyword: "pattern" });
     }
-    for (const { name, keyword } of validate(schema, submission())) {
-      if (!keywords.has(name)) keywords.set(name, keyword);
+    for (const { name, ...error } of validate(schema, submission())) {
+      if (!errors.has(name)) errors.set(name, error);
     }
-    const names = [...new Set([...fields.keys(), ...keywords.keys()])].filter((name) => keywords.has(name));
-    return names.map((name) => ({ name, message: said(fields.get(name)?.structure.type, keywords.get(name)) }));
+    const names = [...new Set([...fields.keys(), ...errors.keys()])].filter((name) => errors.has(name));
+    return names.map((name) => ({ name, message: said(fields.get(name)?.structure.type, errors.get(name)) }));
   };
-  const said = (type, keyword) => {
+  const said = (type, { keyword, limit }) => {
     if (keyword === "required" || keyword === "dependentRequired") return words[MISSING.get(type) ?? "fill"];
-    return FORM.has(keyword) && INPUT_TYPES.has(type) ? words[type] : words.invalid;
+    if (FORM.has(keyword) && PATTERNED.has(type)) return words[type];
+    return limit ? words.long(limit) : words.invalid;
   };
 
   const check = () => {
@@ -368,12 +373,12 @@ function judged(schema, value, name) {
   if (schema.type && schema.type !== kind) fail("type");
   if (Object.hasOwn(schema, "const") && schema.const !== value) fail("const");
   if (schema.enum && !schema.enum.includes(value)) fail("enum");
+  if (schema.oneOf && schema.oneOf.filter((part) => !validate(part, value).length).length !== 1) fail("oneOf");
   if (kind === "string") {
     if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) fail("pattern");
     if ([...value].length < schema.minLength) fail("minLength");
-    if ([...value].length > schema.maxLength) fail("maxLength");
+    if ([...value].length > schema.maxLength) errors.push({ name, keyword: "maxLength", limit: schema.maxLength });
   }
-  if (schema.not && !validate(schema.not, value).length) fail("not");
   if (kind === "array") {
     if (value.length < schema.minItems) fail("minItems");
     if (schema.uniqueItems && new Set(value).size < value.length) fail("uniqueItems"); // items are texts

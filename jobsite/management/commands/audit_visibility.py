@@ -1,22 +1,25 @@
+import json
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
+from vacancies.api.shortcut import Shortcut
 from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
 
 # What each list promises, by the words of docs/decisions.md and not by the querysets it checks.
 LISTS = {
     "/v1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v1/vacancies/hot": lambda v: v.is_hot and v.audience != Audience.INTERNAL,
+    "/v1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
     "/v1/vacancies/hot/internal": lambda v: v.is_hot and v.audience != Audience.PUBLIC,
     "/v0.1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v0.1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
@@ -24,22 +27,35 @@ LISTS = {
 # What is asked about each vacancy: all of them show, or none.
 SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema")
 
+Ask = Callable[..., Any]  # path and query to (status, content), or None for no answer from there
+
 
 class Command(BaseCommand):
     help = (
         "Prove that lists, singles, forms and filters agree on every vacancy at a moment: each is asked for "
-        "what it shows, as an outsider and as an insider, and compared with the rule applied by hand."
+        "what it shows, as an outsider and as an insider, and compared with the rule applied by hand. "
+        "Answers come from where the public gets them: from stored items, where there are some, and from "
+        "Django's views for the rest. Both are asked for every list."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--at", help="ISO time in the site's time zone; now when left out")
+        parser.add_argument(
+            "--views",
+            action="store_true",
+            help="ask the views for every vacancy, also where stored items answer; much slower",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.at = self._moment(options["at"])
         vacancies = Vacancy.objects.only("audience", "is_hot", "status", "publish_from", "publish_until")
         self.vacancies = {vacancy.pk: vacancy for vacancy in vacancies.order_by("pk").iterator()}
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
-        self.bar = self.progress(total=len(self.vacancies), unit="vacancy")
+        hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown)
+        self.client = Client(raise_request_exception=True)
+        self.shortcut, self.requests = Shortcut(), RequestFactory()
+        self.is_view_asked = options["views"]
+        self.bar = self.progress(total=len(self.vacancies) + hidden_from_outsiders, unit="vacancy")
         logging.getLogger("django.request").setLevel(logging.ERROR)  # a 404 is what most of these ask for
         with self.bar, override_settings(ALLOWED_HOSTS=["*"], RATE_LIMIT="off"):
             with override_settings(INTERNAL_ACCESS="public"):
@@ -65,24 +81,39 @@ class Command(BaseCommand):
 
     def _audit(self, shown: list[Vacancy], *, insider: bool) -> Iterator[str]:
         """Yield every disagreement between what the service shows and what it should."""
-        self.client = Client(raise_request_exception=True)
+        who = "insider" if insider else "outsider"
         for path, belongs in LISTS.items():
+            self.bar.set_description(f"{who}: {path}")
             if path.endswith("internal") and not insider:
-                if (status := self._get(path).status_code) != 403:
+                if (status := self._views(path)[0]) != 403:
                     yield f"{path}: answered {status}, not 403"
+                if self._stored(path) is not None:
+                    yield f"{path}, stored: answered"
                 continue
-            yield from self._compare(path, {v.pk for v in shown if belongs(v)}, set(self._walk(path)))
+            expected = {v.pk for v in shown if belongs(v)}
+            yield from self._compare(path, expected, set(self._walk(path, self._views)))
+            if self._stored(path) is not None:
+                yield from self._compare(f"{path}, stored", expected, set(self._walk(path, self._stored)))
         external = [v for v in shown if v.audience != Audience.INTERNAL]
         # What is hidden from insiders is hidden from outsiders: only the rest can differ.
         asked = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
+        self.bar.set_description(f"{who}: each vacancy")
         seen: dict[str, set[Any]] = {path: set() for path in SINGLES}
+        if self.is_view_asked:
+            seen |= {f"{path}, views": set() for path in SINGLES}
         for pk in asked:
             self.bar.update()
             for path in SINGLES:
-                if self._get(path.replace("{id}", str(pk))).status_code == 200:
+                address = path.replace("{id}", str(pk))
+                is_stored = self._stored(address) is not None
+                is_viewed = (self.is_view_asked or not is_stored) and self._views(address)[0] == 200
+                if is_stored or is_viewed:
                     seen[path].add(pk)
-        for path in SINGLES:
-            yield from self._compare(path, {v.pk for v in shown} if insider else set(), seen[path])
+                if self.is_view_asked and is_viewed:
+                    seen[f"{path}, views"].add(pk)
+        for path, ids in seen.items():
+            yield from self._compare(path, {v.pk for v in shown} if insider else set(), ids)
+        self.bar.set_description(f"{who}: filters")
         yield from self._compare("/v1/filters", *self._filter_counts(external))
 
     def _compare(self, path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
@@ -101,18 +132,31 @@ class Command(BaseCommand):
                 counts[f.keyword, value] += pk in public
         served = {
             (f["keyword"], option["value"], option["count"])
-            for f in self._get("/v1/filters").json()["data"]
+            for f in self._views("/v1/filters")[1]["data"]
             for option in f["options"]
         }
         return {(*key, count) for key, count in counts.items() if count}, served
 
-    def _walk(self, path: str) -> Iterator[int]:
+    def _walk(self, path: str, ask: Ask) -> Iterator[int]:
         page = last = 1
         while page <= last:
-            content = self._get(path, {"page[size]": 100, "page[number]": page}).json()
+            query: dict[str, Any] = {"page[size]": 100, "page[number]": page}
+            if path.startswith("/v1/"):
+                query["fields"] = "id"
+            _, content = ask(path, query) or self._views(path, query)  # somebody writes just now
             yield from (item["id"] for item in content["data"])
             page, last = page + 1, content["meta"]["last_page"]
 
-    def _get(self, path: str, query: dict[str, Any] | None = None) -> Any:
-        extra: dict[str, Any] = {"jobsite.at": self.at}
-        return self.client.get(path, query, secure=True, **extra)
+    def _stored(self, path: str, query: dict[str, Any] | None = None) -> Any:
+        """Status and content as put together from stored items; None where the views have to answer."""
+        request = self.requests.get(path, query, secure=True, **self._extra)
+        fresh = self.shortcut(request.environ)
+        return fresh and (200, json.loads(fresh.body))
+
+    def _views(self, path: str, query: dict[str, Any] | None = None) -> Any:
+        answer = self.client.get(path, query, secure=True, **self._extra)
+        return answer.status_code, answer.json() if answer.status_code == 200 else None
+
+    @property
+    def _extra(self) -> dict[str, Any]:
+        return {"jobsite.at": self.at}

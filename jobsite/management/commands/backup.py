@@ -20,6 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["keep"] is not None and options["keep"] < 1:
             raise UsageError(f"--keep is 1 or more; received {options['keep']}.")
+        self.written = lambda: "There is no new archive."
         try:
             made = backups.make(
                 options["folder"], now=timezone.now(), keep=options["keep"], progress=self.progress
@@ -30,9 +31,11 @@ class Command(BaseCommand):
         rows, size = sum(manifest["tables"].values()), made.path.stat().st_size
         files = len(manifest["parts"]) - 1
         self.finish(
-            f"Backed up {rows} rows and {files} files to {made.path} ({size / 1e6:.1f} MB).",
+            f"Backed up {rows} rows and {files} files to {made.path} ({size / 1e6:.1f} MB), "
+            f"{made.signature}.",
             lines=[f"Named by the database and not there: {name}" for name in manifest["missing"]],
             archive=made.path,
+            signature=made.signature.name.lower(),
             size=size,
             rows=rows,
             files=files,

@@ -15,6 +15,7 @@ class Command(BaseCommand):
         "caching. Reads only. Exit 0: every promise kept; 1: some broken, or no service there; 2: wrong call."
     )
     requires_system_checks: list[str] = []  # it looks at another process, not at this project
+    needs_migrations = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("base_url", help="where the service is, e.g. https://jobs.example.com")

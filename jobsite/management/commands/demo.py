@@ -7,12 +7,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import CommandError, call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
 from jobsite import roles
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import unapplied
 from jobsite.demo import content
 from vacancies.models import Brand, Vacancy
 
@@ -52,6 +54,7 @@ def port(text: str) -> int:
 
 class Command(BaseCommand):
     help = "Fill the job site with demo content and accounts, print where to look, and serve it."
+    needs_migrations = False  # it runs them
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="Prepare and print only.")
@@ -62,13 +65,24 @@ class Command(BaseCommand):
             raise CommandError("The demo needs DEBUG on: its passwords are public.")
         if not no_serve:
             ensure_free(port)
+        self.written = lambda: "Tables may have been made; no content was. Run it again."
+        unapplied()  # says so, where there can be no database
         call_command("migrate", verbosity=0)
-        made = content.load(at=timezone.now())
-        accounts = create_accounts()
-        if "applicant" in accounts:
-            applicant = User.objects.get(username="applicant")
-            made["applications"] = content.load_applications(user=applicant, at=timezone.now())
-        self.stdout.write(summary(made, accounts, f"http://{HOST}:{port}", is_served=not no_serve))
+        try:
+            made = content.load(at=timezone.now())
+        except OSError as error:  # uploads
+            raise CommandError(f"MEDIA_ROOT cannot be written to: {error}") from None
+        self.written = lambda: "The vacancies were made, accounts and applications were not. Run it again."
+        with transaction.atomic():  # the applications come with the account, or not at all
+            accounts = create_accounts()
+            if "applicant" in accounts:
+                applicant = User.objects.get(username="applicant")
+                made["applications"] = content.load_applications(user=applicant, at=timezone.now())
+        self.written = lambda: "All of the demo was made."
+        base = f"http://{HOST}:{port}"
+        self.finish(
+            summary(made, accounts, base, is_served=not no_serve), url=base, made=made, accounts=accounts
+        )
         self.stdout.flush()  # a pipe would hold it back for as long as the server runs
         if not no_serve:
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
@@ -85,7 +99,6 @@ def ensure_free(port: int) -> None:
             raise CommandError(reason) from error
 
 
-@transaction.atomic
 def create_accounts() -> list[str]:
     """Create the accounts that are missing, each with its name as its password; return their names."""
     known = set(User.objects.filter(username__in=ACCOUNTS).values_list("username", flat=True))

@@ -4,6 +4,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management.base import CommandParser
 
+from applications import privacy
 from applications.management import account
 from jobsite.commands import Command as BaseCommand
 from jobsite.commands import UsageError
@@ -12,7 +13,7 @@ from jobsite.commands import UsageError
 class Command(BaseCommand):
     help = (
         "Take away the second factors, passkeys and identity of a user, whose phone is lost or whose address "
-        "now is somebody else's; the password stays."
+        "now is somebody else's, and end the user's sessions; the password stays."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,9 +29,10 @@ class Command(BaseCommand):
             kind: apps.get_model(name).objects.filter(user_id=user.pk).delete()[0]
             for kind, name in installed.items()
         }
+        ended = privacy.end_sessions(user=user)
         then = " One has to be set up before the workplace opens." * (settings.SECOND_FACTOR == "required")
         said = " and ".join(f"{count} {kind}" for kind, count in gone.items())
-        self.finish(f"{said} removed.{then}", **gone)
+        self.finish(f"{said} removed, {ended} sessions ended.{then}", **gone, sessions=ended)
 
 
 def _app(model: str) -> str:

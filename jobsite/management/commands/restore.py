@@ -1,4 +1,3 @@
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from jobsite.commands import UsageError
 
 
 class Command(BaseCommand):
+    needs_migrations = False  # it replaces the database, and migrates it
     help = (
         "Put database and media back as an archive of `backup` has them. Nothing is touched unless all of "
         "the archive is as it was written. Everybody has to sign in again; applicants erased since the "
@@ -29,9 +29,12 @@ class Command(BaseCommand):
             raise UsageError(f"There is no archive {str(archive)!r}.")
         try:
             if options["check"]:
-                with tempfile.TemporaryDirectory(prefix="jobsite-check-") as folder:
-                    manifest = backups.check(archive, Path(folder, "database"), progress=self.progress)
-                return self.report("Whole, nothing was restored", manifest)
+                checked = backups.check(archive, progress=self.progress)
+                return self.report("Whole, nothing was restored", checked)
+            self.written = lambda: (
+                "The database is as it was, or as the archive has it; files of the archive may be there "
+                "already. Run it again."
+            )
             done = backups.restore(archive, is_forced=options["force"], progress=self.progress)
         except (backups.BackupError, DatabaseError, OSError) as error:
             raise CommandError(str(error)) from None
@@ -41,15 +44,19 @@ class Command(BaseCommand):
             lines.append("There is no ERASURE_LOG here: repeat what was erased since the backup.")
         if again.get("kept"):
             lines.append(f"{again['kept']} applicants are to be erased again, but something hangs on them.")
-        return self.report("Restored", done.manifest, lines, written=done.files, **again)
+        return self.report("Restored", done, lines, written=done.files, **again)
 
-    def report(self, verb: str, manifest: dict[str, Any], lines: Iterable[str] = (), **data: Any) -> None:
+    def report(
+        self, verb: str, found: backups.Checked | backups.Restored, lines: Iterable[str] = (), **data: Any
+    ) -> None:
+        manifest = found.manifest
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
         again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
         self.finish(
-            f"{verb}: {rows} rows and {files} files of {manifest['made_at']}.{again}",
+            f"{verb}: {rows} rows and {files} files of {manifest['made_at']}, {found.signature}.{again}",
             lines=lines,
             made_at=manifest["made_at"],
+            signature=found.signature.name.lower(),
             rows=rows,
             files=files,
             **data,

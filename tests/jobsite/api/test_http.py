@@ -1,10 +1,13 @@
 """Methods, headers, caches, errors: what holds for every path of the interface."""
 
+from contextlib import closing
 from datetime import timedelta
 from io import BytesIO
+from urllib.robotparser import RobotFileParser
 
 import pytest
 from django.contrib.auth.models import User
+from PIL import Image
 
 from applications import tokens
 from jobsite.checks import production_is_deliberate, settings_are_sane
@@ -14,11 +17,14 @@ from vacancies.api.v1 import VacancyViewSet
 PATHS = [
     "/v1/vacancies",
     "/v1/vacancies/hot",
+    "/v1/vacancies/internal",
     "/v1/vacancies/hot/internal",
     "/v0.1/vacancies",
     "/v0.1/vacancies/internal",
     "/v1/filters",
 ]
+
+INTERNAL = [path for path in PATHS if path.endswith("/internal")]
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +40,7 @@ pytestmark = pytest.mark.django_db
         "/v1/vacancies/hot/",
         "/v1/vacancies/1/",
         "/v1/vacancies/1/x",
+        "/v1/vacancies/internal/",
         "/v1/vacancies/hot/internal/x",
         "/v0.1",
         "/v0.1/vacancies/",
@@ -100,8 +107,78 @@ def test_any_site_may_read_by_default(client, path):
     )
 
     assert answer["Access-Control-Allow-Origin"] == preflight["Access-Control-Allow-Origin"] == "*"
-    assert "etag" in answer["Access-Control-Expose-Headers"].lower()
-    assert "if-none-match" in preflight["Access-Control-Allow-Headers"]
+    exposed = set(answer["Access-Control-Expose-Headers"].split(", "))
+    assert exposed == {
+        "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
+        "Time-Zone", "WWW-Authenticate", "X-Request-ID",
+    }  # fmt: skip
+    allowed = set(preflight["Access-Control-Allow-Headers"].split(", "))
+    assert allowed >= {"authorization", "content-type", "if-none-match", "traceparent", "x-request-id"}
+
+
+ANSWERS = ("/v1/vacancies", "/v0.1/vacancies", "/v1/vacancies?limit=1", "/v1/vacancies/999", "/v1/nothing",
+           "/v1/user/applications", "/openapi.json", "/media/vacancies/nothing.png")  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ANSWERS)
+def test_vary_names_origin_only_where_the_answer_depends_on_it(client, settings, path):
+    ours, foreign = {"origin": "https://careers.example.com"}, {"origin": "https://evil.example"}
+
+    def told(**kwargs):
+        answer = client.get(path, **kwargs)
+        return answer.get("Access-Control-Allow-Origin"), "origin" in answer.get("Vary", "").lower()
+
+    assert [told(), told(headers=ours), told(headers=foreign)] == [("*", False)] * 3
+    settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, [ours["origin"]]
+    assert [told(), told(headers=ours), told(headers=foreign)] == [
+        (None, True), (ours["origin"], True), (None, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/docs", "/account/login", "/nothing", "/admin/login/"])
+def test_pages_are_read_by_no_other_site(client, path):
+    answer = client.get(path, headers={"origin": "https://careers.example.com"})
+
+    assert "Access-Control-Allow-Origin" not in answer
+    assert "origin" not in answer.get("Vary", "").lower()
+
+
+def test_times_come_with_their_time_zone(client, settings, at, wsgi):
+    settings.TIME_ZONE = "Europe/Brussels"
+    vacancy = make_vacancy(updated_at=at)
+    client.force_login(User.objects.create_user("mia", password="mia"))
+    single = f"/v1/vacancies/{vacancy.pk}"
+    for path in (*PATHS, single, f"{single}/form", f"{single}/form/schema", "/v1/user/applications"):
+        for answer in (client.get(path), client.head(path), client.get(path, headers={"if-none-match": "*"})):
+            assert answer.status_code in (200, 304)
+            assert answer["Time-Zone"] == "Europe/Brussels", path
+    assert client.get(single).json()["data"]["updated_at"] == "2026-03-02 10:30:15"
+    token = client.post("/v1/auth/token", {"username": "mia", "password": "mia"}, "application/json")
+    assert (token.status_code, token["Time-Zone"]) == (200, "Europe/Brussels")
+    for path in ("/v1/vacancies/999", "/v1/vacancies?page=1", "/v1/nothing", "/openapi.json", "/docs"):
+        assert "Time-Zone" not in client.get(path), path
+
+
+def test_crawlers_are_kept_out_of_pages_with_a_sign_in(client):
+    with closing(client.get("/robots.txt")) as answer:
+        text = answer.getvalue().decode()
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, 'text/plain; charset="utf-8"')
+    assert client.head("/robots.txt").status_code == 200
+    rules = RobotFileParser()
+    rules.parse(text.splitlines())
+    closed = ("/admin", "/admin/", "/admin/vacancies/vacancy/", "/account/login", "/preview/1:a:b")
+    is_open = ("/", "/docs", "/openapi.json", "/media/a.png", "/static/a.css", "/v1/vacancies/1", *PATHS)
+    assert not any(rules.can_fetch("crawler", path) for path in closed)
+    assert all(rules.can_fetch("crawler", path) for path in is_open)
+
+
+def test_icon_is_an_icon(client):
+    with closing(client.get("/favicon.ico")) as answer:
+        icon = Image.open(BytesIO(answer.getvalue()))
+
+    assert answer["Content-Type"] in ("image/x-icon", "image/vnd.microsoft.icon")
+    assert (icon.format, icon.info["sizes"]) == ("ICO", {(16, 16), (32, 32), (48, 48)})
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -142,6 +219,7 @@ def test_answer_is_kept_until_the_next_change_of_the_clock_at_most(client, at):
     assert kept == {
         "/v1/vacancies": "public, max-age=25",
         "/v1/vacancies/hot": "public, max-age=60",
+        "/v1/vacancies/internal": "public, max-age=10",
         "/v1/vacancies/hot/internal": "public, max-age=60",
         "/v0.1/vacancies": "public, max-age=25",
         "/v0.1/vacancies/internal": "public, max-age=10",
@@ -222,7 +300,6 @@ def test_problem_names_every_parameter_that_is_unknown_or_repeated(client):
         "Page[size]=2",
         "filter=x",
         "filter[]=x",
-        "fields[]=id",
         "sort[]=title",
     ],
 )
@@ -270,11 +347,15 @@ def test_v0_1_says_when_it_goes(client, settings):
     assert "Deprecation" not in client.get("/v0.1/vacancies")
     settings.V0_1_DEPRECATED_AT, settings.V0_1_SUNSET_AT = "2026-06-01", "2027-06-01"
 
-    for path in ("/v0.1/vacancies", "/v0.1/vacancies/internal"):
+    for path, successor in (
+        ("/v0.1/vacancies", "/v1/vacancies"),
+        ("/v0.1/vacancies/internal", "/v1/vacancies/internal"),
+    ):
         answer = client.get(path)
         assert answer["Deprecation"] == "@1780272000"
         assert answer["Sunset"] == "Tue, 01 Jun 2027 00:00:00 GMT"
-        assert answer["Link"] == '<http://testserver/v1/vacancies>; rel="successor-version"'
+        assert answer["Link"] == f'<http://testserver{successor}>; rel="successor-version"'
+        assert client.get(successor).status_code == 200
     assert "Deprecation" not in client.get("/v1/vacancies")
 
 
@@ -311,7 +392,7 @@ def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_
     assert status("")[0][:3] == {"GET": "200", "HEAD": "200", "OPTIONS": "204"}.get(method, "405")
 
 
-@pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
+@pytest.mark.parametrize("path", INTERNAL)
 def test_internal_list_asks_for_credentials(client, settings, path):
     settings.INTERNAL_ACCESS = "authenticated"
     user = make_insider("eve")
@@ -340,6 +421,8 @@ def test_signing_in_costs_two_queries(client, settings, at, django_assert_num_qu
     # among the public ones; session, user; vacancy, options, recruiters, attachments
     with django_assert_num_queries(7):
         client.get(f"/v1/vacancies/{internal.pk}")
+    with django_assert_num_queries(7):
+        assert client.get("/v1/vacancies/internal").json()["meta"]["total"] == 1
     # whoever asks for what is public is not looked up
     with django_assert_num_queries(2):
         client.get("/v1/vacancies")
@@ -349,7 +432,7 @@ def test_more_parameters_than_django_reads_are_a_400(client):
     assert client.get("/v1/vacancies?" + "&" * 20_001).status_code == 400
 
 
-@pytest.mark.parametrize("path", ["/v1/vacancies/hot/internal", "/v0.1/vacancies/internal"])
+@pytest.mark.parametrize("path", INTERNAL)
 def test_internal_list_is_open_to_a_network(client, settings, path):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["10.1.0.0/16", "fd00::/8"]
 

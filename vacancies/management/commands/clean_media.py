@@ -16,14 +16,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = list(self.progress(orphans(at=timezone.now()), unit="file"))
+        deleted = 0
+        self.written = lambda: f"{deleted} files were deleted."
         if not options["dry_run"]:
             for name, _size in files:
                 default_storage.delete(name)
+                deleted += 1
         size = sum(size for _name, size in files)
         self.finish(
             f"{'Would delete' if options['dry_run'] else 'Deleted'} {len(files)} files, {size:,} bytes.",
             lines=[name for name, _size in files],
-            deleted=0 if options["dry_run"] else len(files),
+            deleted=deleted,
             bytes=size,
             files=[name for name, _size in files],
         )

@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.commands import UsageError, uninterrupted
 from vacancies.generator import generate
 
 
@@ -20,9 +20,14 @@ class Command(BaseCommand):
         count = options["count"]
         if not 1 <= count <= 10_000_000:
             raise UsageError(f"N must be from 1 to 10000000; received {count}.")
-        start = time.monotonic()
+        start, done = time.monotonic(), 0
+        self.written = lambda: f"{done} vacancies were created."
         with self.progress(total=count, unit="vacancy") as bar:
-            for size in generate(count, seed=options["seed"], at=timezone.now()):
+            batches = generate(count, seed=options["seed"], at=timezone.now())
+            while done < count:
+                with uninterrupted():
+                    size = next(batches)
+                    done += size
                 bar.update(size)
         seconds = time.monotonic() - start
         self.finish(

@@ -1,3 +1,5 @@
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -5,43 +7,100 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError, uninterrupted
 from vacancies import lint
+from vacancies.lint import Finding
 from vacancies.models import Brand, Vacancy
+
+SHOWN = 20  # findings of each rule, where --limit does not say
 
 
 class Command(BaseCommand):
-    help = "Tell what is wrong (exit 1) or doubtful about brands and vacancies that are or will be public."
+    help = (
+        "Tell what is wrong (exit 1) or doubtful about brands and vacancies that are or will be public: the "
+        "first findings of each rule, and how many there are."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--fix", action="store_true", help="clean texts that were written around the models"
         )
         parser.add_argument("--dry-run", action="store_true", help="with --fix: tell, but write nothing")
+        parser.add_argument(
+            "--rule",
+            action="append",
+            metavar="RULE",
+            help=f"only findings of this rule, may be repeated: {', '.join(lint.RULES)}",
+        )
+        parser.add_argument(
+            "--limit",
+            type=int,
+            metavar="N",
+            help=f"list at most N findings of each rule; all are counted ({SHOWN}; all with --format json)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        at = timezone.now()
-        fixed = 0
-        if options["fix"]:
-            for model in (Brand, Vacancy):
-                for row in model._default_manager.order_by("pk").iterator(chunk_size=500):
-                    if lint.unclean_fields(row):
-                        fixed += 1
-                        if not options["dry_run"]:
-                            lint.clean(row, at=at)
+        rules = options["rule"] or lint.RULES
+        if unknown := [rule for rule in rules if rule not in lint.RULES]:
+            raise UsageError(f"There is no rule {unknown[0]!r}; the rules are {', '.join(lint.RULES)}.")
+        limit = options["limit"]
+        if limit is not None and limit < 0:
+            raise UsageError(f"--limit must be 0 or more; received {limit}.")
+        if limit is None and not self.json:
+            limit = SHOWN
+        fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
 
-        found = [finding for brand in Brand.objects.order_by("pk") for finding in lint.about_brand(brand)]
-        vacancies = lint.with_doubts(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
-        for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
-            found += lint.about_vacancy(vacancy, at=at)
-        errors = sum(finding.is_error for finding in found)
-        summary = f"{errors} errors and {len(found) - errors} warnings."
+        counts: Counter[tuple[str, bool]] = Counter()
+        shown: list[Finding] = []
+        for finding in self.findings():
+            if finding.code in rules:
+                counts[finding.code, finding.is_error] += 1
+                if limit is None or counts[finding.code, finding.is_error] <= limit:
+                    shown.append(finding)
+        errors = sum(count for (_, is_error), count in counts.items() if is_error)
+        totals = [
+            {"rule": rule, "level": "error" if is_error else "warning", "count": count}
+            for (rule, is_error), count in sorted(
+                counts.items(), key=lambda row: (not row[0][1], -row[1], row[0])
+            )
+        ]
+        lines = [str(finding) for finding in shown]
+        if missing := counts.total() - len(shown):
+            lines.append(f"{missing} more are not listed: --limit N lists N of each rule.")
+        lines += [
+            f"total: {row['count']} {row['level']}{'s' * (row['count'] != 1)} [{row['rule']}]"
+            for row in totals
+        ]
+        summary = f"{errors} errors and {counts.total() - errors} warnings."
         if options["fix"]:
             summary = f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} rows. {summary}"
         self.finish(
             summary,
             ok=not errors,
-            lines=map(str, found),
+            lines=lines,
             errors=errors,
             fixed=fixed,
-            findings=[asdict(finding) for finding in found],
+            totals=totals,
+            findings=[asdict(finding) for finding in shown],
         )
+
+    def fix(self, *, is_dry: bool) -> int:
+        """Clean what is not stored as it would be saved now; return how many rows."""
+        fixed = 0
+        self.written = lambda: f"{fixed} rows were cleaned."
+        for model in (Brand, Vacancy):
+            for row in model._default_manager.order_by("pk").iterator(chunk_size=500):
+                if lint.unclean_fields(row):
+                    with uninterrupted():
+                        if not is_dry:
+                            lint.clean(row, at=timezone.now())
+                        fixed += 1
+        return fixed
+
+    def findings(self) -> Iterator[Finding]:
+        at = timezone.now()
+        for brand in Brand.objects.order_by("pk"):
+            yield from lint.about_brand(brand)
+        vacancies = lint.with_doubts(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
+        for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
+            yield from lint.about_vacancy(vacancy, at=at)

@@ -25,9 +25,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        made = 0
+        self.written = lambda: f"{made} items were made."
         if options["anew"]:
             list_anew()
-        made = 0
         for version in documents.VERSIONS:
             with self.progress(total=Listing.objects.count(), unit=f" of {version}") as bar:
                 last = 0

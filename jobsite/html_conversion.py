@@ -1,0 +1,285 @@
+"""Conversion of HTML from other systems to the markup that texts may hold, with a list of what changed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape, unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+
+from jobsite.html import BLOCKS, DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+
+MEDIA = {"video", "audio", "iframe", "embed", "object"}
+MEDIA_PARTS = {"source", "track"}
+TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"}
+VOID = {"br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+CELL_SEPARATOR = " | "
+UNESCAPE_ROUNDS = 3
+
+_CONVERTED = re.compile(rf"<(?:{'|'.join(sorted(MEDIA | {'table'}))})\b", re.IGNORECASE)
+_HAS_BLOCK = re.compile(rf"<(?:{'|'.join(sorted(BLOCKS - {'br'}))})\b")
+# Parses as a browser does and writes well-formed HTML, for _Converter to read. `sanitise` cleans its output.
+_NORMALISER = nh3.Cleaner(
+    tags=TAGS | MEDIA | MEDIA_PARTS | TABLE,
+    clean_content_tags=DROPPED_WITH_CONTENT - MEDIA,
+    attributes={tag: {"src", "data", "title"} for tag in MEDIA | MEDIA_PARTS} | {"a": {"href"}, "*": set()},
+    url_relative="pass_through",  # addresses of videos often start with //
+    link_rel=None,
+)
+_VISIBLE_TAG = re.compile(
+    r"<(/?)(p|br|hr|div|span|ul|ol|li|h[1-6]|strong|b|em|i|u|a|table|tr|td|section|blockquote)\b[^<>]*>",
+    re.IGNORECASE,
+)
+# Elements whose content is no HTML, or is not looked into.
+OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
+_OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
+_TAG = re.compile(r"<([a-z][a-z0-9:-]*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"\s([a-z_:][-a-z0-9_:.]*)\s*=", re.IGNORECASE)
+_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """One kind of change to a text; `code` is for programs, `message` for people."""
+
+    code: str
+    message: str
+    tag: str = ""  # what was converted
+
+
+def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
+    """Return `html` as it is stored, and what was changed in it.
+
+    Videos and other embedded content become links, tables become paragraphs. Everything else that is not
+    allowed is removed by `sanitise`. Differences in writing alone (`<br/>`, `&#39;`) are no changes.
+    """
+    if isinstance(html, CleanHtml):
+        return html, []
+    html = html.replace("\r\n", "\n").replace("\0", "")
+    alterations: list[Alteration] = []
+    converted = html
+    if _CONVERTED.search(html):
+        converter = _Converter()
+        converter.feed(_NORMALISER.clean(html))
+        converter.close()
+        converted = "".join(converter.buffers[0])
+        alterations = converter.alterations()
+    clean = sanitise(converted)
+    if clean != html:
+        before = _Census(html)
+        before.tags -= Counter(alteration.tag for alteration in alterations)
+        after = _Census(clean if converted == html else sanitise(html))
+        alterations += _removals(before, after, is_empty=not clean)
+    return clean, alterations
+
+
+def is_escaped(html: str) -> bool:
+    """Whether readers of `html` would see tags, because it was escaped once too often.
+
+    A technical text may name single elements ("the <video> element"). Escaped HTML has pairs of tags, or,
+    if there is no real tag, paragraphs and line breaks.
+    """
+    if "&" not in html:
+        return False
+    seen = visible_text(sanitise(html))
+    for _ in range(UNESCAPE_ROUNDS):
+        tags = [(slash, name.lower()) for slash, name in _VISIBLE_TAG.findall(seen)]
+        opened, closed = ({name for slash, name in tags if slash == which} for which in ("", "/"))
+        if opened & closed or ("<" not in html and opened & {"p", "br", "li", "hr"}):
+            return True
+        seen, before = unescape(seen), seen
+        if seen == before:
+            break
+    return False
+
+
+def unescaped(html: str) -> str:
+    """Return `html` without the escaping that `is_escaped` finds."""
+    for _ in range(UNESCAPE_ROUNDS):
+        if not is_escaped(html):
+            break
+        html = unescape(html)
+    return html
+
+
+@dataclass
+class _Media:
+    """Embedded content whose end tag has not been read yet."""
+
+    tag: str
+    address: str
+    title: str
+    depth: int = 1
+
+
+@dataclass
+class _Table:
+    """A table that is being read: the cells of its current row."""
+
+    cells: list[str] = field(default_factory=list)
+
+
+class _Converter(HTMLParser):
+    """Rewrites normalised HTML: embedded content as links, tables as paragraphs."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.buffers: list[list[str]] = [[]]  # the text, then the cell of each table that is open
+        self.tables: list[_Table] = []
+        self.media: _Media | None = None
+        self.open = 0  # elements around the current place, outside of tables
+        self.links: list[tuple[str, str]] = []
+        self.table_count = 0
+
+    def alterations(self) -> list[Alteration]:
+        found = [
+            Alteration("media_converted", f"1 <{tag}> became a link to {address}", tag)
+            for tag, address in self.links
+        ]
+        if self.table_count:
+            became = "became paragraphs, one for each row"
+            found.append(Alteration("table_converted", f"{self.table_count} <table> {became}"))
+        return found
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        values = dict(attrs)
+        if self.media:
+            if tag in MEDIA_PARTS and not self.media.address:
+                self.media.address = _address(values)
+            self.media.depth += tag == self.media.tag
+        elif tag in MEDIA:
+            self.media = _Media(tag, _address(values), values.get("title") or "")
+            if tag in VOID:
+                self._end_media(self.media)
+            elif tag == "iframe":
+                self.set_cdata_mode(tag)  # its content is no HTML
+        elif tag == "table":
+            self.tables.append(_Table())
+            self.table_count += 1
+        elif tag in ("td", "th", "caption"):
+            self.buffers.append([])
+        elif tag not in TABLE:
+            self.open += tag not in VOID and not self.tables
+            self._write(self.get_starttag_text() or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.media:
+            self.media.depth -= tag == self.media.tag
+            if not self.media.depth:
+                self._end_media(self.media)
+        elif tag == "table":
+            self.tables.pop()
+        elif tag in ("td", "th"):
+            self.tables[-1].cells.append("".join(self.buffers.pop()).strip())
+        elif tag == "caption":
+            self._write_row(["".join(self.buffers.pop()).strip()])
+        elif tag == "tr":
+            self._write_row(self.tables[-1].cells)
+            self.tables[-1].cells = []
+        elif tag not in TABLE:
+            self.open -= not self.tables
+            self._write(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if not self.media:
+            self._write(escape(data, quote=False))
+
+    def _write(self, html: str) -> None:
+        self.buffers[-1].append(html)
+
+    def _write_row(self, cells: list[str]) -> None:
+        cells = list(filter(None, cells))
+        if any(map(_HAS_BLOCK.search, cells)):
+            for cell in cells:
+                self._write(cell if _HAS_BLOCK.search(cell) else f"<p>{cell}</p>")
+        elif cells:
+            self._write(f"<p>{CELL_SEPARATOR.join(cells)}</p>")
+
+    def _end_media(self, media: _Media) -> None:
+        self.media = None
+        if not media.address:
+            return
+        link = f'<a href="{escape(media.address)}">{escape(media.title.strip() or media.address)}</a>'
+        self._write(f" {link} " if self.open or self.tables else f"<p>{link}</p>")
+        self.links.append((media.tag, media.address))
+
+
+def _address(attributes: dict[str, str | None]) -> str:
+    """The http or https address of embedded content, or "" if it has none."""
+    address = (attributes.get("src") or attributes.get("data") or "").strip()
+    if address.startswith("//"):
+        address = f"https:{address}"
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return address if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+class _Census(HTMLParser):
+    """How often each tag and attribute occurs in a text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags = Counter(tag.lower() for tag in _OPAQUE_TAG.findall(html))
+        self.attributes: Counter[str] = Counter()  # of allowed tags
+        self.links: Counter[str] = Counter()
+        # Well-formed HTML without comments: html.parser takes quadratic time for some malformed input.
+        self.feed(_whole(html))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags[tag] += 1
+        if tag not in TAGS:
+            return
+        for name, value in dict(attrs).items():
+            if (tag, name) == ("a", "href"):
+                self.links[value or ""] += 1
+            else:
+                self.attributes[name] += 1
+
+
+def _whole(html: str) -> str:
+    """Return `html` well-formed, with all its tags and attributes but those whose content is opaque."""
+    cleaner = nh3.Cleaner(
+        tags={tag.lower() for tag in _TAG.findall(html)} - OPAQUE,
+        clean_content_tags=DROPPED_WITH_CONTENT,
+        attributes={"*": {name.lower() for name in _ATTRIBUTE.findall(html)}},
+        url_schemes={scheme.lower() for scheme in _SCHEME.findall(html)},
+        url_relative="pass_through",
+        link_rel=None,
+    )
+    return cleaner.clean(html)
+
+
+def _removals(before: _Census, after: _Census, *, is_empty: bool) -> Iterator[Alteration]:
+    """Yield what `before` has and `after` has not, conversions apart."""
+    tags = before.tags - after.tags
+    if is_empty:  # empty paragraphs hold nothing that could be lost
+        tags -= Counter({tag: tags[tag] for tag in TAGS})
+    dropped, unwrapped = Counter[str](), Counter[str]()
+    for tag, count in tags.items():
+        if tag in TABLE | MEDIA_PARTS:
+            continue
+        if tag in DROPPED_WITH_CONTENT | MEDIA | VOID | TAGS:
+            dropped[tag] = count
+        else:
+            unwrapped[tag] = count
+    if dropped:
+        yield Alteration("markup_removed", f"removed {_listed(dropped)}")
+    if unwrapped:
+        yield Alteration("markup_unwrapped", f"removed the tags of {_listed(unwrapped)}; their content stays")
+    if before.links.total() > after.links.total():
+        for address in before.links - after.links:
+            yield Alteration("link_removed", f"removed the address of a link: {address!r}")
+    if attributes := before.attributes - after.attributes:
+        names = ", ".join(f"{count} {name}" for name, count in sorted(attributes.items()))
+        yield Alteration("attributes_removed", f"removed attributes: {names}")
+
+
+def _listed(tags: Counter[str]) -> str:
+    return ", ".join(f"{count} <{tag}>" for tag, count in sorted(tags.items()))

@@ -1,0 +1,30 @@
+from dataclasses import asdict
+from typing import Any
+
+from jobsite import doctor
+from jobsite.commands import Command as BaseCommand
+
+
+class Command(BaseCommand):
+    help = (
+        "Examine the environment: settings, system checks, database, migrations, cache, uploads, disk, mail, "
+        "clock. One line for each, with what to do; secrets are not shown. Exit 1 if something is wrong."
+    )
+    requires_system_checks: list[str] = []  # it runs them by itself
+    needs_migrations = False
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.report(list(doctor.examine()))
+
+    def report(self, findings: list[doctor.Finding]) -> None:
+        counts = {
+            level: sum(finding.level == level for finding in findings) for level in ("error", "warning")
+        }
+        self.finish(
+            f"{counts['error']} errors and {counts['warning']} warnings.",
+            ok=not counts["error"],
+            lines=map(str, findings),
+            errors=counts["error"],
+            warnings=counts["warning"],
+            findings=[asdict(finding) for finding in findings],
+        )

@@ -1,0 +1,310 @@
+"""OpenID Connect by django-allauth, with the checks that it leaves out. Imported where OIDC_ISSUER is set.
+
+What a provider sends is checked before it is used: size and type of each document, and the id_token as
+OpenID Connect Core 3.1.3.7 says (docs/decisions.md #91, #102).
+"""
+
+import logging
+import time
+import unicodedata
+from collections.abc import Callable
+from functools import wraps
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+from allauth.account.models import EmailAddress
+from allauth.account.utils import get_next_redirect_url
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
+from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.socialaccount.providers.base import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.crypto import constant_time_compare, get_random_string
+from django.utils.translation import gettext as _
+from requests import RequestException, Response, Session
+
+logger = logging.getLogger(__name__)
+
+DOCUMENT_MAX = 256 * 1024  # bytes of a document of the provider
+SECONDS_MAX = 10  # for one of them
+SUBJECT_MAX = 255  # OpenID Connect Core 2
+UID_MAX = 191  # of allauth's column
+LEEWAY = 60  # seconds that clocks may differ
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+
+
+class UnusableError(RequestException):
+    """The provider answers with something that is too big, or no document of the expected type."""
+
+
+class RefusedError(OAuth2Error):
+    """The provider's answer is about somebody else, another site or another time, or cannot be trusted."""
+
+
+class LimitedSession(Session):
+    """Reads DOCUMENT_MAX bytes in SECONDS_MAX seconds at most. Follows no redirects: a document may not
+    come from elsewhere, and the client's secret may not go there."""
+
+    def request(self, *args: Any, **kwargs: Any) -> Response:
+        end = time.monotonic() + SECONDS_MAX
+        kwargs |= {"stream": True, "timeout": SECONDS_MAX, "allow_redirects": False}
+        response = super().request(*args, **kwargs)
+        if response.is_redirect:
+            raise UnusableError("it redirects to another address")
+        body = bytearray()
+        for chunk in response.iter_content(16 * 1024):
+            body += chunk
+            if len(body) > DOCUMENT_MAX or time.monotonic() > end:
+                response.close()
+                raise UnusableError(f"more than {DOCUMENT_MAX} bytes or {SECONDS_MAX} seconds")
+        response._content = bytes(body)
+        return response
+
+
+def fetch(url: str, what: str, **options: Any) -> dict[str, Any]:
+    """Return the JSON object at `url`. Raises UnusableError where it is none, else RequestException."""
+    with get_adapter().get_requests_session() as session:
+        response = session.get(url, **options)
+    response.raise_for_status()
+    try:
+        document = response.json()
+    except (RecursionError, ValueError):
+        raise UnusableError(f"{what} is not JSON") from None
+    if not isinstance(document, dict):
+        raise UnusableError(f"{what} is a {type(document).__name__}, not an object")
+    return document
+
+
+class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
+    """The code flow: discovery, token, id_token and userinfo."""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        if not hasattr(self, "_openid_config"):
+            config = fetch(self.get_provider().server_url, "the discovery document")
+            issuer = settings.OIDC_ISSUER.partition("/.well-known/")[0]
+            if str(config.get("issuer")).rstrip("/") != issuer:
+                raise UnusableError("the discovery document is of another issuer")
+            names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
+            names += ["userinfo_endpoint"] * ("userinfo_endpoint" in config)
+            for name in names:
+                if not (isinstance(config.get(name), str) and _is_url(config[name])):
+                    raise UnusableError(f"{name} of the discovery document is not an https URL")
+            if not isinstance(config.setdefault("token_endpoint_auth_methods_supported", []), list):
+                raise UnusableError("token_endpoint_auth_methods_supported is not a list")
+            self._openid_config = config
+        return self._openid_config
+
+    def get_access_token_data(self, *args: Any, **kwargs: Any) -> dict[str, str]:
+        try:
+            answer = super().get_access_token_data(*args, **kwargs)
+        except (KeyError, RecursionError, TypeError, ValueError):
+            raise UnusableError("the token answer is malformed") from None
+        tokens = {name: answer.get(name) for name in ("access_token", "id_token")}
+        for name, token in tokens.items():
+            if not (isinstance(token, str) and token):
+                raise RefusedError(f"the token answer has no {name}")
+        return tokens
+
+    def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
+        claims = self._decode_id_token(app, kwargs["response"]["id_token"])
+        data = {"id_token": claims}
+        if "userinfo_endpoint" in self.openid_config:
+            headers = {"Authorization": f"Bearer {token.token}"}
+            data["userinfo"] = fetch(self.profile_url, "userinfo", headers=headers)
+            if data["userinfo"].get("sub") != claims["sub"]:  # Core 5.3.2
+                raise RefusedError("userinfo is about another sub than the id_token")
+        login = self.get_provider().sociallogin_from_response(request, data)
+        login.nonce = claims.get("nonce")
+        return login
+
+    def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
+        """Return the claims of `id_token`, or raise RefusedError."""
+        try:
+            header = jwt.get_unverified_header(id_token)
+            claims = jwt.decode(
+                id_token,
+                key=self._key(header),
+                algorithms=ALGORITHMS,
+                audience=app.client_id,
+                issuer=self.openid_config["issuer"],
+                leeway=LEEWAY,
+                options={"require": ["iss", "sub", "aud", "exp", "iat"]},
+            )
+        except (RecursionError, TypeError, ValueError, jwt.PyJWTError) as error:
+            raise RefusedError(f"the id_token is not valid: {type(error).__name__}") from None
+        audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
+        if claims.get("azp", app.client_id if len(audiences) == 1 else None) != app.client_id:
+            raise RefusedError("the id_token was issued for another site (azp)")
+        sub = claims["sub"]
+        if not (1 <= len(sub) <= SUBJECT_MAX and sub.isascii() and sub.isprintable()):
+            raise RefusedError(f"sub is not 1 to {SUBJECT_MAX} ASCII characters")
+        return claims
+
+    def _key(self, header: dict[str, Any]) -> jwt.PyJWK:
+        """Return the key of the provider that `header` names. Without a name there must be one only."""
+        keys = fetch(self.openid_config["jwks_uri"], "the key set").get("keys")
+        algorithm, kid = header.get("alg"), header.get("kid")
+        found = [
+            key
+            for key in (keys if isinstance(keys, list) else [])
+            if isinstance(key, dict)
+            and key.get("use", "sig") == "sig"
+            and key.get("alg", algorithm) == algorithm
+            and (kid is None or key.get("kid") == kid)
+        ]
+        if algorithm not in ALGORITHMS or len(found) != 1:
+            raise RefusedError(f"the id_token names no key of the provider (alg {algorithm!r}, kid {kid!r})")
+        return jwt.PyJWK(found[0], algorithm)
+
+
+class Provider(OpenIDConnectProvider):
+    oauth2_adapter_class = OAuth2Adapter
+
+    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
+        """The address to return to is all that a link to the sign-in may choose: not the scope, another
+        parameter of the provider, or a process such as connecting accounts."""
+        nonce = get_random_string(32)
+        return {
+            "process": AuthProcess.LOGIN,
+            "next_url": get_next_redirect_url(request),
+            "auth_params": self.get_auth_params() | {"nonce": nonce},
+            "nonce": nonce,  # remembered until the answer
+        }
+
+    def extract_uid(self, data: dict[str, Any]) -> str:
+        sub = data["id_token"]["sub"]
+        return sub if len(sub) <= UID_MAX else f"sha256:{sha256(sub.encode()).hexdigest()}"
+
+    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        return {}  # nothing of the person is kept but the identifier
+
+    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
+        return {}  # accounts are not made from them
+
+    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+        """The address, verified if every statement about it is `true`. OIDC_EMAIL_DOMAINS stand in where the
+        provider states nothing; they never outvote a statement."""
+        parts = [data.get("userinfo", {}), data["id_token"]]
+        email = next((part["email"] for part in parts if part.get("email")), None)
+        if not isinstance(email, str):
+            return []
+        stated = [part["email_verified"] for part in parts if part.get("email_verified") is not None]
+        domains = [domain.lower() for domain in settings.OIDC_EMAIL_DOMAINS]
+        is_trusted = email.rpartition("@")[2].lower() in domains
+        is_verified = all(each is True for each in stated) if stated else is_trusted
+        return [EmailAddress(email=email, verified=is_verified, primary=True)]
+
+
+class OidcAdapter(DefaultSocialAccountAdapter):
+    """Lets in who has an account here already: the first time by an e-mail address that the provider has
+    verified and that one active account alone has, from then on by the provider's own name for the person.
+    Accounts, roles and rights are given here only."""
+
+    def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Provider:
+        return Provider(request, app=self.get_app(request, provider=provider, client_id=client_id))
+
+    def get_requests_session(self) -> Session:
+        return LimitedSession()
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        return False
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, **kwargs: Any
+    ) -> None:
+        if isinstance(exception, RefusedError):
+            logger.error("The identity provider's answer is refused: %s.", exception)
+            raise ImmediateHttpResponse(refuse(request))
+        if isinstance(exception, RequestException):
+            raise ImmediateHttpResponse(unavailable(request, exception))
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        sent = sociallogin.state.get("nonce")
+        if not (sent and constant_time_compare(str(sociallogin.nonce), sent)):
+            logger.error("The identity provider's answer is refused: the nonce is another one.")
+            raise ImmediateHttpResponse(refuse(request))
+        if sociallogin.is_existing:
+            return
+        user = self.named(sociallogin)
+        if user is None:
+            raise ImmediateHttpResponse(refuse(request))
+        sociallogin.connect(request, user)
+
+    def named(self, sociallogin: Any) -> Any:
+        """The account that the provider's verified e-mail address stands for, unless it is somebody's already
+        by another name: addresses are handed on, names are not."""
+        for each in sociallogin.email_addresses:
+            if each.verified is not True:
+                continue
+            users = [
+                user
+                for user in get_user_model().objects.filter(email__iexact=each.email, is_active=True)
+                if _folded(user.email) == _folded(each.email)
+            ]
+            if len(users) == 1 and not SocialAccount.objects.filter(user=users[0]).exists():
+                return users[0]
+        return None
+
+
+# --- Pages -------------------------------------------------------------------------------------
+
+
+def reachable(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """`view` of the identity provider, or a page that says that it does not answer."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, provider_id: str) -> HttpResponse:
+        try:
+            return view(request, provider_id)
+        except SocialApp.DoesNotExist:
+            raise Http404 from None
+        except RequestException as error:
+            return unavailable(request, error)
+
+    return answer
+
+
+@reachable
+def login(request: HttpRequest, provider_id: str) -> HttpResponse:
+    return OAuth2LoginView.adapter_view(OAuth2Adapter(request, provider_id))(request)
+
+
+@reachable
+def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
+    return OAuth2CallbackView.adapter_view(OAuth2Adapter(request, provider_id))(request)
+
+
+def unavailable(request: HttpRequest, error: RequestException) -> HttpResponse:
+    if isinstance(error, UnusableError):
+        logger.error("The identity provider's answer cannot be used: %s.", error)
+    else:  # its text has addresses with codes
+        logger.error("The identity provider does not answer: %s.", type(error).__name__)
+    context = {"heading": _("No answer"), "oidc_name": settings.OIDC_NAME}
+    return render(request, "registration/stranger.html", context, status=503)
+
+
+def refuse(request: HttpRequest) -> HttpResponse:
+    return render(request, "registration/stranger.html", {"heading": _("No access")}, status=403)
+
+
+def _is_url(text: str) -> bool:
+    """Whether `text` is an address that a secret may be sent to: of TLS, unless the issuer itself is not."""
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return False
+    return bool(url.hostname) and url.scheme in ("https", urlsplit(settings.OIDC_ISSUER).scheme)
+
+
+def _folded(email: str) -> str:
+    return unicodedata.normalize("NFKC", email).casefold()

@@ -1,0 +1,201 @@
+"""Colleagues and commands that write the same application or account at the same moment."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from applications import operations, privacy
+from applications.imports import Importer
+from applications.models import Application, Stage, Status
+from tests.applications.makers import make_application, make_stage
+from tests.conftest import NOW
+from tests.factories import make_vacancy
+from tests.parallel import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REPEATS = range(3)  # threads do not meet in every run
+LIST = "/admin/applications/application/"
+
+
+@pytest.fixture(autouse=True)
+def stages(db: Any) -> dict[str, Stage]:
+    Stage.objects.all().delete()
+    Status.objects.all().delete()
+    return {name: make_stage(name) for name in ("New", "Invited", "Rejected")}
+
+
+def clients(count: int) -> list[Client]:
+    made = []
+    for number in range(count):
+        client = Client()
+        client.force_login(User.objects.create_superuser(f"colleague{number}"))
+        made.append(client)
+    return made
+
+
+def stages_of(application: Application) -> list[str]:
+    return [change.stage.name for change in application.changes.select_related("stage")]
+
+
+# --- moving to a stage -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_parallel_moves_to_one_stage_write_it_once(stages: dict[str, Stage], _: int) -> None:
+    application = make_application(stage=stages["New"])
+    posted = {"action": f"move_to_{stages['Invited'].pk}", "_selected_action": [application.pk]}
+
+    answers = at_once(*(partial(client.post, LIST, posted) for client in clients(6)))
+
+    assert [answer.status_code for answer in answers] == [302] * 6
+    assert stages_of(application) == ["New", "Invited"]
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_parallel_moves_of_many_write_each_once(stages: dict[str, Stage], _: int) -> None:
+    applications = [make_application(stage=stages["New"]) for _ in range(6)]
+    rows, at = Application.objects.all(), timezone.now()
+    move = partial(operations.move, stage=stages["Invited"], author=None, at=at)
+
+    outcomes = at_once(
+        *(partial(move, applications=rows.order_by(order)) for order in ("pk", "-pk", "created_at", "-pk"))
+    )
+
+    assert sorted(len(moved) for moved, _ in outcomes) == [0, 0, 0, 6]
+    assert [len(moved) + len(there) for moved, there in outcomes] == [6] * 4
+    assert [stages_of(each) for each in applications] == [["New", "Invited"]] * 6
+
+
+def test_move_after_a_later_change_is_dated_like_it(stages: dict[str, Stage]) -> None:
+    """A request that waited, or a node whose clock is behind, still moves the application, and once."""
+    application = make_application(stage=stages["New"])
+    rows, at = Application.objects.all(), timezone.now()
+    move = partial(operations.move, applications=rows, author=None)
+    move(stage=stages["Rejected"], at=at + timedelta(seconds=5))
+
+    outcomes = [move(stage=stages["Invited"], at=at + timedelta(seconds=n)) for n in (1, 2)]
+
+    assert outcomes == [([application.pk], []), ([], [application.pk])]
+    assert stages_of(application) == ["New", "Rejected", "Invited"]
+    assert rows.with_stage().values_list("stage_name", flat=True).get() == "Invited"
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_of_two_saves_of_an_application_one_is_told(stages: dict[str, Stage], _: int) -> None:
+    application = make_application(stage=stages["New"])
+    page = f"{LIST}{application.pk}/change/"
+    steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0, "seen": application.changes.get().pk}
+    chosen = [{**steps, "stage": stages[name].pk} for name in ("Invited", "Rejected")]
+
+    answers = at_once(
+        *(partial(client.post, page, form) for client, form in zip(clients(2), chosen, strict=True))
+    )
+
+    assert sorted(answer.status_code for answer in answers) == [200, 302]
+    told = next(answer for answer in answers if answer.status_code == 200)
+    first = stages_of(application)[-1]
+    assert stages_of(application) == ["New", first]
+    assert list(told.context["adminform"].form.errors) == ["stage"]
+    assert f"Moved to {first} since you opened this page." in told.content.decode()
+
+
+# --- importing ---------------------------------------------------------------------------------
+
+
+def imported(rows: list[dict[str, Any]]) -> list[str]:
+    importer = Importer()
+    importer.land(rows, source="file")
+    return importer.report.failed
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+@pytest.mark.parametrize("_", REPEATS)
+def test_parallel_imports_of_one_file_create_each_row_once(has_account: bool, _: int) -> None:
+    vacancy = make_vacancy()
+    if has_account:
+        User.objects.create_user("mia", "mia@example.org")
+    rows = [
+        {
+            "user": {"username": "mia", "email": "mia@example.org"},
+            "vacancy_id": vacancy.pk,
+            "status": "A status that is new here",
+            "history": [{"name": "Talk", "planned_at": f"{NOW:%Y-%m-%d %H:%M:%S}"}],
+        }
+    ]
+
+    assert at_once(*[partial(imported, rows)] * 3) == [[], [], []]
+
+    application = Application.objects.get()
+    assert (application.user.username, application.vacancy_id) == ("mia", vacancy.pk)
+    assert application.changes.last().stage.status.label_en == "A status that is new here"
+    assert list(application.history.values_list("name", flat=True)) == ["Talk"]
+    assert Status.objects.filter(label_en="A status that is new here").count() == 1
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_import_beside_a_move_writes_the_stage_once(stages: dict[str, Stage], _: int) -> None:
+    application = make_application(stage=stages["New"])
+    row = {
+        "user": {"username": application.user.username},
+        "vacancy_id": application.vacancy_id,
+        "stage": "Invited",
+    }
+    rows = Application.objects.all()
+    move = partial(operations.move, applications=rows, stage=stages["Invited"], author=None)
+
+    failed, moved = at_once(lambda: imported([row]), lambda: move(at=timezone.now()))
+
+    assert (failed, sorted(map(len, moved))) == ([], [0, 1])
+    assert stages_of(application) == ["New", "Invited"]
+
+
+# --- erasing -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_of_two_erasures_one_finds_nobody(settings: Any, tmp_path: Any, _: int) -> None:
+    settings.ERASURE_LOG = str(tmp_path / "erasures.log")
+    user = make_application().user
+
+    outcomes = at_once(*[partial(privacy.erase, user=user)] * 2)
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Counter", "NoSuchAccountError"]
+    assert not User.objects.exists()
+    assert len((tmp_path / "erasures.log").read_text().splitlines()) == 1
+
+
+def test_account_that_got_into_the_admin_meanwhile_is_not_erased() -> None:
+    user = make_application().user
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+
+    with pytest.raises(privacy.StaffAccountError):
+        privacy.erase(user=user)
+
+    assert (User.objects.get().pk, Application.objects.get().user_id) == (user.pk, user.pk)
+
+
+@pytest.mark.parametrize("change", [{"last_login": NOW}, {"is_staff": True}])
+def test_purge_keeps_an_account_whose_owner_comes_back_meanwhile(
+    monkeypatch: Any, change: dict[str, Any]
+) -> None:
+    long_ago = NOW - timedelta(days=1000)
+    back, idle = (User.objects.create_user(name, date_joined=long_ago) for name in ("back", "idle"))
+    real = privacy._idle_accounts
+
+    def listed(before: Any) -> Any:
+        accounts = list(real(before))
+        monkeypatch.setattr(privacy, "_idle_accounts", real)
+        User.objects.filter(pk=back.pk).update(**change)
+        return accounts
+
+    monkeypatch.setattr(privacy, "_idle_accounts", listed)
+
+    gone = privacy.purge(before=NOW - timedelta(days=365), now=NOW)
+
+    assert (gone["accounts"], list(User.objects.all())) == (1, [back])
+    assert not User.objects.filter(pk=idle.pk).exists()

@@ -1,0 +1,198 @@
+"""`make demo` from a checkout: what it says while it installs, and why it cannot."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PLAIN, ROOT
+
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+
+# A Python that differs in one thing, and runs what it is given.
+FAKE = '#!/bin/sh\nif [ "$1" = -c ]; then exec {python} -c "import sys; {change}; exec(sys.argv.pop(1))" ' \
+    '"$2" "$3" "$4"; fi\nexec {python} "$@"\n'  # fmt: skip
+# A pip that takes its time, in a folder of PYTHONPATH.
+PIP = """
+import sys, time
+print("Collecting alpha==1.0", flush=True)
+print("  Downloading alpha-1.0.whl", flush=True)
+while not __import__("os").path.exists({marker!r}): time.sleep(0.05)
+print("Installing collected packages: alpha, beta", flush=True)
+if {code}: print("ERROR: No matching distribution found for beta", file=sys.stderr)
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with what make needs before Django is there."""
+    folder = tmp_path / "checkout"
+    (folder / "deploy").mkdir(parents=True)
+    shutil.copy(ROOT / "Makefile", folder)
+    shutil.copy(ROOT / "deploy/install.py", folder / "deploy")
+    (folder / "requirements.txt").write_text("alpha==1.0 \\\n    --hash=sha256:00\nbeta[x]==2\n")
+    (folder / "manage.py").write_text("import sys; print('manage.py', *sys.argv[1:])")
+    return folder
+
+
+def make(folder, *words, **kwargs):
+    return subprocess.run(
+        ["make", *words], cwd=folder, env=PLAIN, capture_output=True, text=True, timeout=120, **kwargs
+    )
+
+
+def fake(folder, change):
+    path = folder / "fake-python"
+    path.write_text(FAKE.format(python=sys.executable, change=change))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            "sys.version_info = (3, 8, 18)",
+            "{python} is Python 3.8; 3.11 or newer is needed. Set PYTHON=/path/to/python3.",
+        ),
+        (
+            "sys.modules['ensurepip'] = None",
+            "{python} cannot make a virtual environment (import of ensurepip halted; None in sys.modules). "
+            "On Debian and Ubuntu: apt install python3-venv.",
+        ),
+    ],
+)
+def test_a_python_that_will_not_do_is_named_with_the_reason(checkout, change, reason):
+    python = fake(checkout, change)
+
+    done = make(checkout, "demo", f"PYTHON={python}")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == reason.format(python=python)
+    assert not (checkout / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("python", "reason"),
+    [
+        ("", "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3."),
+        ("/no/such/python", "PYTHON is /no/such/python, which is no program."),
+    ],
+)
+def test_no_python_is_named(checkout, python, reason):
+    done = make(checkout, "demo", f"PYTHON={python}")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == reason
+
+
+@pytest.fixture
+def read_only(checkout):
+    """A checkout that its visitor may read and not write, and the visitor: root may write anywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "checkout")
+        shutil.copytree(checkout, folder)
+        Path(name).chmod(0o755)
+        folder.chmod(0o555)
+        yield folder, {"user": "nobody", "extra_groups": []} if os.getuid() == 0 else {}
+        folder.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(read_only):
+    folder, visitor = read_only
+    python = "/usr/bin/python3" if visitor else sys.executable  # ours may be in root's home
+    test = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"
+    if not Path(python).exists() or subprocess.run([python, "-c", test], check=False).returncode:
+        pytest.skip(f"{python} will not do for another reason")
+
+    done = make(folder, "demo", f"PYTHON={python}", **visitor)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == (
+        f"{folder} cannot be written to, and the environment .venv belongs there. Set VENV=/another/folder."
+    )
+
+
+@pytest.fixture
+def slow_pip(checkout, monkeypatch, tmp_path):
+    """Have the environment, with a pip that waits for the second line of progress and ends with a code."""
+
+    def prepare(code):
+        (checkout / "deploy/install.py").write_text(
+            (checkout / "deploy/install.py").read_text().replace("EVERY = 5", "EVERY = 0.2")
+        )
+        folder = tmp_path / "packages"
+        folder.mkdir()
+        (folder / "pip.py").write_text(PIP.format(marker=str(tmp_path / "go on"), code=code))
+        monkeypatch.setitem(PLAIN, "PYTHONPATH", str(folder))
+        venv = checkout / ".venv/bin"
+        venv.mkdir(parents=True)
+        (venv / "python").symlink_to(sys.executable)
+
+    return prepare
+
+
+def run_demo(checkout, go_on):
+    """Run make demo, letting pip go on once there were two lines of progress; return code, lines, stderr."""
+    lines = []
+    with subprocess.Popen(
+        ["make", "demo", "PORT=8001"], cwd=checkout, env=PLAIN, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + 60
+        for line in process.stdout:
+            assert time.monotonic() < deadline
+            lines.append(line.rstrip("\n"))
+            if len(lines) == 3:
+                go_on.touch()
+        err = process.stderr.read()
+    return process.returncode, lines, err
+
+
+def test_make_demo_says_what_it_is_doing_while_pip_is_slow(checkout, slow_pip, tmp_path):
+    slow_pip(0)
+
+    code, lines, err = run_demo(checkout, tmp_path / "go on")
+
+    assert (code, err) == (0, "")
+    assert lines[0] == "Installing the 2 packages of requirements.txt ..."
+    assert any(line.endswith(" s: package 1 of 2, alpha") for line in lines[1:])
+    assert lines[-3].startswith("Installed in ")
+    assert lines[-2:] == [".venv/bin/python manage.py demo --port 8001", "manage.py demo --port 8001"]
+    again = make(checkout, "demo")
+    assert again.stdout == ".venv/bin/python manage.py demo \nmanage.py demo\n"
+
+
+def test_make_demo_says_what_pip_could_not_do(checkout, slow_pip, tmp_path):
+    slow_pip(1)
+
+    code, _, err = run_demo(checkout, tmp_path / "go on")
+
+    assert (code, err.splitlines()[:2]) == (
+        2,
+        [
+            "ERROR: No matching distribution found for beta",
+            "pip could not install requirements.txt, see above.",
+        ],
+    )
+    assert not (checkout / ".venv/.run").exists()
+
+
+def test_make_demo_makes_a_real_environment(checkout):
+    """With nothing to install, so that no registry is asked."""
+    (checkout / "requirements.txt").write_text("")
+
+    done = make(checkout, "demo", f"PYTHON={sys.executable}")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[:2] == [
+        f"Making the environment .venv with Python {sys.version.split()[0]} ...",
+        "Installing the 0 packages of requirements.txt ...",
+    ]
+    assert done.stdout.endswith("manage.py demo\n")

@@ -1,0 +1,80 @@
+"""If-None-Match on every path with a tag, answered by the views, the shortcut, memory or WhiteNoise."""
+
+import pytest
+from django.core.files.base import ContentFile
+
+from jobsite.api.bodies import Bodies
+from jobsite.revision import state
+from tests.factories import make_vacancy
+from tests.vacancies.test_uploads import encoded
+from tests.wsgi import ask
+from vacancies.api.shortcut import Shortcut
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+API = (
+    "/v1/vacancies", "/v1/vacancies/internal", "/v0.1/vacancies", "/v1/vacancies?sort=title",
+    "/v1/vacancies/{pk}", "/v1/vacancies/{pk}/form", "/v1/vacancies/{pk}/form/schema", "/v1/filters",
+)  # fmt: skip
+FILES = ("/openapi.json", "/media/{image}", "/static/forms_structure/form.js")
+# With `{tag}` for the opaque part of the tag, quotes included.
+SAME = (
+    "{tag}", "W/{tag}", "*", " * ", '"other", {tag}', '{tag},"other"', 'W/"other" ,\tW/{tag}',
+    ' , {tag} ,, "x"', '"", {tag}', "not a tag, W/{tag}",
+)  # fmt: skip
+OTHER = ('"other"', 'W/"other"', "", "w/{tag}", "{tag}x", "x{tag}", '"*"', "W/ {tag}", "not a tag")
+
+
+@pytest.fixture
+def site(at, filters, wsgi):
+    """The ways in which a path is answered, by name, and the values for its placeholders."""
+    from jobsite.wsgi import _bare
+
+    vacancy = make_vacancy(is_hot=True, audience="both")
+    vacancy.image.save("a.png", ContentFile(encoded("PNG")))
+    values = {"pk": str(vacancy.pk), "image": vacancy.image.name}
+    ways = {"views": _bare, "shortcut": Bodies(_bare, state, Shortcut()), "memory": Bodies(_bare, state)}
+    return ways, values
+
+
+def statuses(application, path, tag, conditions, **more):
+    answers = {}
+    for condition in conditions:
+        value = condition.replace("{tag}", tag.removeprefix("W/"))
+        status, headers, body = ask(application, path, HTTP_IF_NONE_MATCH=value, **more)
+        answers[condition] = int(status[:3])
+        if answers[condition] == 304:
+            assert (headers["ETag"], body) == (tag, b"")
+            assert headers.get("Time-Zone") == ("UTC" if path.startswith("/v") else None)
+    return answers
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("way", "paths"),
+    [("views", API + FILES), ("shortcut", API), ("memory", API)],
+    ids=lambda value: str(value)[:8],
+)
+def test_if_none_match_compares_weakly_on_every_path(site, settings, way, paths, method):
+    ways, values = site
+    settings.BODY_CACHE_MB = way == "memory"
+    for path in paths:
+        path = path.format(**values)
+        tag = ask(ways[way], path)[1]["ETag"]
+
+        same, other = (SAME, OTHER) if method == "GET" else (SAME[:1], OTHER[:1])
+        answered = statuses(ways[way], path, tag, (*same, *other), method=method)
+
+        assert answered == dict.fromkeys(same, 304) | dict.fromkeys(other, 200), path
+
+
+@pytest.mark.parametrize("path", ["/media/{image}", "/static/forms_structure/form.js"])
+def test_date_counts_only_without_a_tag(site, path):
+    ways, values = site
+    path = path.format(**values)
+    modified = ask(ways["views"], path)[1]["Last-Modified"]
+
+    by_date = ask(ways["views"], path, HTTP_IF_MODIFIED_SINCE=modified)[0]
+    by_both = ask(ways["views"], path, HTTP_IF_MODIFIED_SINCE=modified, HTTP_IF_NONE_MATCH='"other"')[0]
+
+    assert (by_date[:3], by_both[:3]) == ("304", "200")

@@ -1,0 +1,189 @@
+"""Lists in parameters, and names of other interfaces for parameters that we have."""
+
+import pytest
+
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+PAGING = ["page[size]", "page[number]"]
+REGIONS, SEARCH = "filter[regions]", "filter[search]"
+# The comma form, and what means the same.
+SAME_LISTS = {
+    "filter[regions]=antwerp,mons": (
+        "filter[regions]=antwerp&filter[regions]=mons",
+        "filter[regions][]=antwerp&filter[regions][]=mons",
+        "filter[regions][]=antwerp,mons",
+        "filter[regions]=antwerp&filter[regions][]=mons",
+        "filter%5Bregions%5D=antwerp&filter%5Bregions%5D%5B%5D=mons",
+        "filter[regions]=antwerp%2Cmons",
+        "utm_source=x&filter[regions]=antwerp&_=1&filter[regions]=mons",
+    ),
+    "filter[regions]=antwerp,ghent,mons": (
+        "filter[regions]=antwerp,ghent&filter[regions][]=mons",
+        "filter[regions]=antwerp&filter[regions]=ghent,mons",
+    ),
+    "filter[regions]=mons,mons": ("filter[regions]=mons&filter[regions]=mons",),
+    "filter[types]=driver": ("filter[types][]=driver",),
+    "fields=id,title": ("fields=id&fields=title", "fields[]=id&fields[]=title", "fields[]=id,title",
+                        "fields%5B%5D=id&fields%5B%5D=title", "fields=id&fields[]=title"),
+    "filter[regions]=ghent,mons&sort=title&fields=id,slug&page[size]=1": (
+        "fields=id&page[size]=1&filter[regions]=ghent&fields=slug&sort=title&filter[regions]=mons",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def three(at, filters):
+    make_vacancy(title="A", options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"]}, is_hot=True)
+    make_vacancy(title="B", options={"regions": ["Ghent"], "types": ["Driver"]})
+    make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"]}, audience="both")
+
+
+def whole(answer):
+    return answer.status_code, answer.content, dict(answer.headers)
+
+
+@pytest.mark.parametrize("comma", SAME_LISTS)
+def test_list_means_the_same_in_every_form(client, three, comma):
+    paths = ["/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal"]
+    paths += [] if "fields" in comma else ["/v1/filters"]
+    for path in paths:
+        expected = client.get(f"{path}?{comma}")
+        assert expected.status_code == 200
+        for other in SAME_LISTS[comma]:
+            assert whole(client.get(f"{path}?{other}")) == whole(expected), other
+
+
+def test_links_use_the_comma_form(client, three):
+    body = client.get(
+        "/v1/vacancies?fields[]=title&filter[regions]=mons&filter[regions][]=ghent&fields=id"
+    ).json()
+
+    assert [item["title"] for item in body["data"]] == ["C", "B", "A"]
+    assert body["links"]["first"] == (
+        "http://testserver/v1/vacancies?filter%5Bregions%5D=mons%2Cghent&fields=title%2Cid"
+        "&page%5Bsize%5D=20&page%5Bnumber%5D=1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "received"),
+    [
+        ("filter[regions]=&filter[regions]=mons", REGIONS, ",mons"),
+        ("filter[regions]=mons&filter[regions][]=", REGIONS, "mons,"),
+        ("filter[regions][]=", REGIONS, ""),
+        ("filter[regions][]=a%20b&filter[regions][]=c", REGIONS, "a b,c"),
+        ("filter[regions][]=%FF", REGIONS, "\ufffd"),
+        ("&".join(["filter[regions]=a"] * 101), REGIONS, ",".join("a" * 101)[:200]),
+        ("fields[]=", "fields", ""),
+        ("fields=id&fields=salary", "fields", "id,salary"),
+    ],
+)
+def test_wrong_list_is_refused_as_its_comma_form_is(client, query, name, received):
+    answer = client.get(f"/v1/vacancies?{query}")
+
+    assert answer.status_code == 400
+    assert [(error["parameter"], error["received"]) for error in answer.json()["errors"]] == [
+        (name, received)
+    ]
+
+
+@pytest.mark.parametrize("name", ["page[size]", "page[number]", "sort", SEARCH])
+def test_single_value_given_twice_is_refused(client, name):
+    answer = client.get(f"/v1/vacancies?{name}=1&{name}=1")
+
+    assert (answer.status_code, answer.json()["errors"]) == (
+        400,
+        [
+            {
+                "parameter": name,
+                "detail": f"{name} is given more than once.",
+                "received": ["1", "1"],
+                "allowed": "one value",
+            }
+        ],
+    )
+
+
+def test_preview_given_twice_is_refused(client):
+    assert client.get(f"/v1/vacancies/{make_vacancy().pk}?preview=a&preview=a").status_code == 400
+
+
+NEAR_MISSES = {
+    "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size page[limit] "
+    "Page[size] page[size][] page%5Bsize%5D",
+    "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start number "
+    "page[]",
+    SEARCH: "q query search Search keywords filter[q] filter[search][]",
+    "sort": "sort_by sortBy order order_by ordering sort[] _sort",
+    "fields": "field select $select Fields",
+    REGIONS: "regions filter.regions FILTER[REGIONS]",
+    "filter[jobcustom1_values]": "jobcustom1_values",
+}
+
+
+def test_near_miss_is_refused_with_the_right_name(client):
+    for right, names in NEAR_MISSES.items():
+        for wrong in names.split():
+            answer = client.get("/v1/vacancies", {wrong: "5"})
+
+            assert answer.status_code == 400, wrong
+            assert answer.json()["errors"] == [
+                {
+                    "parameter": wrong,
+                    "detail": f"Use {right} instead of {wrong}.",
+                    "received": "5",
+                    "allowed": [right],
+                }
+            ]
+
+
+@pytest.mark.parametrize("path", ["/v0.1/vacancies", "/v0.1/vacancies/internal"])
+@pytest.mark.parametrize("wrong", ["search", "q", "order_by", "select", "sort", "filter[regions]"])
+def test_near_miss_of_what_v0_1_lacks_names_what_it_takes(client, path, wrong):
+    answer = client.get(path, {wrong: "5"})
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"] == [
+        {
+            "parameter": wrong,
+            "detail": f"{wrong} is not a parameter here.",
+            "received": "5",
+            "allowed": PAGING,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "detail"),
+    [
+        ("/v0.1/vacancies", "limit", "Use page[size] instead of limit."),
+        ("/v0.1/vacancies", "page", "Use page[number] instead of page."),
+        ("/v1/filters", "q", "Use filter[search] instead of q."),
+        ("/v1/filters", "regions", "Use filter[regions] instead of regions."),
+        ("/v1/filters", "limit", "limit is not a parameter here."),
+        ("/v1/filters", "page[size]", "page[size] is not a parameter here."),
+    ],
+)
+def test_near_miss_is_judged_by_what_its_list_takes(client, path, wrong, detail):
+    answer = client.get(path, {wrong: "5"})
+
+    assert (answer.status_code, answer.json()["detail"]) == (400, detail)
+
+
+@pytest.mark.parametrize(
+    "name", ["utm_source", "utm_term", "_", "", "[]", "fbclid", "lang", "v", "ref", "cb"]
+)
+def test_foreign_name_is_ignored(client, three, name):
+    paths = ["/v1/vacancies", "/v0.1/vacancies", "/v1/filters"]
+
+    assert [client.get(path, {name: "5"}).content for path in paths] == [
+        client.get(path).content for path in paths
+    ]
+
+
+def test_single_vacancy_ignores_names_for_lists(client):
+    vacancy = make_vacancy()
+
+    assert client.get(f"/v1/vacancies/{vacancy.pk}?limit=5&q=x&start=3").status_code == 200

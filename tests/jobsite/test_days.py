@@ -1,0 +1,136 @@
+"""Calendar days across changes of the clock: embargoes, retention, "within a week"."""
+
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.test import Client
+
+from applications.models import Application, StageChange
+from jobsite.days import days_after
+from tests.applications.makers import MINE, bearer, make_application, make_stage, make_token, make_user
+from tests.factories import make_vacancy
+from vacancies.lint import doubts, with_doubts
+from vacancies.models import Vacancy
+
+BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
+# Zone, moment on its clock with its offset, days, moment that many calendar days later.
+CASES = [
+    # Brussels goes from +02:00 to +01:00 on 25 October 2026 at 03:00, and back on 28 March 2027 at 02:00
+    (BRUSSELS, "2026-10-24T14:00:00+02:00", 1, "2026-10-25T14:00:00+01:00"),
+    (BRUSSELS, "2026-10-24T00:00:00+02:00", 2, "2026-10-26T00:00:00+01:00"),
+    (BRUSSELS, "2026-10-24T02:30:00+02:00", 1, "2026-10-25T02:30:00+02:00"),  # the first of two
+    (BRUSSELS, "2026-10-25T02:30:00+02:00", 1, "2026-10-26T02:30:00+01:00"),
+    (BRUSSELS, "2026-10-25T02:30:00+01:00", 1, "2026-10-26T02:30:00+01:00"),
+    (BRUSSELS, "2026-10-25T02:30:00+01:00", 0, "2026-10-25T02:30:00+01:00"),
+    (BRUSSELS, "2027-03-27T14:00:00+01:00", 1, "2027-03-28T14:00:00+02:00"),
+    (BRUSSELS, "2027-03-27T02:30:00+01:00", 1, "2027-03-28T03:30:00+02:00"),  # 02:30 does not exist
+    (BRUSSELS, "2027-03-27T23:59:59.999999+01:00", 1, "2027-03-28T23:59:59.999999+02:00"),
+    (BRUSSELS, "2026-10-20T09:00:00+02:00", 365, "2027-10-20T09:00:00+02:00"),
+    (BRUSSELS, "2026-10-26T14:00:00+01:00", -2, "2026-10-24T14:00:00+02:00"),
+    (BRUSSELS, "2028-02-28T09:00:00+01:00", 1, "2028-02-29T09:00:00+01:00"),
+    # St John's goes from -02:30 to -03:30 on 1 November 2026, and back on 14 March 2027
+    (ST_JOHNS, "2026-10-31T21:45:00-02:30", 1, "2026-11-01T21:45:00-03:30"),
+    (ST_JOHNS, "2026-10-31T01:15:00-02:30", 1, "2026-11-01T01:15:00-02:30"),
+    (ST_JOHNS, "2027-03-13T21:45:00-03:30", 3, "2027-03-16T21:45:00-02:30"),
+    (ST_JOHNS, "2027-03-13T02:15:00-03:30", 1, "2027-03-14T03:15:00-02:30"),
+    (LORD_HOWE, "2026-10-03T12:00:00+10:30", 1, "2026-10-04T12:00:00+11:00"),  # by half an hour
+    ("UTC", "2026-10-24T14:00:00+00:00", 1, "2026-10-25T14:00:00+00:00"),
+]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
+def case(request, settings):
+    zone, at, days, after = request.param
+    settings.TIME_ZONE = zone
+    return datetime.fromisoformat(at).astimezone(UTC), days, datetime.fromisoformat(after).astimezone(UTC)
+
+
+def test_days_are_those_of_the_calendar(case):
+    at, days, after = case
+    assert days_after(at, days) == after
+    zone = ZoneInfo(django_settings.TIME_ZONE)
+    assert days_after(at.astimezone(ZoneInfo("Asia/Tokyo")), days) == after  # however `at` is written
+    days_between = after.astimezone(zone).date() - at.astimezone(zone).date()
+    assert days_between == timedelta(days=days)
+
+
+@pytest.mark.django_db
+def test_status_is_told_after_so_many_calendar_days(case, client: Client, time_machine):
+    at, days, after = case
+    if days < 0:
+        return
+    user = make_user()
+    application = make_application(user=user, stage=make_stage(en="Received"), created_at=at - timedelta(1))
+    rejected = make_stage(en="Not selected", embargo_days=days)
+    StageChange.objects.create(application=application, stage=rejected, at=at)
+    headers = bearer(make_token(user, timedelta(days=3000)))
+
+    def told(moment: datetime) -> str:
+        time_machine.move_to(moment, tick=False)
+        return client.get(MINE, headers=headers).json()["data"][0]["status"]
+
+    assert [told(after - timedelta(microseconds=1)), told(after)] == ["Received", "Not selected"]
+    known = make_stage(en="Known", embargo_days=days)
+    StageChange.objects.create(application=application, stage=known, at=at, is_told_at_once=True)
+    assert told(at) == "Known"
+
+
+BOUNDARIES = [
+    # zone, now, days, moment that many days before; across both changes of the clock
+    (BRUSSELS, "2026-10-28T14:00:00+01:00", 7, "2026-10-21T14:00:00+02:00"),
+    (BRUSSELS, "2027-03-31T00:30:00+02:00", 7, "2027-03-24T00:30:00+01:00"),
+    (ST_JOHNS, "2026-11-03T23:45:00-03:30", 7, "2026-10-27T23:45:00-02:30"),
+    (ST_JOHNS, "2027-03-16T23:45:00-02:30", 7, "2027-03-09T23:45:00-03:30"),
+]
+
+
+@pytest.fixture(params=BOUNDARIES, ids=lambda case: f"{case[0]} {case[1]}")
+def week(request, settings, time_machine):
+    """The two moments that are a week of the calendar apart; the clock shows the later one."""
+    settings.TIME_ZONE, later, _, earlier = request.param
+    moments = [datetime.fromisoformat(text).astimezone(UTC) for text in (earlier, later)]
+    time_machine.move_to(moments[1], tick=False)
+    return moments
+
+
+@pytest.mark.django_db
+def test_retention_counts_calendar_days(week):
+    earlier, _ = week
+    old, kept = (
+        make_application(created_at=earlier - timedelta(1), updated_at=earlier + timedelta(microseconds=n))
+        for n in (-1, 0)
+    )
+
+    call_command("purge_applications", "--older-than", "7", stdout=StringIO())
+
+    assert not Application.objects.filter(pk=old.pk).exists()
+    assert Application.objects.get() == kept
+
+
+@pytest.mark.django_db
+def test_week_until_a_vacancy_ends_is_one_of_the_calendar(week, admin_client: Client, time_machine):
+    earlier, later = week
+    time_machine.move_to(earlier, tick=False)
+    ends = {
+        f"Nurse {n}": make_vacancy(
+            title=f"Nurse {n}", is_hot=True, publish_until=later + timedelta(microseconds=n)
+        )
+        for n in (-1, 0, 1)
+    }
+
+    def doubted(code: str) -> list[str]:
+        page = admin_client.get(f"/admin/vacancies/vacancy/?attention={code}")
+        return sorted(vacancy.title for vacancy in page.context["cl"].queryset)
+
+    assert doubted("hot-ending") == ["Nurse -1"]
+    assert doubted("ending") == ["Nurse -1", "Nurse 0"]
+    found = {
+        row.title
+        for row in with_doubts(Vacancy.objects.all(), at=earlier)
+        if "hot-ending" in {doubt.code for doubt in doubts(row)}
+    }
+    assert (found, len(ends)) == ({"Nurse -1"}, 3)

@@ -1,0 +1,56 @@
+"""Help texts are escaped on the pages of the admin and of accounts, although the theme prints them as is."""
+
+from typing import Any
+
+import pytest
+from django import forms
+from django.contrib.auth.models import User
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils.html import format_html
+from pytest_django.asserts import assertContains, assertNotContains
+
+from forms_structure.models import Form
+from tests.factories import make_vacancy
+
+NAME = """<i x-data x-init="pwned()">"a" & 'b'</i>"""
+ESCAPED = "&lt;i x-data x-init=&quot;pwned()&quot;&gt;&quot;a&quot; &amp; &#x27;b&#x27;&lt;/i&gt;"
+
+
+class Questions(forms.Form):
+    name = forms.CharField(help_text=NAME)
+
+
+@pytest.mark.parametrize("template", ["unfold/helpers/help_text.html", "registration/form.html"])
+@pytest.mark.parametrize(
+    ("text", "expected"), [(NAME, ESCAPED), (format_html("<b>{}</b>", NAME), f"<b>{ESCAPED}</b>")]
+)
+def test_help_text_is_escaped_unless_it_is_marked_safe(
+    rf: Any, template: str, text: str, expected: str
+) -> None:
+    form = Questions()
+    form.fields["name"].help_text = text
+
+    html = render_to_string(template, {"help_text": text, "form": form}, rf.get("/"))
+
+    assert expected in html
+    assert "<i x-data" not in html
+
+
+@pytest.mark.django_db
+def test_vacancy_shows_the_name_of_its_form_as_text(client: Client, filters: Any) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    vacancy = make_vacancy(form=Form.objects.create(name=NAME))
+
+    page = client.get(f"/admin/vacancies/vacancy/{vacancy.pk}/change/")
+
+    assertContains(page, f"Now applicants get “{ESCAPED}”.")
+    assertNotContains(page, "<i x-data")
+
+
+@pytest.mark.django_db
+def test_rules_for_passwords_are_still_a_list(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+
+    for url in ("/account/password", "/admin/auth/user/add/"):
+        assertContains(client.get(url), "<ul><li>")

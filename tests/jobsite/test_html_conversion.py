@@ -1,0 +1,128 @@
+"""Conversion of foreign HTML: nothing that can be read is lost, and what changed is named."""
+
+import time
+
+import pytest
+
+from jobsite.html import sanitise
+from jobsite.html_conversion import convert, is_escaped, unescaped
+from tests.hostile_html import PAYLOADS, faults
+
+
+def told(html):
+    """Return the converted text and (code, message) of each alteration."""
+    clean, alterations = convert(html)
+    return str(clean), [(each.code, each.message) for each in alterations]
+
+
+@pytest.mark.parametrize(
+    ("html", "clean"),
+    [
+        ("It&#39;s R&D<br/>done", "It's R&amp;D<br>done"),
+        ("<P>one<p>two", "<p>one</p><p>two</p>"),
+        ("<ul><li>a<li>b</ul>", "<ul><li>a</li><li>b</li></ul>"),
+        ("<p>a</p>\r\n<!-- pasted --><p>b</p>", "<p>a</p>\n<p>b</p>"),
+        ("<p> </p><p><br></p>", ""),
+        ('<a href="https://x.example/?a=1&b=2">x</a>', '<a href="https://x.example/?a=1&amp;b=2">x</a>'),
+    ],
+)
+def test_other_writing_of_the_same_is_no_change(html, clean):
+    assert told(html) == (clean, [])
+
+
+def test_removed_markup_is_named_by_tag_and_count():
+    html = (
+        '<div><p style="x" onclick="y">a<img src=1><img src=2></p><script>s</script></div><a href="/j">j</a>'
+    )
+
+    assert told(html) == (
+        "<p>a</p> <a>j</a>",
+        [
+            ("markup_removed", "removed 2 <img>, 1 <script>"),
+            ("markup_unwrapped", "removed the tags of 1 <div>; their content stays"),
+            ("link_removed", "removed the address of a link: '/j'"),
+            ("attributes_removed", "removed attributes: 1 onclick, 1 style"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "clean", "message"),
+    [
+        (
+            '<p>See <iframe src="//video.example/1" title="Our team"><p>x</p></iframe>.</p>',
+            '<p>See  <a href="https://video.example/1">Our team</a> .</p>',
+            "1 <iframe> became a link to https://video.example/1",
+        ),
+        (
+            '<video controls><source src="https://v.example/a.mp4">no video</video>',
+            '<p><a href="https://v.example/a.mp4">https://v.example/a.mp4</a></p>',
+            "1 <video> became a link to https://v.example/a.mp4",
+        ),
+        (
+            '<embed src="http://v.example/a">',
+            '<p><a href="http://v.example/a">http://v.example/a</a></p>',
+            "1 <embed> became a link to http://v.example/a",
+        ),
+    ],
+)
+def test_video_becomes_a_link(html, clean, message):
+    assert told(html) == (clean, [("media_converted", message)])
+
+
+@pytest.mark.parametrize("src", ["javascript:pwned()", "data:text/html,x", "/local", ""])
+def test_video_without_an_address_of_the_web_is_removed(src):
+    assert told(f'<p>a<iframe src="{src}"></iframe></p>') == (
+        "<p>a</p>",
+        [("markup_removed", "removed 1 <iframe>")],
+    )
+
+
+def test_table_becomes_paragraphs_with_the_text_of_every_cell():
+    html = (
+        "<table><caption>Pay</caption><thead><tr><th>Grade<th>Euro</thead>"
+        "<tr><td>A<td><b>3,000</b><tr><td>B<td><ul><li>x</ul><tr><td><table><tr><td>in<td>ner</table></table>end"
+    )
+
+    assert told(html) == (
+        "<p>Pay</p><p>Grade | Euro</p><p>A | <b>3,000</b></p><p>B</p><ul><li>x</li></ul><p>in | ner</p>end",
+        [("table_converted", "2 <table> became paragraphs, one for each row")],
+    )
+
+
+def test_hostile_texts_are_clean_after_conversion():
+    for name, html in PAYLOADS.items():
+        clean = str(convert(html)[0])
+        assert (name, not faults(clean), str(sanitise(clean))) == (name, True, clean)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("&lt;p&gt;Hi &lt;b&gt;you&lt;/b&gt;&lt;/p&gt;", "<p>Hi <b>you</b></p>"),
+        ("one&lt;br&gt;two", "one<br>two"),
+        ("&amp;lt;p&amp;gt;R&amp;amp;amp;D&amp;lt;/p&amp;gt;", "<p>R&amp;D</p>"),
+        ("<p>x</p>&lt;div class=&quot;a&quot;&gt;y&lt;/div&gt;", '<p>x</p><div class="a">y</div>'),
+    ],
+)
+def test_escaped_html_is_recognised_and_unescaped(html, expected):
+    assert (is_escaped(html), unescaped(html)) == (True, expected)
+
+
+@pytest.mark.parametrize(
+    "html", ["R&amp;D", "<p>the &lt;video&gt; element</p>", "5 &lt; 6 &gt; 3", "a &lt;b", "", "<p>&nbsp;</p>"]
+)
+def test_text_that_only_mentions_a_tag_is_not_escaped_html(html):
+    assert (is_escaped(html), unescaped(html)) == (False, html)
+
+
+@pytest.mark.parametrize("part", ["<!--", "<!", "<![if", "<a href='", "<iframe>", "<table><td>", "&lt;p&gt;"])
+def test_conversion_takes_linear_time(part):
+    """A parser that is quadratic in one of these needs minutes."""
+    html = f"<video>{part * (400 if 'table' in part else 20_000)}"
+    begun = time.perf_counter()
+
+    convert(html)
+    is_escaped(html)
+
+    assert time.perf_counter() - begun < 20

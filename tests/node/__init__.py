@@ -1,0 +1,74 @@
+"""Programs for Node that the tests use where they are installed: `make node` does it, `.ci/run` as well.
+
+With NODE_TESTS=required in the environment the tests fail where they would be skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parent
+FORM_JS = FOLDER.parents[1] / "forms_structure/static/forms_structure/form.js"
+# Neither tool asks the network anything.
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
+
+
+def require() -> None:
+    """Skip the test unless the versions that package.json names are installed."""
+    wanted = json.loads((FOLDER / "package.json").read_text())["dependencies"]
+    missing = "" if shutil.which("node") else "node is not installed"
+    for name, version in wanted.items():
+        package = FOLDER / "node_modules" / name / "package.json"
+        if not package.exists() or json.loads(package.read_text())["version"] != version:
+            missing = missing or f"{name} {version} is not installed: make node"
+    if missing and os.environ.get("NODE_TESTS") == "required":
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+
+
+def run(tool: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command line tool of package.json; its output is text."""
+    command = [FOLDER / "node_modules/.bin" / tool, *words]
+    return subprocess.run(
+        command, cwd=FOLDER, env=os.environ | QUIET, capture_output=True, text=True, timeout=120
+    )
+
+
+class Judge:
+    """Validators of JSON Schema in one Node process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def __call__(self, schema: Any, submissions: list[Any]) -> dict[str, list[bool]]:
+        """Return by name of the validator whether each of `submissions` is valid. Fails on a complaint."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps({"schema": schema, "submissions": submissions}) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, "Node has ended"
+        answer = json.loads(line)
+        assert answer["complaints"] == []
+        return answer["verdicts"]
+
+
+@contextmanager
+def judge() -> Iterator[Judge]:
+    """Start Node with judge.mjs."""
+    require()
+    with subprocess.Popen(
+        ["node", FOLDER / "judge.mjs", FORM_JS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Judge(process)
+        assert process.stdin
+        process.stdin.close()
+        assert process.wait(timeout=20) == 0

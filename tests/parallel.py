@@ -1,0 +1,66 @@
+"""Callables that run at the same moment, each in a thread with a database connection of its own.
+
+A test that uses them needs `django_db(transaction=True)`: other connections see what is committed only.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Barrier, Thread
+from typing import Any
+
+from django.db import connection
+
+
+def at_once(*acts: Callable[[], Any]) -> list[Any]:
+    """Start all `acts` together; return what each of them returned or raised, in their order."""
+    barrier, found = Barrier(len(acts)), [None] * len(acts)
+
+    def run(place: int, act: Callable[[], Any]) -> None:
+        try:
+            connection.ensure_connection()
+            barrier.wait(timeout=10)
+            found[place] = act()
+        except Exception as error:
+            found[place] = error
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=pair) for pair in enumerate(acts)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    return found
+
+
+@contextmanager
+def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
+    """Begin `act` on a thread of its own, and run the block once it is done, or `count` connections wait for
+    a lock. PostgreSQL only."""
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            act()
+        except Exception as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    thread = Thread(target=run)
+    thread.start()
+    with connection.cursor() as cursor:
+        while thread.is_alive():
+            cursor.execute("SELECT pg_stat_clear_snapshot()")  # which lasts for a transaction
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone()[0] >= count:
+                break
+            time.sleep(0.01)
+    yield thread
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert not failed

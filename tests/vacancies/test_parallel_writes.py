@@ -1,0 +1,300 @@
+"""What is decided by something that was read is read after the lock, or compared again when it is written.
+
+Most tests say where the other writer steps in, so that none depends on luck.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.test import Client
+from django.utils import timezone
+
+from forms_structure import operations as form_operations
+from forms_structure.models import Form
+from tests.conftest import NOW
+from tests.factories import make_option, make_vacancy
+from tests.parallel import at_once, waiting
+from tests.vacancies.test_admin import LIST, opened, page
+from tests.vacancies.test_form_import import NAME, sections
+from tests.vacancies.test_import import items
+from vacancies import imports, listing, operations
+from vacancies.form_imports import FormImporter
+from vacancies.imports import Importer
+from vacancies.models import (
+    Brand,
+    Change,
+    FilterOption,
+    Listing,
+    Phase,
+    Status,
+    Vacancy,
+    VacancyOption,
+    Version,
+)
+from vacancies.sources import FormRow, Row
+from vacancies.versions import fold
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
+REPEATS = range(3)  # threads do not meet in every run
+on_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite lets one write at a time"
+)
+
+
+def once(act: Callable[[], Any]) -> Callable[[], None]:
+    """`act` for the first call, nothing for others."""
+    acts: Iterator[Callable[[], Any]] = iter([act])
+    return lambda: next(acts, lambda: None)()
+
+
+def elsewhere(act: Callable[[], Any]) -> None:
+    """Let `act` happen, and be committed, on another connection."""
+    (found,) = at_once(act)
+    if isinstance(found, Exception):
+        raise found
+
+
+def step_in(monkeypatch: Any, owner: Any, name: str, act: Callable[[], Any]) -> None:
+    """Let `act` happen once, before the first call of `owner.name`."""
+    known, act = getattr(owner, name), once(act)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        act()
+        return known(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, call)
+
+
+# --- pages -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_of_two_brands_of_one_name_one_is_refused_in_words(pair: list[Client], _: int) -> None:
+    add = partial(Client.post, path="/admin/vacancies/brand/add/", data={"name": "Acme", "description": ""})
+
+    answers = at_once(*(partial(add, client) for client in pair))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 302]
+    told = next(answer for answer in answers if answer.status_code == 200)
+    assert told.context["adminform"].form.errors == {"name": ["Brand with this Name already exists."]}
+    assert list(told.context["messages"]) == []
+    assert list(Brand.objects.values_list("name", flat=True)) == ["Acme"]
+
+
+@on_postgresql
+def test_option_that_is_merged_while_it_is_saved_is_refused_in_words(
+    pair: list[Client], monkeypatch: Any
+) -> None:
+    vacancy = make_vacancy()
+    ghent, gent = make_option("regions", "Ghent"), make_option("regions", "Gent")
+    form = opened(pair[0], page(vacancy)) | {"regions": [str(gent.pk)]}
+    merge = partial(operations.merge_options, into=ghent, others=[gent])
+    step_in(monkeypatch, VacancyOption.objects, "bulk_create", lambda: elsewhere(merge))
+
+    answer = pair[0].post(page(vacancy), form)
+
+    assert answer.status_code == 200
+    assert list(answer.context["adminform"].form.errors) == ["regions"]
+    assert list(answer.context["messages"]) == []
+    assert list(FilterOption.objects.filter(filter=ghent.filter)) == [ghent]
+    assert pair[0].post(page(vacancy), form | {"regions": [str(ghent.pk)]}).status_code == 302
+    assert list(VacancyOption.objects.values_list("vacancy", "option")) == [(vacancy.pk, ghent.pk)]
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_vacancy_deleted_and_saved_at_once_can_be_brought_back(pair: list[Client], _: int) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    form = opened(pair[0], page(vacancy)) | {"title": "Cook"}
+    delete = {"action": "delete_selected", "_selected_action": [vacancy.pk], "post": "yes"}
+
+    answers = at_once(
+        lambda: pair[0].post(page(vacancy), form).status_code, lambda: pair[1].post(LIST, delete).status_code
+    )
+
+    assert answers == [302, 302]
+    assert not Vacancy.objects.exists()
+    versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
+    assert [version.change for version in versions].count(Change.DELETED) == 1
+    last = versions.last()
+    assert last
+    assert last.change == Change.DELETED
+    titles = [version.content["title"] for version in versions if "title" in version.content]
+    assert fold(versions)["title"] == titles[-1]
+    assert f"/{last.pk}/" in pair[0].get(f"{LIST}deleted/").content.decode()
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_vacancy_deleted_by_two_is_recorded_once(pair: list[Client], _: int) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    delete = {"action": "delete_selected", "_selected_action": [vacancy.pk], "post": "yes"}
+
+    answers = at_once(*(partial(client.post, LIST, delete) for client in pair))
+
+    assert [answer.status_code for answer in answers] == [302, 302]
+    changes = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("change", flat=True)
+    assert list(changes) == [Change.FOUND, Change.DELETED]
+
+
+# --- operations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("_", REPEATS)
+def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
+    vacancies = [make_vacancy(options={"regions": [label]}) for label in ("Gent", "Ghent", "Gent", "Ghent")]
+    gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
+
+    outcomes = at_once(
+        lambda: operations.merge_options(into=gent, others=[ghent]),
+        lambda: operations.merge_options(into=ghent, others=[gent]),
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ValidationError", "int"]
+    left = FilterOption.objects.get()
+    refused = next(outcome for outcome in outcomes if isinstance(outcome, ValidationError))
+    other = ghent if left == gent else gent
+    assert refused.messages == [f"“{other}” was deleted or merged meanwhile: nothing was done."]
+    links = VacancyOption.objects.order_by("vacancy").values_list("vacancy", "option")
+    assert list(links) == [(vacancy.pk, left.pk) for vacancy in vacancies]
+
+
+@on_postgresql
+def test_option_dropped_while_it_is_merged_leaves_the_other(monkeypatch: Any) -> None:
+    """A recruiter takes "Ghent" from a vacancy with "Gent" and "Ghent"; merging the two leaves "Ghent"."""
+    vacancy = make_vacancy(options={"regions": ["Gent", "Ghent"]})
+    gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
+    with ExitStack() as stack, transaction.atomic():
+        Vacancy.objects.select_for_update().get(pk=vacancy.pk)
+        merge = partial(operations.merge_options, into=ghent, others=[gent])
+        stack.enter_context(waiting(merge))
+        operations.save_options(vacancy=vacancy, keyword=ghent.filter.keyword, pks=[gent.pk])
+
+    assert list(VacancyOption.objects.values_list("vacancy", "option")) == [(vacancy.pk, ghent.pk)]
+
+
+@on_postgresql
+def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
+    vacancy = make_vacancy(title="Nurse", options={"regions": ["Ghent"]})
+    antwerp = make_option("regions", "Antwerp")
+
+    def save() -> None:
+        with transaction.atomic():
+            Vacancy.objects.filter(pk=vacancy.pk).update(title="Cook")
+            operations.save_options(vacancy=vacancy, keyword=antwerp.filter.keyword, pks=[antwerp.pk])
+
+    with ExitStack() as stack:
+        step_in(monkeypatch, Vacancy, "save", lambda: stack.enter_context(waiting(save)))
+        copy = operations.duplicate(vacancy=vacancy, at=NOW)
+
+    copied = copy.title, [choice.option.label for choice in copy.choices.select_related("option")]
+    assert copied == ("Copy of Nurse", ["Ghent"])
+    vacancy.refresh_from_db()
+    assert (vacancy.title, [choice.option for choice in vacancy.choices.all()]) == ("Cook", [antwerp])
+
+
+@on_postgresql
+def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: Any) -> None:
+    now = timezone.now()
+    vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
+    Listing.objects.filter(pk=vacancy.pk).update(phase=Phase.LISTED)  # it was, until a second ago
+    monkeypatch.setattr(listing, "PATIENCE", 5_000)
+    with ExitStack() as stack, transaction.atomic():
+        Vacancy.objects.filter(pk=vacancy.pk).update(
+            publish_from=now + timedelta(days=1), publish_until=now + timedelta(days=9)
+        )
+        stack.enter_context(waiting(lambda: listing.settle(at=now)))
+
+    assert Listing.objects.get().phase == Phase.AHEAD
+
+
+# --- imports -----------------------------------------------------------------------------------
+
+
+@on_postgresql
+def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> None:
+    vacancy = make_vacancy(pk=1001, title="Old", audience="public")
+    withdraw = partial(operations.withdraw, vacancies=Vacancy.objects.all(), at=timezone.now())
+    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(withdraw))
+    importer = Importer()
+
+    importer.land([Row("row 1", items(1)[0])])
+
+    vacancy.refresh_from_db()
+    assert (vacancy.title, vacancy.status) == ("Job 1", Status.WITHDRAWN)
+    assert (importer.report.updated, importer.report.refused) == (1, 0)
+
+
+def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: Any) -> None:
+    older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
+    chosen = NOW + timedelta(days=30)
+    moved = Vacancy.objects.filter(pk=older.pk)
+    step_in(monkeypatch, imports, "pairwise", lambda: moved.update(publish_from=chosen))
+    importer = Importer()
+
+    importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
+
+    assert importer.report.moved == 0
+    moments = dict(Vacancy.objects.values_list("pk", "publish_from"))
+    assert moments == {older.pk: chosen, newer.pk: NOW}
+
+
+def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> None:
+    monkeypatch.setattr(imports, "BATCH", 1)
+    ghent = make_option("regions", "Ghent")
+    first, second = items(2, regions=["Gent"])
+
+    def rows() -> Iterator[Row]:
+        yield Row("row 1", first)
+        operations.merge_options(into=ghent, others=[FilterOption.objects.get(label="Gent")])
+        yield Row("row 2", second)
+
+    importer = Importer()
+    importer.land(rows())
+
+    assert (importer.report.failed, importer.report.created) == ([], 2)
+    regions = VacancyOption.objects.filter(option__filter=ghent.filter).order_by("vacancy")
+    assert list(regions.values_list("vacancy", "option__label")) == [(1001, "Ghent"), (1002, "Gent")]
+
+
+@on_postgresql
+def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: Any) -> None:
+    anna = User.objects.create_superuser("anna")
+    form = form_operations.create(name="Imported", structure=[], origin="import")
+    vacancy = make_vacancy(form=form)
+    mine = [{"title": "Mine", "description": "", "fields": []}]
+    with ExitStack() as stack, transaction.atomic():
+        form_operations.save(form=form, structure=mine, author=anna)
+        importer = FormImporter()
+        land = partial(importer.land, [FormRow("row 1", vacancy.pk, sections(NAME))])
+        stack.enter_context(waiting(land))
+
+    form.refresh_from_db()
+    vacancy.refresh_from_db()
+    assert [section["title"] for section in form.structure] == ["Mine"]
+    assert vacancy.form != form
+    assert (importer.report.created, importer.report.updated, importer.report.failed) == (1, 0, [])
+
+
+def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch: Any) -> None:
+    chosen = form_operations.create(
+        name="Chosen", structure=[{"title": "Mine", "description": "", "fields": []}]
+    )
+    vacancy = make_vacancy()
+    given = Vacancy.objects.filter(pk=vacancy.pk)
+    importer = FormImporter()
+    step_in(monkeypatch, importer, "_note", lambda: given.update(form=chosen))
+
+    importer.land([FormRow("row 1", vacancy.pk, sections(NAME))])
+
+    vacancy.refresh_from_db()
+    assert vacancy.form == chosen
+    assert importer.report.failed == [
+        "row 1: somebody gave the vacancy another form meanwhile; import it again."
+    ]
+    assert list(Form.objects.all()) == [chosen]

@@ -1,0 +1,170 @@
+"""What the commands that import have in common: sources, options, and the report."""
+
+import argparse
+import ipaddress
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from jobsite.commands import Command as BaseCommand
+from jobsite.commands import UsageError, rehearsal
+from jobsite.http_client import Network
+from vacancies.reports import Report
+from vacancies.sources import Service, SourceError, base_url, time_zone
+
+SHOWN_OF_A_KIND = 20
+
+
+class ImportCommand(BaseCommand):
+    """Base of the commands that import. One of them says what its rows are, and lands them."""
+
+    has_services = True
+    has_html = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="report what would happen, change nothing")
+        parser.add_argument(
+            "--limit", type=_positive, metavar="N", help="import the first N rows of the sources only"
+        )
+        parser.add_argument(
+            "--report",
+            type=Path,
+            metavar="FILE",
+            help="write what was refused or changed to FILE, as JSON lines (row, id, field, code, message)",
+        )
+        parser.add_argument(
+            "--source-time-zone",
+            metavar="ZONE",
+            help="time zone of the source's times, such as Europe/Brussels, if it states none (the site's)",
+        )
+        if self.has_html:
+            parser.add_argument(
+                "--unescape-html",
+                action="store_true",
+                help="read texts whose HTML is escaped (&lt;p&gt;) as HTML; without it such rows are refused",
+            )
+        if self.has_services:
+            parser.add_argument(
+                "--token", default="", help="bearer token for the service's internal vacancies"
+            )
+            parser.add_argument(
+                "--allow-address",
+                action="append",
+                default=[],
+                type=_network,
+                metavar="ADDRESS",
+                help="address or network that is not public, where a service may be; may be repeated",
+            )
+
+    def import_all(self, names: Iterable[Any], report: Report, options: dict[str, Any]) -> None:
+        """Import each of the sources that are called `names`."""
+        self.zone = self._zone(options["source_time_zone"])
+        sources = [self._source(str(name), options) for name in names]
+        left = options["limit"]
+        with self._sink(options["report"], sources, report):
+            for source in sources:
+                begun = report.total
+                try:
+                    rows = self.rows(source, options)
+                    if left is not None:
+                        rows = islice(rows, left)
+                    if options["dry_run"]:
+                        rows = iter(list(rows))  # read first: a transaction must not wait for a network
+                    with rehearsal(options["dry_run"]):
+                        self.land(rows, source)
+                except SourceError as error:
+                    report.fail(str(error))
+                if isinstance(source, Service):
+                    for problem in source.problems:
+                        report.fail(problem)
+                if left is not None:
+                    left -= report.total - begun
+            report.flush()
+
+    def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
+        """Yield the rows of `source`; raises SourceError."""
+        raise NotImplementedError
+
+    def land(self, rows: Iterator[Any], source: Service | Path) -> None:
+        """Import `rows` of `source`."""
+        raise NotImplementedError
+
+    def finish_import(self, summary: str, report: Report, options: dict[str, Any]) -> None:
+        self.finish(
+            f"Dry run, nothing was written. {summary}" if options["dry_run"] else summary,
+            ok=not report.failed,
+            lines=_shortened(report),
+            **report.data(),
+        )
+
+    def _source(self, name: str, options: dict[str, Any]) -> Service | Path:
+        if not self.has_services or "://" not in name:
+            return Path(name)
+        try:
+            url = base_url(name)
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from error
+        allowed = tuple(options["allow_address"])
+        return Service(url, token=options["token"], named_zone=self.zone, allowed=allowed)
+
+    def _zone(self, name: str | None) -> Any:
+        zone = time_zone(name) if name else None
+        if name and zone is None:
+            raise UsageError(
+                f"--source-time-zone {name}: no such time zone; wanted for instance Europe/Brussels."
+            )
+        return zone
+
+    @contextmanager
+    def _sink(self, path: Path | None, sources: list[Any], report: Report) -> Iterator[None]:
+        """Open the file of --report before anything is imported; `report` writes to it."""
+        if path is None:
+            yield
+            return
+        if any(isinstance(source, Path) and _is_same(source, path) for source in sources):
+            raise UsageError(f"--report {path}: is a source too; name another file.")
+        try:
+            file = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"--report {path}: cannot be written ({error.strerror}).") from error
+        with file:
+            report.sink = lambda record: print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
+            yield
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _shortened(report: Report) -> Iterator[str]:
+    """Yield the lines of the report: notes, drafts, failures; of a kind of note the first ones only."""
+    for kind in ("note", "draft", "failed"):
+        counts: dict[str, int] = {}
+        for entry in report.entries:
+            if entry.kind != kind:
+                continue
+            code = entry.remarks[0].code
+            counts[code] = counts.get(code, 0) + 1
+            if kind == "failed" or counts[code] <= SHOWN_OF_A_KIND:
+                yield f"{kind}: {entry}"
+        for code, count in counts.items():
+            if kind != "failed" and count > SHOWN_OF_A_KIND:
+                yield f"{kind}: and {count - SHOWN_OF_A_KIND} more like this ({code}); --report lists all"
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)
+
+
+def _network(text: str) -> Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no IP address or network ({error})") from error
