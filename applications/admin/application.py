@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from applications.admin.brand_access import WalledAdmin, record
+from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
 from jobsite.admin.base import RowsInline, as_id, person
@@ -106,7 +106,7 @@ class StepInline(RowsInline):
 
 
 @admin.register(Application)
-class ApplicationAdmin(WalledAdmin):
+class ApplicationAdmin(BrandScopedAdmin):
     """An application: where it stands, and what its applicant sees of it."""
 
     form = ApplicationForm

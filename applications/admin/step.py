@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.brand_access import WalledAdmin
+from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
 from jobsite.admin.base import person
 
@@ -41,7 +41,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(WalledAdmin):
+class StepAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
     list_display_links = None

@@ -35,7 +35,7 @@ from forms_structure.outline import difference, outline
 from forms_structure.presets import presets
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from jobsite.admin.base import WorkplaceAdmin, as_id, person
+from jobsite.admin.base import JobsiteAdmin, as_id, person
 from jobsite.formats import format_datetime
 
 SNAPSHOTS_SHOWN = 20
@@ -78,7 +78,7 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return answer
 
 
-class FormAdmin(WorkplaceAdmin):
+class FormAdmin(JobsiteAdmin):
     """Forms and their builder. Who uses forms says for what, by the methods at the end."""
 
     fields = ("name", "language", "extends")

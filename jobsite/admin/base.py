@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, TabularInline
 
-from jobsite.admin.datetime_fields import MomentsAdmin
+from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.unique_names import attempted
 
 
@@ -76,7 +76,7 @@ class CheckedIds:
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
-class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
+class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
     """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
 
     warn_unsaved_form = True
@@ -104,7 +104,7 @@ class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 
 
-class RowsInline(MomentsAdmin, TabularInline):
+class RowsInline(ZonedDateTimesAdmin, TabularInline):
     """Rows without a line above each that repeats what is in it."""
 
     form: Any = NamedRow

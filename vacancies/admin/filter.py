@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, counted
+from jobsite.admin.base import JobsiteAdmin, as_id, counted
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -78,7 +78,7 @@ class FilterOptionInline(PartInline):
 
 
 @admin.register(Filter)
-class FilterAdmin(WorkplaceAdmin):
+class FilterAdmin(JobsiteAdmin):
     """The filters are nine, always: they can be named, switched on and ordered, not added or deleted."""
 
     list_display = ("label", "code", "is_active", "option_count", "position")
@@ -163,7 +163,7 @@ class FilterAdmin(WorkplaceAdmin):
 
 
 @admin.register(FilterOption)
-class FilterOptionAdmin(WorkplaceAdmin):
+class FilterOptionAdmin(JobsiteAdmin):
     """The options of all vocabularies in one list: to be found, switched off and merged."""
 
     list_display = ("label", "filter", "value", "is_active", "used")
@@ -261,4 +261,4 @@ class FilterOptionAdmin(WorkplaceAdmin):
             ],
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)

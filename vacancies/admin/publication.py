@@ -20,8 +20,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, with_named_parts
-from jobsite.admin.datetime_fields import MomentField
+from jobsite.admin.base import JobsiteAdmin, as_id, with_named_parts
+from jobsite.admin.datetime_fields import ZonedDateTimeField
 from jobsite.ops.commands import rehearsal
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
@@ -38,8 +38,8 @@ REASONS_SHOWN = 10
 COPIES = 100  # at a time
 
 
-class MomentForm(forms.Form):
-    moment = MomentField(
+class ScheduleForm(forms.Form):
+    moment = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_moment],
         help_text=gettext_lazy("It appears by itself at this moment, in the time zone of the site."),
@@ -50,7 +50,7 @@ class MomentForm(forms.Form):
         with_named_parts(self.fields["moment"])
 
 
-class DayForm(forms.Form):
+class ClosingDateForm(forms.Form):
     day = forms.DateField(
         label=gettext_lazy("Last day"),
         widget=UnfoldAdminSingleDateWidget,
@@ -107,7 +107,7 @@ DECISIONS = (
         "schedule",
         operations.schedule,
         OFFLINE | {State.SCHEDULED},
-        MomentForm,
+        ScheduleForm,
         shows_changes=True,
     ),
     Decision(
@@ -129,7 +129,7 @@ DECISIONS = (
         "event_repeat",
         operations.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
-        DayForm,
+        ClosingDateForm,
     ),
     Decision(
         "archive",
@@ -158,14 +158,14 @@ def for_many(decision: Decision) -> Any:
     """The decision as an action of a list."""
 
     @admin.action(description=decision.label, permissions=[decision.permission])
-    def act(page: "DecidingAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
-        return page.decide_many(request, queryset, decision)
+    def act(page: "PublicationActionsAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+        return page.run_for_many(request, queryset, decision)
 
     act.__name__ = f"{decision.name}_selected"
     return act
 
 
-class DecidingAdmin(WorkplaceAdmin):
+class PublicationActionsAdmin(JobsiteAdmin):
     """The pages of vacancies on which decisions are taken."""
 
     actions: Any = [for_many(decision) for decision in DECISIONS]
@@ -174,7 +174,7 @@ class DecidingAdmin(WorkplaceAdmin):
         own = [
             path(
                 f"<path:object_id>/{decision.name}/",
-                self.admin_site.admin_view(self.decide_view),
+                self.admin_site.admin_view(self.action_view),
                 {"name": decision.name},
                 name=f"vacancies_vacancy_{decision.name}",
             )
@@ -203,7 +203,7 @@ class DecidingAdmin(WorkplaceAdmin):
 
     # --- for one ---
 
-    def decide_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+    def action_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
         """Asks on GET, with all that is in the way and that changes for the public; acts on POST."""
         decision = BY_NAME[name]
         vacancy = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
@@ -226,7 +226,7 @@ class DecidingAdmin(WorkplaceAdmin):
             **(public_changes(vacancy, request.user) if decision.shows_changes else {}),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
 
     def obstacles(self, decision: Decision, chosen: VacancyQuerySet) -> list[str]:
         """Why the decision would be refused: it is tried, and taken back."""
@@ -238,7 +238,7 @@ class DecidingAdmin(WorkplaceAdmin):
 
     # --- for many ---
 
-    def decide_many(self, request: HttpRequest, queryset: VacancyQuerySet, decision: Decision) -> Any:
+    def run_for_many(self, request: HttpRequest, queryset: VacancyQuerySet, decision: Decision) -> Any:
         """Acts at once, or asks first where the decision needs a date."""
         pks = list(queryset.order_by().values_list("pk", flat=True)[: COUNTED + 1])
         if len(pks) > COUNTED:
@@ -265,7 +265,7 @@ class DecidingAdmin(WorkplaceAdmin):
             ],
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
 
     # --- both ---
 

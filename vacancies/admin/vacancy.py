@@ -28,9 +28,9 @@ from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.publication import DecidingAdmin
+from vacancies.admin.publication import PublicationActionsAdmin
 from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.versions import RecordingAdmin
+from vacancies.admin.versions import HistoryAdmin
 from vacancies.choices import Keyword
 from vacancies.history.diff import differences
 from vacancies.history.versions import content
@@ -60,7 +60,7 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
+class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",

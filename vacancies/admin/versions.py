@@ -16,7 +16,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.form import forms_for
 from vacancies.history.diff import differences, field_labels
@@ -50,7 +50,7 @@ def row(
     }
 
 
-class RecordingAdmin(WorkplaceAdmin):
+class HistoryAdmin(JobsiteAdmin):
     """The pages of vacancies that put on record what is done on them, and show the record."""
 
     def get_urls(self) -> list[URLPattern]:
