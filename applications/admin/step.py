@@ -23,7 +23,10 @@ class WhenFilter(admin.SimpleListFilter):
     parameter_name = "when"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [("past", pgettext("steps", "Past")), ("all", pgettext("steps", "All"))]
+        return [
+            ("past", pgettext("steps", "Past")),
+            ("all", pgettext("steps", "All")),
+        ]
 
     def choices(self, changelist: Any) -> Any:
         """What is coming is what one sees without choosing."""

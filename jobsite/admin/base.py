@@ -1,16 +1,18 @@
 """What every page of the workplace shares."""
 
+import json
 import re
 from typing import Any
 
 from django import forms
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSet
 from django.contrib.messages.storage import default_storage
 from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
@@ -34,6 +36,15 @@ def with_named_parts(field: Any) -> Any:
     for part in getattr(field.widget, "widgets", ()):
         part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
     return field
+
+
+class InlineFormSet(InlineAdminFormSet):
+    """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
+
+    def inline_formset_data(self) -> str:
+        data = json.loads(super().inline_formset_data())
+        data["options"]["addText"] = capfirst(_("Add %(name)s") % {"name": self.opts.verbose_name})
+        return json.dumps(data)
 
 
 class CheckedIds:
@@ -95,6 +106,12 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
+
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+        formsets = super().get_inline_formsets(*args, **kwargs)
+        for formset in formsets:
+            formset.__class__ = InlineFormSet
+        return formsets
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)

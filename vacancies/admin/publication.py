@@ -42,7 +42,9 @@ class ScheduleForm(forms.Form):
     moment = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_moment],
-        help_text=gettext_lazy("It appears by itself at this moment, in the time zone of the site."),
+        help_text=gettext_lazy(
+            "The vacancy goes live automatically at this time, in the time zone of the site."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -52,10 +54,10 @@ class ScheduleForm(forms.Form):
 
 class ClosingDateForm(forms.Form):
     day = forms.DateField(
-        label=gettext_lazy("Last day"),
+        label=gettext_lazy("Closing date"),
         widget=UnfoldAdminSingleDateWidget,
         validators=[MaxValueValidator(date(2200, 12, 30))],
-        help_text=gettext_lazy("Shown until the end of this day. Nothing is shortened."),
+        help_text=gettext_lazy("Public until the end of this day. A later closing date does not change."),
     )
 
 
@@ -65,7 +67,9 @@ def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> Outcome:
     for vacancy in chosen[:COPIES]:
         outcome.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
     for vacancy in chosen[COPIES:]:
-        outcome.refused[vacancy] = {"": _("At most %(count)d are copied at a time.") % {"count": COPIES}}
+        outcome.refused[vacancy] = {
+            "": _("At most %(count)d vacancies can be duplicated at a time.") % {"count": COPIES}
+        }
     return outcome
 
 
@@ -91,7 +95,7 @@ DECISIONS = (
     Decision(
         "publish",
         gettext_lazy("Publish now"),
-        gettext_lazy("It shows at once, as it was last saved."),
+        gettext_lazy("The last saved version goes live immediately."),
         ngettext_lazy("%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"),
         "publish",
         operations.publish,
@@ -101,9 +105,9 @@ DECISIONS = (
     ),
     Decision(
         "schedule",
-        gettext_lazy("Publish on…"),
-        gettext_lazy("It appears by itself, as it was last saved."),
-        ngettext_lazy("%(count)d vacancy was planned.", "%(count)d vacancies were planned.", "count"),
+        gettext_lazy("Schedule…"),
+        gettext_lazy("The last saved version goes live automatically at the time that you choose."),
+        ngettext_lazy("%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"),
         "schedule",
         operations.schedule,
         OFFLINE | {State.SCHEDULED},
@@ -112,11 +116,9 @@ DECISIONS = (
     ),
     Decision(
         "withdraw",
-        gettext_lazy("Take offline"),
-        gettext_lazy("It disappears from every site at once. You can publish it again later."),
-        ngettext_lazy(
-            "%(count)d vacancy was taken offline.", "%(count)d vacancies were taken offline.", "count"
-        ),
+        gettext_lazy("Unpublish"),
+        gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
+        ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
         "visibility_off",
         operations.withdraw,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
@@ -124,7 +126,7 @@ DECISIONS = (
     Decision(
         "extend",
         gettext_lazy("Extend…"),
-        gettext_lazy("It is shown until the end of the day that you choose."),
+        gettext_lazy("The vacancy stays public until the end of the day that you choose."),
         ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
         "event_repeat",
         operations.extend,
@@ -134,7 +136,7 @@ DECISIONS = (
     Decision(
         "archive",
         gettext_lazy("Archive"),
-        gettext_lazy("It leaves the list of vacancies; the filter “Archived” finds it again."),
+        gettext_lazy("The vacancy is hidden from the list. Use the filter “Archived” to find it."),
         ngettext_lazy("%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"),
         "archive",
         operations.archive,
@@ -143,8 +145,8 @@ DECISIONS = (
     Decision(
         "duplicate",
         gettext_lazy("Duplicate"),
-        gettext_lazy("A draft with the same content is made, without dates."),
-        ngettext_lazy("%(count)d copy was made.", "%(count)d copies were made.", "count"),
+        gettext_lazy("Creates a draft with the same content and without dates."),
+        ngettext_lazy("%(count)d vacancy was duplicated.", "%(count)d vacancies were duplicated.", "count"),
         "content_copy",
         duplicate,
         frozenset(State),
@@ -217,7 +219,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             return redirect("admin:vacancies_vacancy_change", found)
         context = {
             **self.asking(request, decision, form),
-            "title": _("%(decision)s: %(vacancy)s") % {"decision": decision.label, "vacancy": vacancy},
+            "title": _("%(action)s: %(vacancy)s") % {"action": decision.label, "vacancy": vacancy},
             "original": vacancy,
             "obstacles": [] if form.fields else self.obstacles(decision, chosen),
             "doubts": [doubt.text for doubt in doubts(with_doubts(chosen, at=timezone.now()).get())]
@@ -242,7 +244,9 @@ class PublicationActionsAdmin(JobsiteAdmin):
         """Acts at once, or asks first where the decision needs a date."""
         pks = list(queryset.order_by().values_list("pk", flat=True)[: COUNTED + 1])
         if len(pks) > COUNTED:
-            text = _("Nothing was done: choose at most %(count)d vacancies at a time.") % {"count": COUNTED}
+            text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
+                "count": COUNTED
+            }
             self.message_user(request, text, messages.WARNING)
             return None
         chosen = Vacancy.objects.filter(pk__in=pks)
@@ -286,13 +290,13 @@ class PublicationActionsAdmin(JobsiteAdmin):
         if count := len(outcome.done):
             self.message_user(request, decision.done % {"count": count}, messages.SUCCESS)
         for vacancy, reasons in list(outcome.refused.items())[:REASONS_SHOWN]:
-            text = _("“%(vacancy)s” was left alone. %(reason)s") % {
+            text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),
             }  # fmt: skip
             self.message_user(request, text, messages.WARNING)
         if (more := len(outcome.refused) - REASONS_SHOWN) > 0:
             text = ngettext(
-                "%(count)d more vacancy was left alone.", "%(count)d more vacancies were left alone.", more
+                "%(count)d more vacancy was not changed.", "%(count)d more vacancies were not changed.", more
             )
             self.message_user(request, text % {"count": more}, messages.WARNING)
         return outcome
