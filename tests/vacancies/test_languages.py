@@ -214,11 +214,11 @@ def test_a_forgotten_text_is_found() -> None:
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
     with_more = HttpResponse(
-        "<p>Nu publiceren</p><p>Kijk hier</p><p>Take offline</p><script>Archive</script>"
+        "<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>"
     )
 
     assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
-    assert leftovers(with_more, english, "nl") == {"Take offline"}
+    assert leftovers(with_more, english, "nl") == {"Unpublish"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
