@@ -67,7 +67,7 @@ def test_exposure_stays_low(units, unit):
 
 
 def test_all_services_are_shut_in_alike():
-    sections = {unit.read_text().split("# What it may do")[1].split("\n\n")[0].strip() for unit in SERVICES}
+    sections = {unit.read_text().split("# Sandbox")[1].split("\n\n")[0].strip() for unit in SERVICES}
     accounts = {
         tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", unit.read_text(), re.M)) for unit in SERVICES
     }
