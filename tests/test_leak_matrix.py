@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - tables of who gets what
-"""Who gets what, and what never shows to whom: every route x method x viewer (docs/operations.md, ASVS 8.2).
+"""Who gets what, and what never shows to whom: every route x method x viewer (docs/operations/security.md, ASVS 8.2).
 
 A new route fails here until it has a row. What is hidden has a word in all its texts that nothing else has;
 no answer, no header and no page may say it to somebody who may not see it. That an answer is the same

@@ -87,7 +87,7 @@ def gunicorn(module: str) -> list[str]:
 @contextmanager
 def postgresql(folder: Path) -> Iterator[Callable[[str], str]]:
     """The PostgreSQL whose data is in `folder`, made when it is missing; yields what gives the URL of a
-    database of it, by the socket that a machine of one's own has (docs/operations.md)."""
+    database of it, through its Unix socket (docs/operations/install.md)."""
     if not POSTGRES:
         sys.exit("PostgreSQL is missing: apt-get install postgresql.")
     server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB", unix_socket_directories=str(folder))
