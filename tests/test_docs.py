@@ -201,9 +201,7 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
     assert [s for s in statuses if s not in (200, 201, 204, 304)] == (
         [expected["status"]] if is_refusal else []
     )
-    assert [
-        body for body in bodies(printed) if body.get("data") == []
-    ] == []  # nothing to show
+    assert [body for body in bodies(printed) if body.get("data") == []] == []  # nothing to show
     if block.printed is not None and printed != block.printed.strip():
         if os.environ.get("UPDATE_DOCS") and expected is None:
             path = ROOT / block.place.partition(":")[0]
