@@ -72,7 +72,7 @@ def test_slow_or_lenient_parts_of_django_are_not_used(name):
 
 def test_three_lists_of_the_workplace_can_be_edited():
     """CVE-2026-4277, 4292, 87975: rows added or deleted by forged posts of generic inlines and list_editable.
-    That those who may only look change nothing: tests/jobsite/test_roles.py."""
+    That those who may only look change nothing: tests/jobsite/admin/test_roles.py."""
     pages = admin.site._registry
     editable = {m for m, page in pages.items() if page.list_editable or getattr(page, "ordering_field", None)}
     assert editable == {Filter, FilterOption, Stage}
