@@ -66,3 +66,40 @@ def test_alert_links_to_a_section_of_the_incidents_page(rule):
 
     assert file == "docs/operations/incidents.md"
     assert anchor in anchors(ROOT / file)
+
+
+# --- Messages that the operations pages quote ---
+
+MESSAGES = [
+    " is left out: ",
+    " is back",
+    "The cache is left out: ",
+    "The database could not answer ",
+    "The primary does not answer: its connections are cut",
+    "The shortcut failed; Django answers.",
+    "Not started: the configuration is unsafe",
+    "A table was in use at every try",
+    "A file could not be stored: ",
+    "There is no room left for files",
+    "No account here belongs to whom you signed in as",
+    "The identity provider's answer is refused: ",
+    "The identity provider's answer cannot be used: ",
+    "The identity provider does not answer",
+    "applicants erased again",
+]
+PAGES = " ".join(" ".join(path.read_text().split()) for path in ROOT.glob("docs/operations/*.md"))
+
+
+@pytest.fixture(scope="module")
+def code():
+    apps = ("applications", "forms_structure", "jobsite", "templates", "vacancies")
+    files = [
+        path for app in apps for path in (ROOT / app).rglob("*") if path.suffix in (".py", ".html", ".txt")
+    ]
+    return "\n".join(path.read_text() for path in files)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_quoted_message_is_in_the_code_and_in_the_pages(message, code):
+    assert message in code
+    assert message in PAGES
