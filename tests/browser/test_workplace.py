@@ -20,7 +20,7 @@ from vacancies import operations
 from vacancies.models import Brand, Change, Filter, FilterOption, Recruiter, Vacancy, Version
 from vacancies.versions import record
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"
