@@ -1,10 +1,10 @@
 """Property-based tests of the API: schemathesis generates requests from the OpenAPI document.
 
-SCHEMATHESIS_CASES is the number of cases for each operation; `-s` shows how many requests were made. The seed is
-fixed, so each failure is reproducible.
+SCHEMATHESIS_CASES is the number of cases for each operation; `-s` shows how many requests were made. The seed
+is fixed, so each failure is reproducible.
 
-Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it when they run,
-and pyproject.toml turns its pytest plugin off.
+Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it when they
+run, and pyproject.toml turns its pytest plugin off.
 """
 
 import os
