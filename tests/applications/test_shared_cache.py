@@ -18,7 +18,10 @@ from tests.applications.makers import MINE
 from tests.servers import free_port
 from tests.services import Instance
 
-pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+]
 
 CONFIG = """
 daemon off;

@@ -20,7 +20,7 @@ from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Filter, FilterOption, Recruiter, Vacancy, Version
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"

@@ -14,6 +14,7 @@ EACH = 40  # of the lines that cost a page of the workplace, one in so many
 SLOW = ("many ", "20 MB", "25,000", "1 MB", "base64, blanks", "waits")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_hostile_requests_are_answered_as_they_may(settings, tmp_path):
     settings.SECRET_KEY = sites.ENVIRON["SECRET_KEY"]  # sessions are good for whoever has the key

@@ -267,7 +267,7 @@ def test_other_host_gets_answers_of_its_own(service, settings):
     assert service.ask(LIST, HTTP_HOST="evil.test")[0] == "400 Bad Request"
 
 
-def test_kept_answers_count_for_the_rate_limit(service, settings):
+def test_kept_answers_count_for_the_rate_limit(service, settings, at):
     settings.RATE_LIMIT = "3/min"
     make_vacancy()
 
