@@ -14,8 +14,7 @@ from django.db import OperationalError
 from jobsite import health
 from jobsite.commands import Command
 from jobsite.demo import content
-from tests.servers import ROOT, until
-from tests.services import Instance
+from tests.servers import ROOT, Instance, until
 from tests.vacancies.test_import import items, write
 from vacancies.imports import Importer
 from vacancies.models import Vacancy

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jobsite import commands
 from tests.factories import make_recruiter, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.imports import Importer
 from vacancies.management import import_command
 from vacancies.models import Attachment, Brand, Filter, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
