@@ -18,8 +18,8 @@ tests/node/node_modules/.made: tests/node/package.json
 	npm install --prefix tests/node --no-audit --no-fund --no-package-lock --ignore-scripts
 	@touch $@
 
-faults: $(VENV)/.dev  ## break a whole site under traffic, in every way that docs/operations.md tells of
-	timeout 1800 $(VENV)/bin/python -m tests.faults
+faults: $(VENV)/.dev  ## inject every fault of docs/operations.md into a site under traffic
+	timeout 1800 $(VENV)/bin/python -m tests.chaos
 
 check: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
