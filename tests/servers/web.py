@@ -27,6 +27,7 @@ class Web(Server):
 
     probe = "/v1/vacancies?page[size]=1"
     up_statuses: Iterable[int] = (200, 503)  # 503: the site runs without its database
+    host = "127.0.0.1"  # the Host header of the probe
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -38,7 +39,7 @@ class Web(Server):
 
     def is_up(self) -> bool:
         with suppress(OSError, http.client.HTTPException):
-            return get(self.port, self.probe, timeout=5)[0] in self.up_statuses
+            return get(self.port, self.probe, {"Host": self.host}, timeout=5)[0] in self.up_statuses
         return False
 
 
