@@ -1,17 +1,24 @@
-# The whole set-up: `make demo` runs the site, `make test` tests it, `make check` is what CI runs.
+# `make demo` runs the site. `make test` runs the fast tests, `make test-all` all of them, `make check` what CI requires.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test node faults check fix messages requirements audit sbom
+# Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-all node faults check lint fix messages requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
-test: $(VENV)/.dev  ## PYTEST has more options, such as PYTEST='-k form'
+test: $(VENV)/.dev  ## the fast tests, in 3 minutes; PYTEST has more options, such as PYTEST='-k form'
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
+
+SLOW ?= slow and not smoke and not faults
+test-all: test  ## the fast tests, then the slow ones; SLOW selects among those
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal -m "$(SLOW)" $(PYTEST)
 
 node: tests/node/node_modules/.made  ## install the programs for Node that some tests use, from npm
 tests/node/node_modules/.made: tests/node/package.json
@@ -21,7 +28,9 @@ tests/node/node_modules/.made: tests/node/package.json
 faults: $(VENV)/.dev  ## inject every fault of docs/operations.md into a site under traffic
 	timeout 1800 $(VENV)/bin/python -m tests.chaos
 
-check: $(VENV)/.dev
+check: lint test-all  ## what CI requires
+
+lint: $(VENV)/.dev  ## style, layers, types, migrations, the OpenAPI document
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/djade --check --target-version 5.2 $$(git ls-files '*.html')
@@ -30,7 +39,6 @@ check: $(VENV)/.dev
 	$(VENV)/bin/python manage.py check
 	$(VENV)/bin/python manage.py makemigrations --check --dry-run
 	$(VENV)/bin/python manage.py spectacular --validate --fail-on-warn --file /dev/null
-	$(MAKE) test
 
 fix: $(VENV)/.dev  ## put everything into the house's format
 	$(VENV)/bin/ruff check --fix .

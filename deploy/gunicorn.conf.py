@@ -81,7 +81,7 @@ if os.environ.get("LOG_FORMAT", "json") == "json":
 
 
 def on_starting(server: Any) -> None:
-    """Make a folder in memory that the processes count in, for METRICS_PORT (jobsite/metrics.py)."""
+    """Make a folder in memory that the processes count in, for METRICS_PORT (jobsite/ops/metrics.py)."""
     server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
     os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in

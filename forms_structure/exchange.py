@@ -8,8 +8,8 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from forms_structure import structure
+from forms_structure.choices import LEVELS, FieldType, Language
 from forms_structure.structure import CONSENT, Structure, StructureError, shown
-from forms_structure.vocabulary import LEVELS, FieldType, Language
 from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}

@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from forms_structure.choices import Language
 from forms_structure.fields import StructureField
 from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
 from forms_structure.structure import Structure
-from forms_structure.vocabulary import Language
 from jobsite.fields import WebURLField
 from jobsite.languages import site_language
 

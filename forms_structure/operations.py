@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from forms_structure.models import Form, Snapshot
 from forms_structure.structure import Structure, StructureError, clean, names
-from jobsite.names import attempted, numbered
+from jobsite.unique_names import attempted, numbered
 
 
 class ConflictError(Exception):

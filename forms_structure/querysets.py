@@ -7,7 +7,7 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from jobsite.languages import site_language
-from jobsite.names import attempted
+from jobsite.unique_names import attempted
 
 BUILT_IN = 1  # the version of the consent text that comes with the code
 

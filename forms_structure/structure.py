@@ -22,7 +22,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from forms_structure.vocabulary import FieldType, Width
+from forms_structure.choices import FieldType, Width
 from jobsite.html import sanitise
 
 Section = dict[str, Any]

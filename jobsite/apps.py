@@ -15,10 +15,12 @@ class JobsiteConfig(AppConfig):
     name = "jobsite"
 
     def ready(self) -> None:
-        from jobsite import checks, revision, sessions  # noqa: F401 - registers checks and receivers
+        from jobsite.accounts import sessions  # noqa: F401 - registers checks and receivers
+        from jobsite.ops import checks  # noqa: F401 - registers checks and receivers
+        from jobsite.serving import revision
 
         if "allauth" in settings.INSTALLED_APPS:
-            from jobsite import sign_in
+            from jobsite.accounts import sign_in
 
             sign_in.hide_from_admin()
         pre_migrate.connect(revision.unwatch, sender=self)

@@ -5,7 +5,7 @@ from django.db import models
 
 class Revision(models.Model):
     """A number that every transaction raises, by committing, that changed something the public sees,
-    whichever way it was written: triggers see to it (jobsite/revision.py)."""
+    whichever way it was written: triggers see to it (jobsite/serving/revision.py)."""
 
     # Below zero while migrations run on SQLite, whose triggers are away then: nothing is kept meanwhile.
     number = models.BigIntegerField(default=0)

@@ -95,21 +95,21 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "jobsite.headers.Headers",
-    "jobsite.static_files.WhiteNoiseMiddleware",
+    "jobsite.middleware.security_headers.Headers",
+    "jobsite.serving.static_files.WhiteNoiseMiddleware",
     "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.times.TimeZoneMiddleware",
     "jobsite.api.problems.ProblemMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "jobsite.api.caching.ConditionalMiddleware",
-    "jobsite.cookies.CookieMiddleware",
+    "jobsite.middleware.cookies.CookieMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "jobsite.languages.WorkplaceLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "applications.lockout.ReleaseMiddleware",
+    "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # last, as it asks
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
@@ -130,26 +130,26 @@ TEMPLATES = [
 ]
 
 # On stderr: what fails, whether DEBUG is on or not, commands and, unless whoever stands in front does that,
-# requests. No line names a person (jobsite/logs.py).
+# requests. No line names a person (jobsite/ops/logs.py).
 LOG_FORMAT = env.str("LOG_FORMAT", "text" if DEBUG else "json")
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=not DEBUG)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "json": {"()": "jobsite.logs.JsonFormatter"},
-        "text": {"()": "jobsite.logs.TextFormatter"},
+        "json": {"()": "jobsite.ops.logs.JsonFormatter"},
+        "text": {"()": "jobsite.ops.logs.TextFormatter"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send one; it is a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
-        "jobsite.commands": {"level": "WARNING" if DEBUG else "INFO"},
+        "jobsite.ops.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
-# Where Prometheus may ask for figures (jobsite/metrics.py); nobody may while there is no port.
+# Where Prometheus may ask for figures (jobsite/ops/metrics.py); nobody may while there is no port.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
 
@@ -205,16 +205,16 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"] = postgresql(DATABASES["default"], DATABASE_POOL)
     if "JOBSITE_SERVES" in os.environ:  # a command may wait
-        DATABASES["default"]["ENGINE"] = "jobsite.replicas"
+        DATABASES["default"]["ENGINE"] = "jobsite.serving.replicas"
 for _number, _url in enumerate(env.list("REPLICA_URLS", default=[]), start=1):
     DATABASES[f"replica_{_number}"] = {
         # A pool would wait for a frozen server without an end.
         **postgresql(env.db_url_config(_url.strip()), DATABASE_POOL if DATABASE_POOL == "pgbouncer" else ""),
-        "ENGINE": "jobsite.replicas",
+        "ENGINE": "jobsite.serving.replicas",
         "CONN_HEALTH_CHECKS": False,  # a read that fails there is done again on the primary
         "TEST": {"MIRROR": "default"},
     }
-DATABASE_ROUTERS = ["jobsite.replicas.Router"]
+DATABASE_ROUTERS = ["jobsite.serving.replicas.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The rate limit counts in this cache: give several workers one they share (redis://...).
@@ -222,7 +222,7 @@ _CACHE = env.str("CACHE_URL", "locmemcache://")
 _CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") else _CACHE
 CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
-    CACHES["default"]["BACKEND"] = "jobsite.cache.RedisCache"
+    CACHES["default"]["BACKEND"] = "jobsite.serving.cache.RedisCache"
     CACHES["default"]["VERSION"] = 2  # keys of releases that stored pickles are neither read nor changed
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
@@ -311,16 +311,16 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_HANDLER = "applications.lockout.Handler"
-AXES_CLIENT_IP_CALLABLE = "applications.lockout.address"
-AXES_USERNAME_CALLABLE = "applications.lockout.name"
-AXES_LOCKOUT_CALLABLE = "applications.lockout.refuse"
+AXES_HANDLER = "jobsite.accounts.lockout.Handler"
+AXES_CLIENT_IP_CALLABLE = "jobsite.accounts.lockout.address"
+AXES_USERNAME_CALLABLE = "jobsite.accounts.lockout.name"
+AXES_LOCKOUT_CALLABLE = "jobsite.accounts.lockout.refuse"
 AXES_DISABLE_ACCESS_LOG = True  # who signed in when is nobody's business here
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_CLIENT_STR_CALLABLE = "jobsite.logs.network"  # what its log lines say about who failed
+AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"  # what its log lines say about who failed
 
-# A second factor, passkeys and OpenID Connect: packages of the extra `sso`, in jobsite/sign_in.py.
+# A second factor, passkeys and OpenID Connect: packages of the extra `sso`, in jobsite/accounts/sign_in.py.
 SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required of whoever enters the workplace
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 # Domains whose addresses count as verified where the provider does not say whether they are.
@@ -334,9 +334,12 @@ if SECOND_FACTOR != "off" or OIDC_ISSUER:
             "SECOND_FACTOR and OIDC_ISSUER need more packages: pip install -r requirements-sso.txt"
         )
     INSTALLED_APPS += ["allauth", "allauth.account"]
-    MIDDLEWARE[-2:-2] = ["allauth.account.middleware.AccountMiddleware", "jobsite.sign_in.SecondFactorGate"]
+    MIDDLEWARE[-2:-2] = [
+        "allauth.account.middleware.AccountMiddleware",
+        "jobsite.accounts.sign_in.SecondFactorGate",
+    ]
     LOGIN_URL = "account-login"
-    ACCOUNT_ADAPTER = "jobsite.sign_in.AccountAdapter"
+    ACCOUNT_ADAPTER = "jobsite.accounts.sign_in.AccountAdapter"
     # Theirs count codes by account, so whoever knows the password could lock the owner out; SIGN_IN_RATE
     # and AXES_* count them here.
     ACCOUNT_RATE_LIMITS = False
@@ -349,16 +352,16 @@ if SECOND_FACTOR != "off":
     MFA_TOTP_TOLERANCE = 1  # the code before still counts: clocks differ, people type slowly
     MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
     MFA_FORMS = {
-        "add_webauthn": "jobsite.sign_in.AddPasskeyForm",
-        "authenticate": "jobsite.sign_in.CodeForm",
-        "reauthenticate": "jobsite.sign_in.CodeConfirmForm",
-        "authenticate_webauthn": "jobsite.sign_in.PasskeyForm",
-        "login_webauthn": "jobsite.sign_in.PasskeyLoginForm",
-        "reauthenticate_webauthn": "jobsite.sign_in.PasskeyConfirmForm",
+        "add_webauthn": "jobsite.accounts.sign_in.AddPasskeyForm",
+        "authenticate": "jobsite.accounts.sign_in.CodeForm",
+        "reauthenticate": "jobsite.accounts.sign_in.CodeConfirmForm",
+        "authenticate_webauthn": "jobsite.accounts.sign_in.PasskeyForm",
+        "login_webauthn": "jobsite.accounts.sign_in.PasskeyLoginForm",
+        "reauthenticate_webauthn": "jobsite.accounts.sign_in.PasskeyConfirmForm",
     }
 if OIDC_ISSUER:
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
-    SOCIALACCOUNT_ADAPTER = "jobsite.openid.OidcAdapter"
+    SOCIALACCOUNT_ADAPTER = "jobsite.accounts.openid.OidcAdapter"
     SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to this site only, by its content security policy
     SOCIALACCOUNT_PROVIDERS = {
         "openid_connect": {
@@ -377,7 +380,7 @@ if OIDC_ISSUER:
 
 # --- What browsers are told --------------------------------------------------------------------
 
-# The content security policies and what goes with them are in jobsite/headers.py.
+# The content security policies and what goes with them are in jobsite/middleware/security_headers.py.
 SECURE_HSTS_SECONDS = env.int(
     "SECURE_HSTS_SECONDS", default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0
 )
@@ -388,7 +391,7 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # other names below this one are for their own operators to decide about,
     "security.W021",  # and the browsers' lists are hard to leave
     "security.W008",  # the proxy that ends TLS redirects: this service never sees such a request
-    "mail.E001",  # of Django 6.1: a site without mail gets the warning of jobsite/checks.py
+    "mail.E001",  # of Django 6.1: a site without mail gets the warning of jobsite/ops/checks.py
 ]
 if django.VERSION < (6, 1):  # where it is the default
     SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
@@ -471,7 +474,7 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "vacancies.admin.start.start_page",
+    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.start_page",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {

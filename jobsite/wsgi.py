@@ -14,11 +14,12 @@ os.environ["JOBSITE_SERVES"] = "1"  # commands may take longer
 
 _bare = get_wsgi_application()
 
-from jobsite import health, replicas  # noqa: E402 - these need the settings
-from jobsite.api.bodies import Bodies, finished  # noqa: E402
-from jobsite.logs import SOURCE, Requests  # noqa: E402
-from jobsite.revision import state  # noqa: E402
-from vacancies.api.shortcut import Shortcut  # noqa: E402
+from jobsite.ops import health  # noqa: E402 - these need the settings
+from jobsite.ops.logs import SOURCE, Requests  # noqa: E402
+from jobsite.serving import replicas  # noqa: E402 - these need the settings
+from jobsite.serving.response_cache import Bodies, finished  # noqa: E402
+from jobsite.serving.revision import state  # noqa: E402
+from vacancies.api.fast_path import Shortcut  # noqa: E402
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = Bodies(_bare, state, Shortcut())
@@ -51,7 +52,7 @@ def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
 
 count = None
 if settings.METRICS_PORT:
-    from jobsite import metrics
+    from jobsite.ops import metrics
 
     metrics.start()
     count = metrics.count

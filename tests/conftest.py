@@ -9,7 +9,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection
 
 from tests.factories import make_filter
-from vacancies.vocabulary import Keyword
+from vacancies.choices import Keyword
 
 # The same examples in every run: a find is a bug to fix, not a flake to run again.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)

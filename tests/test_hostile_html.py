@@ -22,11 +22,11 @@ from forms_structure.models import ConsentText, Form, Snapshot
 from jobsite.html import sanitise
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.hostile_html import PAYLOADS, faults
-from tests.vacancies.test_admin import opened
+from tests.vacancies.admin.test_admin import opened
 from vacancies.fields import html_fields
+from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
 from vacancies.operations import bring_back, duplicate
-from vacancies.versions import record
 
 pytestmark = pytest.mark.django_db
 

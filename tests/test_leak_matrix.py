@@ -3,8 +3,8 @@
 
 A new route fails here until it has a row. What is hidden has a word in all its texts that nothing else has;
 no answer, no header and no page may say it to somebody who may not see it. That an answer is the same
-to the byte whether something is hidden or not there: tests/vacancies/test_leaks.py. What each role may do inside
-the workplace, page by page: tests/jobsite/test_roles.py; between brands: tests/vacancies/test_walls.py.
+to the byte whether something is hidden or not there: tests/vacancies/api/test_leaks.py. What each role may do inside
+the workplace, page by page: tests/jobsite/admin/test_roles.py; between brands: tests/vacancies/admin/test_brand_access.py.
 """
 
 import re
@@ -19,7 +19,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from jobsite.commands import rehearsal
+from jobsite.ops.commands import rehearsal
 from tests import workplace
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content

@@ -19,12 +19,12 @@ from applications.models import AccessLog, Status
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
-from jobsite import roles
+from jobsite.admin import roles
 from tests.applications.makers import make_application, make_stage, make_step
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
+from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
-from vacancies.versions import record
 
 FOREIGN = "zzforeign"  # in every text of the other brand, and in no address that a test asks for
 WORD = "qqsecret"  # beside it, to search by

@@ -3,7 +3,7 @@
 from io import BytesIO
 from typing import Any
 
-from jobsite.api.bodies import finished
+from jobsite.serving.response_cache import finished
 
 
 def ask(

@@ -50,7 +50,7 @@ NAMES = [
     _("versions"),
     _("video"),
 ]
-# Permissions of our own, which the database keeps in English (jobsite/admin.py).
+# Permissions of our own, which the database keeps in English (jobsite/admin/users.py).
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
@@ -59,12 +59,12 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    # Whose rows the public sees (jobsite/revision.py), and which of them many vacancies share.
+    # Whose rows the public sees (jobsite/serving/revision.py), and which of them many vacancies share.
     shown = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
     shared = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
-        from vacancies import listing
+        from vacancies.readmodel import listing
 
         post_migrate.connect(listing.watch, sender=self)

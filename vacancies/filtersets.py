@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from jobsite.api.filters import FilterSet
+from vacancies.choices import Keyword
 from vacancies.fields import fold
 from vacancies.querysets import VacancyQuerySet
-from vacancies.vocabulary import Keyword
 
 SORT_KEYS = ("published_at", "-published_at", "title", "-title")
 SEARCH = "filter[search]"

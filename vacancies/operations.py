@@ -11,7 +11,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from vacancies.listing import list_now
+from vacancies.choices import Keyword
+from vacancies.history.versions import KEPT, PUBLICATION, catch_up, content_at, record, record_publication
 from vacancies.models import (
     Attachment,
     Brand,
@@ -25,8 +26,7 @@ from vacancies.models import (
     Version,
 )
 from vacancies.querysets import VacancyQuerySet
-from vacancies.versions import KEPT, PUBLICATION, catch_up, content_at, record, record_publication
-from vacancies.vocabulary import Keyword
+from vacancies.readmodel.listing import list_now
 
 BATCH = 500
 

@@ -11,8 +11,8 @@ from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from vacancies.choices import Keyword
 from vacancies.fields import fold, html_fields
-from vacancies.vocabulary import Keyword
 
 EVERY_BRAND = "vacancies.work_for_every_brand"
 

@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.workplace import WorkplaceAdmin
-from vacancies.admin.walls import within
+from jobsite.admin.base import WorkplaceAdmin
+from vacancies.admin.brand_access import within
 from vacancies.querysets import EVERY_BRAND
 
 

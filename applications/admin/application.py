@@ -16,11 +16,11 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from applications.admin.walls import WalledAdmin, record
+from applications.admin.brand_access import WalledAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
+from jobsite.admin.base import RowsInline, as_id, moment, person
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.workplace import RowsInline, as_id, moment, person
 
 
 class StageFilter(admin.SimpleListFilter):

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.walls import WalledAdmin
+from applications.admin.brand_access import WalledAdmin
 from applications.models import HistoryEntry
-from jobsite.workplace import person
+from jobsite.admin.base import person
 
 
 class WhenFilter(admin.SimpleListFilter):

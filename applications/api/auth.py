@@ -22,7 +22,7 @@ from jobsite.api.openapi import example, reference, titled
 from jobsite.api.throttling import RateLimit
 
 if "allauth" in settings.INSTALLED_APPS:
-    from jobsite import sign_in
+    from jobsite.accounts import sign_in
 
 
 class CredentialsSerializer(serializers.Serializer):

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from forms_structure.models import ConsentText
-from jobsite.workplace import WorkplaceAdmin
+from jobsite.admin.base import WorkplaceAdmin
 
 
 @admin.register(ConsentText)

@@ -28,14 +28,14 @@ from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
 from forms_structure.api.v1 import serve
+from forms_structure.choices import LEVELS, FieldType, Language, Width
 from forms_structure.exchange import digest, level_labels
 from forms_structure.models import Form, Snapshot
 from forms_structure.outline import difference, outline
 from forms_structure.presets import presets
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
-from jobsite.workplace import WorkplaceAdmin, as_id, moment, person
+from jobsite.admin.base import WorkplaceAdmin, as_id, moment, person
 
 SNAPSHOTS_SHOWN = 20
 

@@ -1,8 +1,8 @@
 """What the keys of a form's structure mean, in the words of OpenAPI."""
 
+from forms_structure.choices import FieldType, Width
 from forms_structure.schema import DIALECT, submission_schema
 from forms_structure.structure import CONSENT, NAME
-from forms_structure.vocabulary import FieldType, Width
 from jobsite.api.openapi import EXAMPLE_HOST, field, open_list, reference
 
 _NAME = f"^{NAME.pattern}$"

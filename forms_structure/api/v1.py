@@ -7,9 +7,9 @@ from django.utils.translation import gettext
 from rest_framework import serializers
 
 from forms_structure.api import schema
+from forms_structure.choices import LEVELS, FieldType, Width
 from forms_structure.models import ConsentText, Form
 from forms_structure.structure import CONSENT
-from forms_structure.vocabulary import LEVELS, FieldType, Width
 from jobsite.api.openapi import documented
 from jobsite.api.serializers import PlainItemSerializer, TextField
 from jobsite.languages import site_language

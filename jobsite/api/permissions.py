@@ -19,7 +19,7 @@ def is_protected() -> bool:
 
 def lacks_factor(request: Any) -> bool:
     """Whether the session of `request` was made by less than its account needs (decisions.md #90). The
-    middleware jobsite.sign_in.SecondFactorGate knows; without it a password is enough."""
+    middleware jobsite.accounts.sign_in.SecondFactorGate knows; without it a password is enough."""
     lacks = getattr(request, "lacks_factor", None)
     return lacks is not None and lacks()
 

@@ -12,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from jobsite.api import bodies, caching, parameters
+from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
+from jobsite.serving import response_cache
 
 
 class ReadOnlyViewSet(GenericViewSet):
@@ -68,7 +69,7 @@ class ReadOnlyViewSet(GenericViewSet):
             else:
                 until = self.next_change()
                 caching.public(response, now=self.now, until=until)
-                bodies.keep(request, until)
+                response_cache.keep(request, until)
         return response
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from applications.imports import _Person, _Row, _Step
+from applications.importer import _Person, _Row, _Step
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from tests.applications.makers import MINE, PASSWORD, make_step, make_user, signed_in
 from tests.factories import make_vacancy

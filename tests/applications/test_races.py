@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
-from applications.imports import Importer
+from applications.importer import Importer
 from applications.models import Application, Stage, Status
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW

@@ -17,7 +17,10 @@ import pytest
 from tests.applications.makers import MINE
 from tests.servers import Instance, free_port
 
-pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+]
 
 CONFIG = """
 daemon off;

@@ -20,8 +20,8 @@ from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
+from vacancies.choices import Keyword  # noqa: E402
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyOption  # noqa: E402
-from vacancies.vocabulary import Keyword  # noqa: E402
 
 TEXTS = ["description", "short_description", "profile", "offer", "contact", "company", "postcustom1"]
 

@@ -14,13 +14,13 @@ from PIL import Image
 from applications.models import AccessLog, Application, Stage, Status
 from applications.operations import receive
 from forms_structure.models import Form
-from jobsite import roles
+from jobsite.admin import roles
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from vacancies import operations
+from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Filter, FilterOption, Recruiter, Vacancy, Version
-from vacancies.versions import record
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"

@@ -7,10 +7,14 @@ import pytest
 
 from tests import servers
 
-pytestmark = pytest.mark.skipif(
-    not (servers.NGINX and servers.REDIS and servers.POSTGRES),
-    reason="there is no nginx, Redis or PostgreSQL here",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.once,
+    pytest.mark.skipif(
+        not (servers.NGINX and servers.REDIS and servers.POSTGRES),
+        reason="there is no nginx, Redis or PostgreSQL here",
+    ),
+]
 
 
 def run(*words: str, within: float) -> None:

@@ -17,6 +17,8 @@ import pytest
 from tests import servers
 from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, read, stranger
 
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
 SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")
 
@@ -48,6 +50,7 @@ def hit(site, path, **headers) -> Answer:
             assert time.monotonic() < deadline
 
 
+@pytest.mark.smoke
 def test_nginx_takes_the_file(site):
     done = subprocess.run([*site.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
 

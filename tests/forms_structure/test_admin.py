@@ -30,7 +30,10 @@ def form():
 
 def recruiter(*permissions, name="anna"):
     user = User.objects.create_user(name, is_staff=True)
-    rights = (*permissions, "work_for_every_brand")  # the walls are for tests/vacancies/test_walls.py
+    rights = (
+        *permissions,
+        "work_for_every_brand",
+    )  # the walls are for tests/vacancies/admin/test_brand_access.py
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client = Client()
     client.force_login(user)

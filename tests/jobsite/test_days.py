@@ -13,8 +13,8 @@ from applications.models import Application, StageChange
 from jobsite.days import days_after
 from tests.applications.makers import MINE, bearer, make_application, make_stage, make_token, make_user
 from tests.factories import make_vacancy
-from vacancies.lint import doubts, with_doubts
 from vacancies.models import Vacancy
+from vacancies.quality import doubts, with_doubts
 
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
 # Zone, moment on its clock with its offset, days, moment that many calendar days later.

@@ -16,6 +16,7 @@ from PIL import Image
 
 from jobsite.demo import content
 from jobsite.html import sanitise
+from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.models import (
     Attachment,
@@ -28,7 +29,6 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.vocabulary import Keyword
 
 pytestmark = pytest.mark.django_db
 

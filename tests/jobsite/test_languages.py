@@ -17,8 +17,8 @@ from django.utils import translation
 from django.utils.translation import trans_real
 from pytest_django.asserts import assertContains
 
-from jobsite.admin import described
-from jobsite.workplace import moment
+from jobsite.admin.base import moment
+from jobsite.admin.users import described
 from tests.applications.makers import make_application, make_stage
 from tests.factories import make_vacancy
 

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from applications.models import Token
 from tests.factories import make_insider, make_recruiter, make_vacancy
-from vacancies import lint
+from vacancies import quality
 from vacancies.api.v1 import SingleVacancyViewSet
-from vacancies.models import Attachment, Listing, Recruiter, Vacancy, VacancyOption
+from vacancies.models import Attachment, ListedVacancy, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,7 @@ def test_lint_tells_errors_and_warnings(at, settings):
 
     code, summary, lines = run("lint_vacancies")
 
-    assert {line.rpartition("[")[2][:-1] for line in lines} <= set(lint.RULES)
+    assert {line.rpartition("[")[2][:-1] for line in lines} <= set(quality.RULES)
     assert (code, summary) == (1, "2 errors and 10 warnings.")
     assert lines == [
         "error: vacancy 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
@@ -371,13 +371,13 @@ def test_audit_asks_stored_items_and_catches_a_wrong_one(filters, settings):
     for words in ((), ("--views",), ("--at", "2200-01-01")):
         assert run("audit_visibility", *words)[0::2] == (0, [])
 
-    Listing.objects.filter(pk=internal.pk).update(audience="public")
+    ListedVacancy.objects.filter(pk=internal.pk).update(audience="public")
     code, _, lines = run("audit_visibility")
 
     assert code == 1
     assert f"outsider: /v1/vacancies/{{id}}: shows {[internal.pk]}" in lines
     assert f"outsider: /v1/vacancies/{{id}}/form: shows {[internal.pk]}" in lines
-    Listing.objects.filter(pk=internal.pk).update(audience="internal")
+    ListedVacancy.objects.filter(pk=internal.pk).update(audience="internal")
     assert run("audit_visibility")[0] == 0
 
 

@@ -22,15 +22,15 @@ from django.utils import translation
 from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
-from jobsite.admin import described
-from jobsite.commands import rehearsal
+from jobsite.admin.users import described
+from jobsite.ops.commands import rehearsal
 from tests.factories import make_option, make_recruiter, make_vacancy
-from vacancies.admin.decisions import DECISIONS
 from vacancies.admin.list_filters import REASONS
+from vacancies.admin.publication import DECISIONS
+from vacancies.choices import Keyword
+from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, Version
 from vacancies.previews import token_for
-from vacancies.versions import record
-from vacancies.vocabulary import Keyword
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 LANGUAGES = ["nl", "fr", "de"]

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from vacancies import operations
+from vacancies.history.versions import content, content_at, record
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyOption, Version
-from vacancies.versions import content, content_at, record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -21,25 +21,27 @@ from forms_structure.models import Form
 from tests.conftest import NOW
 from tests.factories import make_option, make_vacancy
 from tests.parallel import at_once, waiting
-from tests.vacancies.test_admin import LIST, opened, page
-from tests.vacancies.test_form_import import NAME, sections
-from tests.vacancies.test_import import items
-from vacancies import imports, listing, operations
-from vacancies.form_imports import FormImporter
-from vacancies.imports import Importer
+from tests.vacancies.admin.test_admin import LIST, opened, page
+from tests.vacancies.exchange.test_form_import import NAME, sections
+from tests.vacancies.exchange.test_import import items
+from vacancies import operations
+from vacancies.exchange import importer as importer_module
+from vacancies.exchange.form_importer import FormImporter
+from vacancies.exchange.importer import Importer
+from vacancies.exchange.sources import FormRow, Row
+from vacancies.history.versions import fold
 from vacancies.models import (
     Brand,
     Change,
     FilterOption,
-    Listing,
-    Phase,
+    ListedVacancy,
+    PublicationState,
     Status,
     Vacancy,
     VacancyOption,
     Version,
 )
-from vacancies.sources import FormRow, Row
-from vacancies.versions import fold
+from vacancies.readmodel import listing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -202,7 +204,9 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: Any) -> None:
     now = timezone.now()
     vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
-    Listing.objects.filter(pk=vacancy.pk).update(phase=Phase.LISTED)  # it was, until a second ago
+    ListedVacancy.objects.filter(pk=vacancy.pk).update(
+        phase=PublicationState.LISTED
+    )  # it was, until a second ago
     monkeypatch.setattr(listing, "PATIENCE", 5_000)
     with ExitStack() as stack, transaction.atomic():
         Vacancy.objects.filter(pk=vacancy.pk).update(
@@ -210,7 +214,7 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
         )
         stack.enter_context(waiting(lambda: listing.settle(at=now)))
 
-    assert Listing.objects.get().phase == Phase.AHEAD
+    assert ListedVacancy.objects.get().phase == PublicationState.AHEAD
 
 
 # --- imports -----------------------------------------------------------------------------------
@@ -234,7 +238,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
     older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
     chosen = NOW + timedelta(days=30)
     moved = Vacancy.objects.filter(pk=older.pk)
-    step_in(monkeypatch, imports, "pairwise", lambda: moved.update(publish_from=chosen))
+    step_in(monkeypatch, importer_module, "pairwise", lambda: moved.update(publish_from=chosen))
     importer = Importer()
 
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
@@ -245,7 +249,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
 
 
 def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> None:
-    monkeypatch.setattr(imports, "BATCH", 1)
+    monkeypatch.setattr(importer_module, "BATCH", 1)
     ghent = make_option("regions", "Ghent")
     first, second = items(2, regions=["Gent"])
 
@@ -288,7 +292,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch
     vacancy = make_vacancy()
     given = Vacancy.objects.filter(pk=vacancy.pk)
     importer = FormImporter()
-    step_in(monkeypatch, importer, "_note", lambda: given.update(form=chosen))
+    step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
 
     importer.land([FormRow("row 1", vacancy.pk, sections(NAME))])
 

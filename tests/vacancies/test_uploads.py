@@ -26,11 +26,11 @@ from django.utils import timezone
 from PIL import Image, ImageCms, PngImagePlugin
 
 from tests.factories import make_brand, make_recruiter, make_vacancy
-from tests.vacancies.test_admin import errors, opened, page, saved
+from tests.vacancies.admin.test_admin import errors, opened, page, saved
 from vacancies import operations, uploads
+from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Recruiter, Vacancy
 from vacancies.uploads import clean_document, clean_image
-from vacancies.versions import record
 
 DAMAGED = "This image is damaged: open it in another program and save it again, as JPEG for instance."
 TOO_MANY = "This image has more than 25 megapixels: make it smaller."

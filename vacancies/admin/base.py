@@ -17,7 +17,7 @@ from django.utils.translation import pgettext
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.workplace import RowsInline, WorkplaceAdmin, moment
+from jobsite.admin.base import RowsInline, WorkplaceAdmin, moment
 from vacancies.fields import HtmlField
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day

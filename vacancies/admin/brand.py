@@ -10,10 +10,10 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobsite.workplace import as_id, counted
+from jobsite.admin.base import as_id, counted
 from vacancies.admin.base import ContentAdmin, thumbnail
+from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
-from vacancies.admin.walls import brands_of
 from vacancies.models import Brand, Vacancy
 
 

@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from jobsite.admin.base import WorkplaceAdmin, as_id, counted
 from jobsite.languages import site_language
-from jobsite.workplace import WorkplaceAdmin, as_id, counted
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
 from vacancies.operations import merge_options

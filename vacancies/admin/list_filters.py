@@ -11,11 +11,11 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
+from jobsite.admin.base import as_id
 from jobsite.days import days_after
-from jobsite.workplace import as_id
-from vacancies.admin.walls import brands_of
-from vacancies.lint import DOUBTS, SOON, doubted
+from vacancies.admin.brand_access import brands_of
 from vacancies.models import State, Status
+from vacancies.quality import DOUBTS, SOON, doubted
 from vacancies.querysets import VacancyQuerySet
 
 COUNTED = 10_000  # rows: a list that is longer is narrowed, not walked

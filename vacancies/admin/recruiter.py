@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobsite.workplace import counted
+from jobsite.admin.base import counted
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.walls import within
+from vacancies.admin.brand_access import within
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 
 

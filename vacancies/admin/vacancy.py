@@ -20,23 +20,23 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.commands import rehearsal
-from jobsite.workplace import as_id, moment
+from jobsite.admin.base import as_id, moment
+from jobsite.ops.commands import rehearsal
 from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
-from vacancies.admin.decisions import DecidingAdmin
+from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
+from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
+from vacancies.admin.publication import DecidingAdmin
 from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.vacancy_parts import AttachmentInline, RecruiterInline
 from vacancies.admin.versions import RecordingAdmin
-from vacancies.admin.walls import brands_of
-from vacancies.differences import differences
-from vacancies.lint import doubts, with_doubts
+from vacancies.choices import Keyword
+from vacancies.history.diff import differences
+from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
 from vacancies.previews import token_for
+from vacancies.quality import doubts, with_doubts
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
-from vacancies.versions import content
-from vacancies.vocabulary import Keyword
 
 FEW = 500  # rows: their ids fit into a query
 STATE_COLOURS = {

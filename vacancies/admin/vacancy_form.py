@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.workplace import moment, person
+from jobsite.admin.base import moment, person
 from vacancies.admin.base import is_exact
-from vacancies.admin.options import options_field
-from vacancies.differences import field_labels
+from vacancies.admin.option_field import options_field
+from vacancies.choices import Keyword
+from vacancies.history.diff import field_labels
 from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
 from vacancies.operations import end_of_day, last_day, obstacles, save_options
-from vacancies.vocabulary import Keyword
 
 LISTED = 200  # options in a page; longer lists are searched
 

@@ -16,13 +16,13 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.workplace import WorkplaceAdmin, as_id, moment
+from jobsite.admin.base import WorkplaceAdmin, as_id, moment
 from vacancies.admin.form import forms_for
-from vacancies.differences import differences, field_labels
+from vacancies.history.diff import differences, field_labels
+from vacancies.history.versions import KEPT, Content, bare, catch_up, content, content_at, record
 from vacancies.models import Change, Vacancy, Version
 from vacancies.operations import bring_back
 from vacancies.querysets import own_brand
-from vacancies.versions import KEPT, Content, bare, catch_up, content, content_at, record
 
 VERSIONS_SHOWN = 20
 

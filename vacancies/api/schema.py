@@ -18,8 +18,8 @@ from jobsite.api.openapi import (
     query,
     reference,
 )
+from vacancies.choices import Keyword
 from vacancies.filtersets import MAX_WORDS, SEARCH, SORT_KEYS, filter_name
-from vacancies.vocabulary import Keyword
 
 TEXT, TEXT_OR_NULL = "string", ["string", "null"]
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}

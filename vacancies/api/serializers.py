@@ -7,8 +7,8 @@ from rest_framework import serializers
 from jobsite.api.openapi import documented
 from jobsite.api.serializers import AddressField, ItemSerializer, SharedItemSerializer
 from vacancies.api import schema
+from vacancies.choices import Keyword
 from vacancies.models import Attachment, Brand, Vacancy
-from vacancies.vocabulary import Keyword
 
 
 class IconsSerializer(serializers.Serializer):

@@ -18,9 +18,9 @@ from jobsite.api.viewsets import mark_deprecated
 from vacancies.api import schema
 from vacancies.api.lists import ListViewSet
 from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
+from vacancies.choices import Keyword
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
-from vacancies.vocabulary import Keyword
 
 
 @documented("VacancyV0_1", "A published vacancy as version v0.1 shows it.", schema.VACANCY)

@@ -32,11 +32,11 @@ from vacancies.api.serializers import (
     LabelsField,
     LabelsOrNullField,
 )
+from vacancies.choices import Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
 from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
-from vacancies.vocabulary import Keyword
 
 NO_SUCH_VACANCY = "No published vacancy has this id."
 NO_SUCH_PREVIEW = "This preview link is wrong, or has expired."

@@ -11,11 +11,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError, rehearsal
 from jobsite.http_client import Network
-from vacancies.reports import Report
-from vacancies.sources import Service, SourceError, base_url, time_zone
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError, rehearsal
+from vacancies.exchange.reports import Report
+from vacancies.exchange.sources import Service, SourceError, base_url, time_zone
 
 SHOWN_OF_A_KIND = 20
 

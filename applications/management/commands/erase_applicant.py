@@ -5,8 +5,8 @@ from django.db.models import ProtectedError
 
 from applications import privacy
 from applications.management import account
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError, rehearsal
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError, rehearsal
 
 
 class Command(BaseCommand):

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from applications.imports import Importer
+from applications.importer import Importer
+from vacancies.exchange.sources import Service, SourceError, read_json
 from vacancies.management.import_command import ImportCommand
-from vacancies.sources import Service, SourceError, read_json
 
 
 class Command(ImportCommand):

@@ -5,9 +5,9 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from applications import privacy
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError, rehearsal
 from jobsite.days import days_after
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError, rehearsal
 
 DAYS_MAX = 36_500
 

@@ -10,9 +10,9 @@ from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
-from vacancies.api.shortcut import Shortcut
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
+from vacancies.api.fast_path import Shortcut
 from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
 
 # What each list promises, by the words of docs/decisions.md and not by the querysets it checks.

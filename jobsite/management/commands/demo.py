@@ -12,10 +12,10 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from jobsite import roles
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import unapplied
+from jobsite.admin import roles
 from jobsite.demo import content
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import unapplied
 from vacancies.models import Brand, Vacancy
 
 HOST = "127.0.0.1"

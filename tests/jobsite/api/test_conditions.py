@@ -3,12 +3,12 @@
 import pytest
 from django.core.files.base import ContentFile
 
-from jobsite.api.bodies import Bodies
-from jobsite.revision import state
+from jobsite.serving.response_cache import Bodies
+from jobsite.serving.revision import state
 from tests.factories import make_vacancy
 from tests.vacancies.test_uploads import encoded
 from tests.wsgi import ask
-from vacancies.api.shortcut import Shortcut
+from vacancies.api.fast_path import Shortcut
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from PIL import Image
 
 from applications import tokens
-from jobsite.checks import production_is_deliberate, settings_are_sane
+from jobsite.ops.checks import production_is_deliberate, settings_are_sane
 from tests.factories import make_insider, make_vacancy
 from vacancies.api.v1 import VacancyViewSet
 

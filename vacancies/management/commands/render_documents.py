@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db.models import BinaryField, Func
 
-from jobsite.commands import Command as BaseCommand
-from vacancies.api import documents
-from vacancies.listing import list_anew
-from vacancies.models import Listing, Phase
+from jobsite.ops.commands import Command as BaseCommand
+from vacancies.api import rendered_items
+from vacancies.models import ListedVacancy, PublicationState
+from vacancies.readmodel.listing import list_anew
 
 BATCH = 500
 
@@ -29,14 +29,16 @@ class Command(BaseCommand):
         self.written = lambda: f"{made} items were made."
         if options["anew"]:
             list_anew()
-        for version in documents.VERSIONS:
-            with self.progress(total=Listing.objects.count(), unit=f" of {version}") as bar:
+        for version in rendered_items.VERSIONS:
+            with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:
                 last = 0
                 while rows := self.batch(version, after=last):
                     last = rows[-1][0]
                     try:
-                        made += len(documents.fill_in(version, rows))
-                    except documents.ChangedError:  # by somebody who saves just now: left to the first reader
+                        made += len(rendered_items.fill_in(version, rows))
+                    except (
+                        rendered_items.ChangedError
+                    ):  # by somebody who saves just now: left to the first reader
                         self.stderr.write(f"One of {rows[0][0]} to {last} is being changed.")
                     bar.update(len(rows))
         self.finish(f"Made {made} items.", made=made)
@@ -44,5 +46,5 @@ class Command(BaseCommand):
     def batch(self, version: str, *, after: int) -> list[tuple]:
         """The next listings: id, stamp and the mark of who made the item."""
         mark = Func(version, 1, 8, function="SUBSTR", output_field=BinaryField())
-        listed = Listing.objects.filter(pk__gt=after, phase__lt=Phase.OVER).order_by("pk")
+        listed = ListedVacancy.objects.filter(pk__gt=after, phase__lt=PublicationState.OVER).order_by("pk")
         return list(listed.annotate(mark=mark).values_list("pk", "stamp", "mark")[:BATCH])

@@ -1,0 +1,85 @@
+"""The start page of the workplace: what wants attention, each with a way to it."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from jobsite.admin.base import moment
+from vacancies.admin.base import last_day_of
+from vacancies.admin.list_filters import ENDING, REASONS, attention
+from vacancies.admin.versions import readable_by
+from vacancies.models import State, Vacancy
+
+COUNTED = 1000  # a larger number says no more
+SHOWN = 5
+
+
+def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add what the start page shows to a user who may see vacancies: those of the own brands."""
+    if not request.user.has_perm("vacancies.view_vacancy"):
+        return context
+    now = timezone.now()
+    own = Vacancy.objects.workable_by(request.user)
+    scheduled = own.in_state(State.SCHEDULED, at=now).order_by("publish_from", "pk")
+    ending = attention(own, ENDING).order_by("publish_until", "pk")
+    states = {State.PUBLISHED: own.in_state(State.PUBLISHED, at=now), State.SCHEDULED: scheduled} | {
+        state: own.in_state(state, at=now) for state in (State.DRAFT, State.EXPIRED)
+    }
+    return context | {
+        "title": _("Start"),
+        "states": [
+            {"state": state, "count": counted(rows), "url": address(state=state)}
+            for state, rows in states.items()
+        ],
+        "attention": [
+            {"label": label, "count": count, "url": address(attention=code)}
+            for code, label in REASONS
+            if (count := counted(attention(own, code)))
+        ],
+        "coming": [
+            {
+                "title": _("Next to appear"),
+                "none": _("Nothing is planned."),
+                "rows": [(row, moment(row.publish_from)) for row in titles(scheduled, "publish_from")],
+            },
+            {
+                "title": _("Next to end"),
+                "none": _("Nothing ends within a week."),
+                "rows": [(row, last_day_of(row)) for row in titles(ending, "publish_until")],
+            },
+        ],
+        "latest": latest(request),
+        "may_add": request.user.has_perm("vacancies.add_vacancy"),
+    }
+
+
+def counted(rows: Any) -> str:
+    """How many there are, or that there are very many; "" for none."""
+    count = rows.order_by()[: COUNTED + 1].count()
+    return f"{COUNTED}+" if count > COUNTED else str(count or "")
+
+
+def titles(rows: Any, moment: str) -> Any:
+    return rows.only("title", moment)[:SHOWN]
+
+
+def latest(request: HttpRequest) -> list[dict[str, Any]]:
+    """The last changes to vacancies that are there, by whomever."""
+    versions = readable_by(request.user).exclude(author=None).select_related("author")
+    rows = list(versions.defer("content").order_by("-pk")[: SHOWN * 4])
+    own = Vacancy.objects.workable_by(request.user)
+    there = own.only("title").in_bulk({row.vacancy_id for row in rows})
+    seen: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        if vacancy := there.get(row.vacancy_id):
+            said = {"vacancy": vacancy, "version": row, "moment": moment(row.created_at)}
+            seen.setdefault(row.vacancy_id, said)
+    return list(seen.values())[:SHOWN]
+
+
+def address(**filters: str) -> str:
+    return f"{reverse('admin:vacancies_vacancy_changelist')}?{urlencode(filters)}"
