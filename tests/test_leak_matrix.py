@@ -22,8 +22,8 @@ from django.utils import timezone
 from jobsite.ops.commands import rehearsal
 from tests import workplace
 from tests.applications.makers import make_token
-from tests.hostile import site as sites
-from tests.hostile.site import ABSENT, HIDDEN, HIDDEN_WORD
+from tests.hostile import content as hostile_content
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
 from vacancies.models import Attachment, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_every_route_has_a_row():
 
 class World:
     def __init__(self) -> None:
-        self.site = sites.make()
+        self.site = hostile_content.create()
         recruiter = User.objects.create_user("of-the-hidden-brands", is_staff=True)
         recruiter.groups.add(Group.objects.get(name="Recruiter"))
         for vacancy in Vacancy.objects.filter(pk__in=HIDDEN.values()):

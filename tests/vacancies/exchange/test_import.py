@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jobsite.ops import commands
 from tests.factories import make_recruiter, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Service
 from vacancies.management import import_command

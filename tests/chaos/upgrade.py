@@ -1,10 +1,10 @@
-"""An upgrade under traffic: from a commit of long ago, with its code and its schema, to what is here.
+"""An upgrade under traffic: from the code and schema of an old commit to the current ones.
 
-    python -m tests.faults.upgrade [--commit COMMIT] [--vacancies 2000]
+    python -m tests.chaos.upgrade [--commit COMMIT] [--vacancies 2000]
 
-Old code serves from two nodes behind nginx; readers and a recruiter go on while `manage.py migrate` brings
-the schema up to date, and while the nodes then change to the new code, one by one, by a link and HUP.
-Prints what each step cost. Exit code 1: a public read failed, contradicted itself, or a save was lost.
+Two nodes behind nginx run the old code. Readers and a recruiter continue while `manage.py migrate` upgrades
+the schema, and while the nodes then change to the new code, one by one, by a symbolic link and HUP. Prints a
+table of the steps. Exit code 1: a public read failed or was inconsistent, or a save was lost.
 """
 
 import argparse
@@ -21,11 +21,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests import lab, servers
-from tests.faults.kills import call, is_consistent
+from tests import servers
+from tests.chaos.config import ENV, PASSWORD, RECRUITER
+from tests.chaos.durability import call, is_consistent
+from tests.chaos.recruiter import Recruiter
+from tests.chaos.run import table
 from tests.servers import ROOT
 
-# The first release whose admin recruiters worked in: two migrations of vacancies, none of anything else.
+# The first release with an admin for recruiters: two migrations of vacancies, none of the other apps.
 OLDEST = "20d492ea"
 PATHS = [
     "/v1/vacancies",
@@ -34,11 +37,11 @@ PATHS = [
     "/v0.1/vacancies",
     "/v1/filters",
 ]
-REST = 4.0  # seconds between two steps
+PAUSE = 4.0  # seconds after a step
 
 
 class Reader(threading.Thread):
-    """Reads, and files what came under the step that it began in."""
+    """Reads, and records each response under the step in which its request began."""
 
     def __init__(self, port: int, step: list[str], ended: threading.Event) -> None:
         super().__init__(daemon=True)
@@ -54,12 +57,12 @@ class Reader(threading.Thread):
             try:
                 status, _, body = servers.get(self.port, path)
                 is_right = status == 200 and is_right_body(json.loads(body))
-                said = f"{path}: {status} {body[:150]!r}"
-            except Exception as error:  # what cannot be read is as wrong
-                is_right, said = False, f"{path}: {error!r}"
+                detail = f"{path}: {status} {body[:150]!r}"
+            except Exception as error:  # an unreadable response is wrong too
+                is_right, detail = False, f"{path}: {error!r}"
             self.took.setdefault(step, []).append(time.monotonic() - start)
             if not is_right:
-                self.failed.setdefault(step, []).append(said)
+                self.failed.setdefault(step, []).append(detail)
 
 
 def is_right_body(body: Any) -> bool:
@@ -74,11 +77,11 @@ def manage(tree: Path, env: dict[str, str], *words: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        "python -m tests.faults.upgrade", description=(__doc__ or "").split("\n")[0]
+        "python -m tests.chaos.upgrade", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--commit", default=OLDEST)
     parser.add_argument("--vacancies", type=int, default=2000, metavar="N")
-    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="to leave the logs of the servers in")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of the servers here")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with contextlib.ExitStack() as stack:
@@ -92,39 +95,36 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     archive = subprocess.Popen(["git", "-C", ROOT, "archive", options.commit], stdout=subprocess.PIPE)
     subprocess.run(["tar", "x", "-C", old], stdin=archive.stdout, check=True)
     if archive.wait():
-        sys.exit(f"There is no {options.commit} in the history that is here.")
+        sys.exit(f"This clone has no commit {options.commit}.")
 
-    def up(server: Any) -> Any:
-        stack.callback(server.stop)
-        server.start()
-        return server
-
-    database = up(servers.Postgres(folder / "database"))
-    env = lab.ENV | {"DATABASE_URL": database.url, "STATIC_ROOT": str(folder / "static")}
+    database = stack.enter_context(servers.Postgres(folder / "database"))
+    env = ENV | {"DATABASE_URL": database.url, "STATIC_ROOT": str(folder / "static")}
     manage(old, env, "migrate", "-v0")
     manage(old, env, "collectstatic", "--no-input", "-v0")
     manage(old, env, "generate_vacancies", str(options.vacancies))
-    manage(old, env | {"DJANGO_SUPERUSER_PASSWORD": lab.PASSWORD}, "createsuperuser", "--no-input",
-           "--username", lab.NAME, "--email", lab.NAME)  # fmt: skip
+    manage(old, env | {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}, "createsuperuser", "--no-input",
+           "--username", RECRUITER, "--email", RECRUITER)  # fmt: skip
     manage(ROOT, env, "collectstatic", "--no-input", "-v0")
     current.symlink_to(old)
     nodes = [servers.Gunicorn(folder / f"node_{n}", env, "--chdir", str(current)) for n in (1, 2)]
-    nginx = [up(node) for node in nodes] and up(servers.Nginx(folder / "nginx", nodes))
+    for node in nodes:
+        stack.enter_context(node)
+    nginx = stack.enter_context(servers.LoadBalancer(folder / "nginx", nodes))
 
     step, ended = ["old code, old schema"], threading.Event()
     readers = [Reader(nginx.port, step, ended) for _ in range(3)]
     pks = database.sql(
         "SELECT string_agg(id::text, ' ') FROM (SELECT id FROM vacancies_vacancy LIMIT 5) AS five"
     )
-    recruiter = lab.Recruiter(nginx.port, list(map(int, pks.split())), ended)
+    recruiter = Recruiter(nginx.port, list(map(int, pks.split())), ended)
     saves: dict[str, tuple[int, int]] = {}
     rows: list[list[Any]] = []
 
-    def do(title: str, act: Callable[[], Any], rest: float = REST) -> None:
+    def do(title: str, act: Callable[[], Any], pause: float = PAUSE) -> None:
         step[0], before, start = title, (recruiter.saved, len(recruiter.failed)), time.monotonic()
         act()
         seconds = time.monotonic() - start
-        time.sleep(rest)
+        time.sleep(pause)
         saves[title] = recruiter.saved - before[0], len(recruiter.failed) - before[1]
         rows.append([title, f"{seconds:.1f}"])
 
@@ -153,15 +153,12 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
         row += [len(took), len(failed), f"{1000 * max(took, default=0):.0f}", saved, not_saved]
         found += failed
     state = json.loads(call(env, "read"))
-    found += [] if state["is_listed"] else ["what is listed is not what is public"]
+    found += [] if state["is_listed"] else ["the list is not what the oracle says"]
     titles = database.sql("SELECT json_object_agg(id, title) FROM vacancies_vacancy")
-    found += [
-        f"{pk}: saved {said[0]!r}, found {titles[str(pk)]!r}"
-        for pk, said in recruiter.said.items() if said and titles[str(pk)] not in said
-    ]  # fmt: skip
+    found += recruiter.lost({int(pk): title for pk, title in titles.items()})
     print(*found[:10], *(text for _, text in recruiter.failed[:4]), sep="\n", file=sys.stderr)
-    head = ("step", "took, s", "reads", "failed", "longest answer, ms", "saves", "saves that failed")
-    print(f"From {options.commit}, {options.vacancies} vacancies\n\n{lab.table(head, rows)}")
+    head = ("step", "took, s", "reads", "failed", "slowest, ms", "saves", "failed saves")
+    print(f"From {options.commit}, {options.vacancies} vacancies\n\n{table(head, rows)}")
     return int(bool(found))
 
 

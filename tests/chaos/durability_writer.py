@@ -1,10 +1,10 @@
-"""Processes that write until they are killed, and say on stdout what was committed; others take their places.
+"""Processes that write until they are killed, and print what was committed. Killed ones are replaced.
 
-    python -m tests.faults.writer set-up          gives an empty database vacancies and a colleague
-    python -m tests.faults.writer write WRITERS   each writes to ten vacancies of its own
-    python -m tests.faults.writer read            prints what is there, as JSON
+    python -m tests.chaos.durability_writer set-up          create vacancies and a recruiter
+    python -m tests.chaos.durability_writer write WRITERS   each writes to ten vacancies of its own
+    python -m tests.chaos.durability_writer read            print the content as JSON
 
-The lines of `write` are "pid WRITER PID" for whom to kill, "saved PK NUMBER" and "error TEXT".
+The lines of `write` are "pid WRITER PID", "saved PK NUMBER" and "error TEXT".
 """
 
 import json
@@ -23,7 +23,8 @@ from django.db import DatabaseError, connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from tests.lab import NAME, PASSWORD  # noqa: E402
+from tests.chaos import oracle  # noqa: E402
+from tests.chaos.config import PASSWORD, RECRUITER  # noqa: E402
 from vacancies import operations  # noqa: E402
 from vacancies.models import Vacancy, VacancyOption  # noqa: E402
 
@@ -35,12 +36,12 @@ def set_up() -> None:
     if not os.path.exists(settings.STATIC_ROOT):
         call_command("collectstatic", interactive=False, verbosity=0)
     call_command("generate_vacancies", "60", stdout=sys.stderr)
-    User.objects.create_superuser(NAME, password=PASSWORD)
+    User.objects.create_superuser(RECRUITER, password=PASSWORD)
     print(json.dumps(list(Vacancy.objects.order_by("pk").values_list("pk", flat=True))))
 
 
 def write(writer: int) -> None:
-    """Rename, withdraw and publish, each with what hangs on it, in one transaction."""
+    """Rename, and publish or withdraw, with the related rows, in one transaction."""
     number = 0
     while True:
         number += 1
@@ -61,8 +62,8 @@ def write(writer: int) -> None:
             time.sleep(0.1)
 
 
-def stay(writers: int) -> None:
-    """Fork writers, and another one for whoever is killed: what takes time has been imported once."""
+def supervise(writers: int) -> None:
+    """Fork writers, and replace those that are killed: a fork need not import Django again."""
     free, busy = list(range(writers)), dict[int, int]()
     while True:
         for writer in free:
@@ -74,32 +75,33 @@ def stay(writers: int) -> None:
 
 
 def read() -> None:
-    """What is there; what is listed has to be what is public."""
+    """Print the content, and whether the public list holds what it must."""
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA integrity_check")
             integrity = cursor.fetchone()[0]
     else:
-        integrity = "ok"  # or it would not have started
-    titles = {vacancy.pk: vacancy.title for vacancy in Vacancy.objects.all()}
-    half = [
+        integrity = "ok"  # otherwise PostgreSQL would not have started
+    now, vacancies = timezone.now(), Vacancy.objects.all()
+    titles = {vacancy.pk: vacancy.title for vacancy in vacancies}
+    partial = [
         vacancy.pk
         for vacancy in Vacancy.objects.filter(title__contains=MARK).prefetch_related("choices")
         if any(link.position != int(vacancy.title.partition(MARK)[2]) for link in vacancy.choices.all())
     ]
-    public = Vacancy.objects.published(at=timezone.now()).external().order_by("pk")
-    meant = list(public.values_list("pk", "title"))
+    path = "/v1/vacancies"
+    expected = sorted((each.pk, each.title) for each in vacancies if oracle.is_listed(path, each, now))
     shown, page = [], 1
     while page:
-        answer = Client(headers={"host": "jobs.test"}).get(
-            f"/v1/vacancies?fields=id,title&page[size]=100&page[number]={page}"
-        )
-        said = json.loads(answer.content)
-        shown += [(item["id"], item["title"]) for item in said["data"]]
-        page = page + 1 if said["links"]["next"] else 0
+        query = {"fields": "id,title", "page[size]": 100, "page[number]": page}
+        body = json.loads(Client(headers={"host": "jobs.test"}).get(path, query).content)
+        shown += [(item["id"], item["title"]) for item in body["data"]]
+        page = page + 1 if body["links"]["next"] else 0
     numbers = {pk: int(title.partition(MARK)[2] or 0) for pk, title in titles.items()}
-    found = {"numbers": numbers, "half": half, "integrity": integrity, "is_listed": sorted(shown) == meant}
-    print(json.dumps(found))
+    is_listed = sorted(shown) == expected
+    print(
+        json.dumps({"numbers": numbers, "partial": partial, "integrity": integrity, "is_listed": is_listed})
+    )
 
 
 if __name__ == "__main__":
@@ -107,6 +109,6 @@ if __name__ == "__main__":
         case ["set-up"]:
             set_up()
         case ["write", writers]:
-            stay(int(writers))
+            supervise(int(writers))
         case ["read"]:
             read()

@@ -1,5 +1,8 @@
-"""Writers that are killed, or whose database is, and several of them on SQLite: what was acknowledged is
-there afterwards, nothing is there by half, and nobody is told that the database is locked."""
+"""Durability tests: writers are killed, or their database is.
+
+Afterwards every acknowledged write is there, no transaction is there in part, and SQLite never reported
+"database is locked".
+"""
 
 import json
 import os
@@ -14,10 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests import lab, servers
+from tests import servers
+from tests.chaos.cluster import Cluster
+from tests.chaos.config import ENV
+from tests.chaos.recruiter import Recruiter
 from tests.servers import ROOT
 
-COMMAND = (sys.executable, "-m", "tests.faults.writer")
+COMMAND = (sys.executable, "-m", "tests.chaos.durability_writer")
 
 
 def call(env: dict[str, str], word: str) -> str:
@@ -28,8 +34,8 @@ def call(env: dict[str, str], word: str) -> str:
     return done.stdout
 
 
-class Writing(threading.Thread):
-    """Writers in processes of their own, and what they say."""
+class Writers(threading.Thread):
+    """Writers in processes of their own, and what they acknowledged."""
 
     def __init__(self, env: dict[str, str], writers: int) -> None:
         super().__init__(daemon=True)
@@ -58,12 +64,12 @@ class Writing(threading.Thread):
                 self.errors.append(rest)
 
     def wait_for(self, count: int) -> None:
-        """Let them save so many more."""
+        """Wait for `count` more saves."""
         before = self.saved
         servers.until(lambda: self.saved >= before + count, within=120)
 
     def kill(self) -> None:
-        """Kill one of them in the middle of something."""
+        """Kill one of them at a random time and wait for its replacement."""
         number = random.choice(list(self.pids))
         pid = self.pids[number]
         time.sleep(random.random() / 20)
@@ -78,23 +84,23 @@ class Writing(threading.Thread):
         assert self.process.stdout
         self.process.stdout.close()
 
-    def verdict(self, env: dict[str, str]) -> list[str]:
-        """What is not as was acknowledged."""
+    def violations(self, env: dict[str, str]) -> list[str]:
+        """Compare the content with what was acknowledged."""
         found = json.loads(call(env, "read"))
         wrong = [] if found["integrity"] == "ok" else [found["integrity"]]
-        wrong += [f"{pk} is there by half" for pk in found["half"]]
-        wrong += [] if found["is_listed"] else ["what is listed is not what is public"]
+        wrong += [f"{pk} was committed in part" for pk in found["partial"]]
+        wrong += [] if found["is_listed"] else ["the list is not what the oracle says"]
         numbers = {int(pk): number for pk, number in found["numbers"].items()}
         return wrong + [
             f"{pk}: saved {number}, found {numbers[pk]}"
             for pk, number in self.acknowledged.items()
-            if not number <= numbers[pk] <= number + 1  # nobody was told of the last one
+            if not number <= numbers[pk] <= number + 1  # the last one may lack its acknowledgement
         ]
 
 
 @contextmanager
-def writing(env: dict[str, str], writers: int) -> Iterator[Writing]:
-    made = Writing(env, writers)
+def writing(env: dict[str, str], writers: int) -> Iterator[Writers]:
+    made = Writers(env, writers)
     try:
         made.wait_for(5 * writers)
         yield made
@@ -103,12 +109,11 @@ def writing(env: dict[str, str], writers: int) -> Iterator[Writing]:
 
 
 def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[str]]:
-    """Four writers, of whom one after the other is killed, beside a site with readers and a recruiter."""
-    env = lab.ENV | {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "WEB_CONCURRENCY": "1",
+    """Kill one of four writers after another, beside a site with readers and a recruiter."""
+    env = ENV | {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "WEB_CONCURRENCY": "1",
                      "STATIC_ROOT": str(folder / "static")}  # fmt: skip
     pks = json.loads(call(env, "set-up"))
     node = servers.Gunicorn(folder / "sqlite_node", env)
-    node.start()
     ended, took, failed = threading.Event(), list[float](), list[str]()
 
     def read() -> None:
@@ -120,27 +125,27 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
             if status != 200:
                 failed.append(f"{path}: {status} {body[:200]!r}")
             elif not is_consistent(json.loads(body)):
-                failed.append(f"{path} contradicts itself")
+                failed.append(f"{path} is inconsistent")
 
-    try:
-        recruiter = lab.Recruiter(node.port, pks[45:50], ended)  # the first 40 are the writers'
-        with writing(env, 4) as made:
-            threads = [threading.Thread(target=read) for _ in range(2)] + [recruiter]
-            for thread in threads:
-                thread.start()
-            end = time.monotonic() + seconds
-            for _ in range(kills):
-                made.kill()
-            time.sleep(max(0, end - time.monotonic()))
+    with node:
+        recruiter = Recruiter(node.port, pks[45:50], ended)  # the first 40 are the writers'
+        try:
+            with writing(env, 4) as made:
+                threads = [threading.Thread(target=read) for _ in range(2)] + [recruiter]
+                for thread in threads:
+                    thread.start()
+                end = time.monotonic() + seconds
+                for _ in range(kills):
+                    made.kill()
+                time.sleep(max(0, end - time.monotonic()))
+                ended.set()
+                for thread in threads:
+                    thread.join()
+        finally:
             ended.set()
-            for thread in threads:
-                thread.join()
-    finally:
-        ended.set()
-        node.stop()
-    wrong = made.verdict(env)
-    locked = made.errors + [text for _, text in recruiter.failed + recruiter.refused]
-    saves = f"{made.saved + recruiter.saved} ({len(locked)} not)"
+    wrong = made.violations(env)
+    locked = made.errors + [text for _, text in recruiter.failed + recruiter.unavailable]
+    saves = f"{made.saved + recruiter.saved} ({len(locked)} failed)"
     cells = [
         f"SQLite: 4 writers, killed -9 {kills} times, 2 readers, a recruiter", len(took), len(failed), 0,
         len(wrong), f"{1000 * max([0.0, *took]):.0f}", "-", saves, "-",
@@ -149,30 +154,31 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
     return cells, wrong + failed + locked
 
 
-def postgresql(site: lab.Site, kills: int) -> tuple[list[Any], list[str]]:
-    """The database is killed under two writers."""
-    with writing(site.alone, 2) as made:
+def postgresql(cluster: Cluster, kills: int) -> tuple[list[Any], list[str]]:
+    """Kill the database under two writers."""
+    with writing(cluster.single_env, 2) as made:
         for _ in range(kills):
             made.wait_for(20)
-            site.primary.crash()
-            site.primary.start()
-    wrong = made.verdict(site.alone)
-    title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} not)"
+            cluster.primary.crash()
+            cluster.primary.start()
+    wrong = made.violations(cluster.single_env)
+    title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} failed)"
     return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
 
 
 def is_consistent(body: Any) -> bool:
+    """Whether the parts of a list fit together; its content is not checked."""
     meta, items = body.get("meta"), body["data"]
     if any("slug" in item and not item["slug"].endswith(f"({item['id']})") for item in items):
         return False
     return not meta or not items or meta["to"] - meta["from"] + 1 == len(items) <= meta["total"]
 
 
-def kills(
-    site: lab.Site, folder: Path, is_quick: bool
+def durability_tests(
+    cluster: Cluster, folder: Path, is_quick: bool
 ) -> dict[str, Callable[[], tuple[list[Any], list[str]]]]:
-    """By key: gives the cells of a row, and what was wrong."""
+    """Functions by key that return the cells of a row and the violations."""
     return {
         "sqlite": lambda: sqlite(folder, *((1, 2) if is_quick else (10, 20))),
-        "postgresql": lambda: postgresql(site, 1 if is_quick else 6),
+        "postgresql": lambda: postgresql(cluster, 1 if is_quick else 6),
     }

@@ -1,10 +1,12 @@
-"""The site that hostile requests are sent to: what shows, what does not, and its people's credentials."""
+"""The content of the site that gets the hostile requests: vacancies, hidden and shown, and credentials."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-HIDDEN_WORD = "zyxhidden"  # in every text of what nobody outside may see
+from tests.chaos import oracle
+
+HIDDEN_WORD = "zyxhidden"  # in every text of a hidden vacancy
 HIDDEN = {
     "draft": 4_815_162_341,
     "scheduled": 4_815_162_342,
@@ -13,11 +15,11 @@ HIDDEN = {
     "internal": 4_815_162_345,
     "deleted": 4_815_162_346,
 }
-ABSENT = 4_815_162_399  # as long as those
+ABSENT = 4_815_162_399  # never existed; as long as the ids of the hidden ones
 BASE = "https://jobs.example.org"
-ENVIRON = {
+ENV = {
     "DJANGO_SETTINGS_MODULE": "tests.hostile.settings",
-    "SECRET_KEY": "hostile-requests-are-answered-by-a-server-of-their-own-0123456789",
+    "SECRET_KEY": "only-for-hostile-requests-0123456789-abcdefghijklmnopqrstuvwxyz",
     "ALLOWED_HOSTS": "localhost",
     "PUBLIC_BASE_URL": BASE,
     "INTERNAL_ACCESS": "authenticated",
@@ -27,8 +29,8 @@ ENVIRON = {
 
 
 @dataclass
-class Site:
-    """What requests need to know of it."""
+class Content:
+    """What requests need to know of the content. `tokens` and `sessions` are by user."""
 
     tokens: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
@@ -45,8 +47,8 @@ class Site:
         return [text.encode() for text in (*self.tokens.values(), *self.sessions.values())]
 
 
-def make() -> Site:
-    """Make the site in an empty database."""
+def create() -> Content:
+    """Create the content in an empty database."""
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 
@@ -56,7 +58,7 @@ def make() -> Site:
     from vacancies.models import Vacancy
 
     now = timezone.now()
-    site, world = Site(), workplace.build()
+    content, world = Content(), workplace.build()
     make_site(now)
     for kind in HIDDEN:
         hide(kind, now)
@@ -64,24 +66,24 @@ def make() -> Site:
         user = make_user(f"applicant-{name}", first_name=HIDDEN_WORD)
         application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["withdrawn"]))
         make_step(application, f"{HIDDEN_WORD} step of {name}")
-        site.tokens[name], site.users[name] = make_token(user), user.pk
-        site.sessions[name] = workplace.session_of(user)
-    site.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
+        content.tokens[name], content.users[name] = make_token(user), user.pk
+        content.sessions[name] = workplace.session_of(user)
+    content.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
     for name in ("expired", "closed"):
-        site.sessions[name] = workplace.session_of(leaver := make_user(f"applicant-{name}"))
-    Session.objects.filter(pk=site.sessions["expired"]).update(expire_date=now - timedelta(days=1))
+        content.sessions[name] = workplace.session_of(leaver := make_user(f"applicant-{name}"))
+    Session.objects.filter(pk=content.sessions["expired"]).update(expire_date=now - timedelta(days=1))
     leaver.is_active = False
     leaver.save()
-    site.sessions |= {"recruiter": world.sessions["Recruiter"], "root": world.sessions["root"]}
-    site.own_draft, site.own_form = world.own.draft.pk, world.own.form.pk
-    site.own_application, site.filter = world.own.application.pk, world.spare["vacancies.filter"].pk
-    # nobody's request may publish what others are compared to
-    site.shown = list(Vacancy.objects.published(at=now).external().values_list("pk", flat=True))
-    return site
+    content.sessions |= {"recruiter": world.sessions["Recruiter"], "root": world.sessions["root"]}
+    content.own_draft, content.own_form = world.own.draft.pk, world.own.form.pk
+    content.own_application, content.filter = world.own.application.pk, world.spare["vacancies.filter"].pk
+    vacancies = Vacancy.objects.all()
+    content.shown = oracle.newest_first(v for v in vacancies if oracle.is_listed("/v1/vacancies", v, now))
+    return content
 
 
 def hide(kind: str, now: Any) -> None:
-    """Make the vacancy that must not show, with a form, a brand, an option that nothing else has."""
+    """Create a hidden vacancy whose form, brand, recruiter and options no other vacancy has."""
     from forms_structure import operations
     from tests.factories import make_brand, make_recruiter, make_vacancy
     from vacancies.models import Attachment

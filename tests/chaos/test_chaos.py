@@ -1,4 +1,4 @@
-"""The commands of this folder, as `make test` and `make faults` run them."""
+"""The commands of this folder: a short run for `make test`, whole runs for `make faults`."""
 
 import subprocess
 import sys
@@ -24,15 +24,15 @@ def run(*words: str, within: float) -> None:
     assert done.returncode == 0, f"{done.stderr[-6000:]}\n{done.stdout}"
 
 
-def test_a_few_faults_for_a_short_time():
-    run("tests.faults", "--quick", within=280)
+def test_quick_scenarios_meet_their_goals():
+    run("tests.chaos", "--quick", within=280)
 
 
 @pytest.mark.faults
-def test_every_fault():
-    run("tests.faults", within=900)
+def test_all_scenarios_meet_their_goals():
+    run("tests.chaos", within=900)
 
 
 @pytest.mark.faults
-def test_an_upgrade_under_traffic():
-    run("tests.faults.upgrade", within=600)
+def test_upgrade_under_traffic_loses_nothing():
+    run("tests.chaos.upgrade", within=600)
