@@ -35,7 +35,7 @@ MAX_LAG = 2  # seconds, REPLICA_MAX_LAG
 TOO_OLD = MAX_LAG + 4  # seconds
 CLIENTS = 4
 RATE = 10  # writes a second
-POOL, OUT = 40, 25  # copies that the writer publishes and withdraws; of them published at most
+POOL, OUT = 40, 25  # copies that the writer publishes and unpublishes; of them published at most
 RENAMED = 40  # vacancies that it renames
 NAME, PASSWORD = "recruiter@jobs.test", "only-of-this-lab-9"
 APPLICANT = "applicant@jobs.test"
@@ -380,7 +380,7 @@ def pool() -> list[int]:
     from vacancies.models import Vacancy
 
     external = Vacancy.objects.external().exclude(description="")
-    offline = external.filter(status__in=["draft", "withdrawn"], publish_until=None, head_recruiter__gt=0)
+    offline = external.filter(status__in=["draft", "unpublished"], publish_until=None, head_recruiter__gt=0)
     pks = list(offline.filter(brand__gt=0).order_by("pk").values_list("pk", flat=True)[:POOL])
     now = timezone.now()
     for vacancy in external.published(at=now).newest_first()[: POOL - len(pks)]:
@@ -390,7 +390,7 @@ def pool() -> list[int]:
 
 
 class Writer(threading.Thread):
-    """Publishes, withdraws and renames, and waits after each until the public sees it.
+    """Publishes, unpublishes and renames, and waits after each until the public sees it.
 
     `shown`: seconds from the commit until the first answer with it.
     """
@@ -443,7 +443,7 @@ class Writer(threading.Thread):
                 after = {*out, pk} if is_there else {*out} - {pk}
                 order = sorted(after, key=lambda each: (moments[each], each), reverse=True)
                 version = self.begin(tuple(order), titles)
-                decide = operations.publish if is_there else operations.withdraw
+                decide = operations.publish if is_there else operations.unpublish
                 decide(vacancies=mine.filter(pk=pk), at=now)
                 path, sign = f"/v1/vacancies?page[size]={2 * OUT}&fields=id", f'{{"id":{pk}}}'
         except DatabaseError:

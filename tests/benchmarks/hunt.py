@@ -230,7 +230,7 @@ class Writer:
         return draw(
             [
                 title, title, title,
-                ({"status": draw(["withdrawn", "draft", "archived"])}, {IS_OUT: 0}),
+                ({"status": draw(["unpublished", "draft", "archived"])}, {IS_OUT: 0}),
                 dates(now + draw([0.3, 1, 2]), inf),
                 dates(now - 5, now + draw([0.01, 1, 2])),
                 dates(begins, inf) if ends < inf else dates(now - draw([0, 90_000]), inf),
@@ -276,7 +276,7 @@ class Writer:
                 rows.update(is_hot=False)
                 becomes.update({place: {HOT: 0} for place in places})
             elif kind == "out":
-                rows.filter(publish_from__isnull=False).update(status="withdrawn")
+                rows.filter(publish_from__isnull=False).update(status="unpublished")
                 becomes.update({place: {IS_OUT: 0} for place in places})
             elif kind == "back":
                 rows.update(status="published", publish_from=moment(now), publish_until=None)

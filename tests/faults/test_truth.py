@@ -36,14 +36,14 @@ def clock(request: Any, time_machine: Any) -> Any:
 @pytest.fixture
 def truth(clock: Any) -> lab.Truth:
     """Six vacancies, of which an applicant applied to the oldest three; one of these is offline, as the
-    writers of tests/faults/kills.py may leave it, and so one of those that are published and withdrawn."""
+    writers of tests/faults/kills.py may leave it, and so one of those that are published and unpublished."""
     applicant = User.objects.create_user(lab.APPLICANT)
     for number in range(6):
         moment = timezone.now() - timedelta(days=6 - number)
         vacancy = make_vacancy(title=f"Nurse {number}", publish_from=moment, updated_at=moment)
         if number < 3:
             receive(user=applicant, vacancy=vacancy, at=moment)
-    operations.withdraw(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
+    operations.unpublish(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
     return lab.Truth()
 
 

@@ -907,14 +907,14 @@ def workplace(site: Site) -> Iterator[Line]:
             f"/admin/{name}/add/?brand=%00&head_recruiter=%FF&stage=-1&groups=x&extends=abc&status=%00&is_hot=maybe&_changelist_filters=%FF",
             root,
         )
-    for action in ("delete_selected", "publish", "schedule", "withdraw", "extend", "archive", "duplicate"):
+    for action in ("delete_selected", "publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
         for chosen in ("abc", "%00", "9" * 30, "1&_selected_action=abc", "-1", "", "1_0", "１"):
             yield post("/admin/vacancies/vacancy/", f"action={action}&_selected_action={chosen}")
     for pk in ROWS:
         for page in (
             "publish",
             "schedule",
-            "withdraw",
+            "unpublish",
             "extend",
             "archive",
             "duplicate",
@@ -925,7 +925,7 @@ def workplace(site: Site) -> Iterator[Line]:
             yield get(f"/admin/vacancies/vacancy/{pk}/{page}/")
         for page in ("sections", "export", "change"):
             yield get(f"/admin/forms_structure/form/{pk}/{page}/")
-    for page in ("publish", "schedule", "withdraw", "extend", "archive", "duplicate"):
+    for page in ("publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
         for query in (
             "ids=abc",
             "ids=%00",

@@ -1,4 +1,4 @@
-"""Nothing hidden shows: every endpoint x (draft, scheduled, expired, withdrawn, internal) x access mode.
+"""Nothing hidden shows: every endpoint x (draft, scheduled, expired, unpublished, internal) x access mode.
 
 Each hidden vacancy carries a title, an option, a brand and a form that nothing else has. An answer given
 to an outsider with the hidden vacancy in the database must be, to the byte and the header, the answer
@@ -16,7 +16,7 @@ from tests.factories import make_brand, make_filter, make_insider, make_recruite
 pytestmark = pytest.mark.django_db
 
 MODES = ("public", "authenticated", "network")
-UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn")
+UNPUBLISHED = ("draft", "scheduled", "expired", "unpublished")
 HIDDEN = [(kind, mode) for kind in UNPUBLISHED for mode in MODES] + [
     ("internal", "authenticated"),
     ("internal", "network"),
@@ -62,7 +62,7 @@ def hide(kind, at):
     """Make the vacancy that must not show."""
     values = {
         "draft": {"status": "draft"},
-        "withdrawn": {"status": "withdrawn"},
+        "unpublished": {"status": "unpublished"},
         "scheduled": {"publish_from": at + timedelta(days=30)},
         "expired": {"publish_from": at - timedelta(days=30), "publish_until": at},
         "internal": {"audience": "internal"},
