@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.middleware.cookies.CookieMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "jobsite.languages.WorkplaceLanguage",
+    "jobsite.languages.AdminLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

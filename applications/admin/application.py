@@ -19,7 +19,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from applications.admin.brand_access import WalledAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
-from jobsite.admin.base import RowsInline, as_id, moment, person
+from jobsite.admin.base import RowsInline, as_id, person
+from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
 
 
@@ -201,7 +202,7 @@ class ApplicationAdmin(WalledAdmin):
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
-        return moment(application.created_at)
+        return format_datetime(application.created_at)
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Any) -> str:
@@ -209,7 +210,7 @@ class ApplicationAdmin(WalledAdmin):
 
     @display(description=_("Next step"), ordering="next_at")
     def next_step(self, application: Any) -> str:
-        return moment(application.next_at) if application.next_at else "-"
+        return format_datetime(application.next_at) if application.next_at else "-"
 
     @display(description=_("Status"))
     def shown_status(self, application: Application) -> str:
@@ -227,7 +228,7 @@ class ApplicationAdmin(WalledAdmin):
             after = seen.shown_status(at=moment_told)
             if after != before:
                 text = gettext("From %(moment)s on: %(status)s.")
-                coming.append((text % {"moment": moment(moment_told), "status": after},))
+                coming.append((text % {"moment": format_datetime(moment_told), "status": after},))
             before = after
         later = format_html_join("", "<p>{}</p>", coming)
         return format_html('<ul class="shown">{}</ul>{}', words, later)
@@ -236,7 +237,8 @@ class ApplicationAdmin(WalledAdmin):
     def shown_steps(self, application: Application) -> str:
         rows = application.history.visible().in_order()
         lines = (
-            (moment(step.planned_at), step.name, step.result or gettext("no result yet")) for step in rows
+            (format_datetime(step.planned_at), step.name, step.result or gettext("no result yet"))
+            for step in rows
         )
         return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
 
@@ -248,7 +250,7 @@ class ApplicationAdmin(WalledAdmin):
         lines = (
             (by_somebody if change.author else by_nobody)
             % {
-                "moment": moment(change.at),
+                "moment": format_datetime(change.at),
                 "stage": change.stage,
                 "person": person(change.author) if change.author else "",
             }

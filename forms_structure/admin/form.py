@@ -35,7 +35,8 @@ from forms_structure.outline import difference, outline
 from forms_structure.presets import presets
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from jobsite.admin.base import WorkplaceAdmin, as_id, moment, person
+from jobsite.admin.base import WorkplaceAdmin, as_id, person
+from jobsite.formats import format_datetime
 
 SNAPSHOTS_SHOWN = 20
 
@@ -252,7 +253,7 @@ class FormAdmin(WorkplaceAdmin):
         author = snapshot.author if snapshot else None
         return {
             "who": person(author) if author else _("Somebody else"),
-            "when": moment(form.updated_at),
+            "when": format_datetime(form.updated_at),
             "revision": form.revision,
         }
 

@@ -1,7 +1,6 @@
 """What every page of the workplace shares."""
 
 import re
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -11,10 +10,7 @@ from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.translation import pgettext
 from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.datetime_fields import MomentsAdmin
@@ -117,13 +113,6 @@ class RowsInline(MomentsAdmin, TabularInline):
         show_title = False
     else:
         hide_title = True
-
-
-def moment(at: datetime) -> str:
-    """`at` in the site's time zone, as the reader writes it, the month in letters so that nobody takes it
-    for the day."""
-    form = pgettext("a date in Django's letters", "j M Y, H:i")
-    return date_format(at.astimezone(timezone.get_default_timezone()), form)
 
 
 def person(user: Any) -> str:

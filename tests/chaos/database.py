@@ -7,7 +7,7 @@ from datetime import timedelta
 from tests.chaos.config import APPLICANT, PASSWORD, RECRUITER
 from tests.servers import ROOT, Postgres
 
-POOL = 40  # vacancies that the writer publishes and withdraws
+POOL = 40  # vacancies that the writer publishes and unpublishes
 
 
 def set_up(env: dict[str, str]) -> None:
@@ -68,7 +68,7 @@ def pool() -> list[int]:
     from vacancies.models import Vacancy
 
     external = Vacancy.objects.external().exclude(description="")
-    offline = external.filter(status__in=["draft", "withdrawn"], publish_until=None, head_recruiter__gt=0)
+    offline = external.filter(status__in=["draft", "unpublished"], publish_until=None, head_recruiter__gt=0)
     pks = list(offline.filter(brand__gt=0).order_by("pk").values_list("pk", flat=True)[:POOL])
     now = timezone.now()
     for vacancy in external.published(at=now).newest_first()[: POOL - len(pks)]:

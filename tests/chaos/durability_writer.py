@@ -41,7 +41,7 @@ def set_up() -> None:
 
 
 def write(writer: int) -> None:
-    """Rename, and publish or withdraw, with the related rows, in one transaction."""
+    """Rename, and publish or unpublish, with the related rows, in one transaction."""
     number = 0
     while True:
         number += 1
@@ -53,7 +53,7 @@ def write(writer: int) -> None:
                 vacancy.title, now = f"{title}{MARK}{(mine := int(last or 0) + 1)}", timezone.now()
                 vacancy.save()
                 one = Vacancy.objects.filter(pk=vacancy.pk)
-                (operations.publish if mine % 2 else operations.withdraw)(vacancies=one, at=now)
+                (operations.publish if mine % 2 else operations.unpublish)(vacancies=one, at=now)
                 VacancyOption.objects.filter(vacancy=vacancy).update(position=mine)
             os.write(1, f"saved {vacancy.pk} {mine}\n".encode())
         except DatabaseError as error:

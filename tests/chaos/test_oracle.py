@@ -41,7 +41,7 @@ def test_list_holds_its_audience(path: str, names: set[str]) -> None:
     assert {name for name, each in one_of_each.items() if oracle.is_listed(path, each, NOW)} == names
 
 
-@pytest.mark.parametrize("status", ["draft", "withdrawn", "archived"])
+@pytest.mark.parametrize("status", ["draft", "unpublished", "archived"])
 def test_other_status_is_not_published(status: str) -> None:
     assert oracle.is_published(Vacancy(status=status), NOW) is False
 

@@ -37,7 +37,7 @@ def clock(request: Any, time_machine: Any) -> Any:
 
 @pytest.fixture
 def checker(clock: Any) -> VersionedOracle:
-    """Six vacancies. An applicant applied to the oldest three, of which one is withdrawn, as the writers of
+    """Six vacancies. An applicant applied to the oldest three, of which one is unpublished, as the writers of
     tests/chaos/durability.py may leave it: so it is in the pool."""
     applicant = User.objects.create_user(APPLICANT)
     for number in range(6):
@@ -45,7 +45,7 @@ def checker(clock: Any) -> VersionedOracle:
         vacancy = make_vacancy(title=f"Nurse {number}", publish_from=moment, updated_at=moment)
         if number < 3:
             receive(user=applicant, vacancy=vacancy, at=moment)
-    operations.withdraw(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
+    operations.unpublish(vacancies=Vacancy.objects.filter(title="Nurse 0"), at=timezone.now())
     return VersionedOracle(database.pool())
 
 

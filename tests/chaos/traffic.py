@@ -32,7 +32,7 @@ def is_unavailable(status: int, headers: Any) -> bool:
 
 
 class Writer(threading.Thread):
-    """Publishes, withdraws and renames, and waits after each commit until the public sees it.
+    """Publishes, unpublishes and renames, and waits after each commit until the public sees it.
 
     `visible_after`: seconds from each commit to the first response that shows it.
     """
@@ -90,7 +90,7 @@ class Writer(threading.Thread):
                 after = {*published, pk} if is_shown else {*published} - {pk}
                 order = sorted(after, key=lambda each: (dates[each], each), reverse=True)
                 version = self.begin(tuple(order), titles)
-                act = operations.publish if is_shown else operations.withdraw
+                act = operations.publish if is_shown else operations.unpublish
                 act(vacancies=rows.filter(pk=pk), at=now)
                 path, sign = f"/v1/vacancies?page[size]={2 * MOST_PUBLISHED}&fields=id", f'{{"id":{pk}}}'
         except DatabaseError:

@@ -71,7 +71,7 @@ class ExpectedList:
 class VersionedOracle:
     """All versions, and each item as it was first seen: an item is the same wherever it is shown.
 
-    `pool` are ids of vacancies that the writer publishes and withdraws.
+    `pool` are ids of vacancies that the writer publishes and unpublishes.
     """
 
     def __init__(self, pool: list[int]) -> None:

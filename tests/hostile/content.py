@@ -11,7 +11,7 @@ HIDDEN = {
     "draft": 4_815_162_341,
     "scheduled": 4_815_162_342,
     "expired": 4_815_162_343,
-    "withdrawn": 4_815_162_344,
+    "unpublished": 4_815_162_344,
     "internal": 4_815_162_345,
     "deleted": 4_815_162_346,
 }
@@ -64,7 +64,7 @@ def create() -> Content:
         hide(kind, now)
     for name in ("A", "B"):
         user = make_user(f"applicant-{name}", first_name=HIDDEN_WORD)
-        application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["withdrawn"]))
+        application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"]))
         make_step(application, f"{HIDDEN_WORD} step of {name}")
         content.tokens[name], content.users[name] = make_token(user), user.pk
         content.sessions[name] = workplace.session_of(user)
@@ -90,7 +90,7 @@ def hide(kind: str, now: Any) -> None:
 
     values: dict[str, Any] = {
         "draft": {"status": "draft"},
-        "withdrawn": {"status": "withdrawn"},
+        "unpublished": {"status": "unpublished"},
         "scheduled": {"publish_from": now + timedelta(days=30)},
         "expired": {"publish_from": now - timedelta(days=30), "publish_until": now - timedelta(days=1)},
         "internal": {"audience": "internal", "is_hot": True},

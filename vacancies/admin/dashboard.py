@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import moment
+from jobsite.formats import format_datetime
 from vacancies.admin.base import last_day_of
 from vacancies.admin.list_filters import ENDING, REASONS, attention
 from vacancies.admin.versions import readable_by
@@ -44,7 +44,9 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             {
                 "title": _("Next to appear"),
                 "none": _("Nothing is planned."),
-                "rows": [(row, moment(row.publish_from)) for row in titles(scheduled, "publish_from")],
+                "rows": [
+                    (row, format_datetime(row.publish_from)) for row in titles(scheduled, "publish_from")
+                ],
             },
             {
                 "title": _("Next to end"),
@@ -76,7 +78,7 @@ def latest(request: HttpRequest) -> list[dict[str, Any]]:
     seen: dict[int, dict[str, Any]] = {}
     for row in rows:
         if vacancy := there.get(row.vacancy_id):
-            said = {"vacancy": vacancy, "version": row, "moment": moment(row.created_at)}
+            said = {"vacancy": vacancy, "version": row, "moment": format_datetime(row.created_at)}
             seen.setdefault(row.vacancy_id, said)
     return list(seen.values())[:SHOWN]
 

@@ -86,7 +86,7 @@ class Decision:
     is_main: bool = False
 
 
-OFFLINE = frozenset({State.DRAFT, State.WITHDRAWN, State.ARCHIVED, State.EXPIRED})
+OFFLINE = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
 DECISIONS = (
     Decision(
         "publish",
@@ -111,14 +111,14 @@ DECISIONS = (
         shows_changes=True,
     ),
     Decision(
-        "withdraw",
+        "unpublish",
         gettext_lazy("Take offline"),
         gettext_lazy("It disappears from every site at once. You can publish it again later."),
         ngettext_lazy(
             "%(count)d vacancy was taken offline.", "%(count)d vacancies were taken offline.", "count"
         ),
         "visibility_off",
-        operations.withdraw,
+        operations.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
     ),
     Decision(

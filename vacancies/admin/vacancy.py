@@ -20,7 +20,8 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.admin.base import as_id, moment
+from jobsite.admin.base import as_id
+from jobsite.formats import format_datetime
 from jobsite.ops.commands import rehearsal
 from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
 from vacancies.admin.brand_access import brands_of
@@ -44,7 +45,7 @@ STATE_COLOURS = {
     State.SCHEDULED: "info",
     State.PUBLISHED: "success",
     State.EXPIRED: "warning",
-    State.WITHDRAWN: "danger",
+    State.UNPUBLISHED: "danger",
     State.ARCHIVED: "",
 }
 
@@ -135,7 +136,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
-        return moment(vacancy.publish_from) if vacancy.publish_from else "-"
+        return format_datetime(vacancy.publish_from) if vacancy.publish_from else "-"
 
     @display(description=gettext_lazy("Hot"), ordering="is_hot", label={"hot": "warning"})
     def hot(self, vacancy: Vacancy) -> Any:
@@ -244,7 +245,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         until = last_day_of(vacancy)
         match vacancy.state:
             case State.SCHEDULED if begin:
-                return _("Appears on %(moment)s.") % {"moment": moment(begin)}
+                return _("Appears on %(moment)s.") % {"moment": format_datetime(begin)}
             case State.PUBLISHED if end:
                 return _("Public, last day %(day)s.") % {"day": until}
             case State.PUBLISHED:

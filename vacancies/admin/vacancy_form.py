@@ -17,7 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import moment, person
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
@@ -77,7 +78,9 @@ class VacancyForm(forms.ModelForm):
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
-            kept = _("Now until %(moment)s: kept unless you choose another day.") % {"moment": moment(until)}
+            kept = _("Now until %(moment)s: kept unless you choose another day.") % {
+                "moment": format_datetime(until)
+            }
             self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
@@ -140,7 +143,7 @@ class VacancyForm(forms.ModelForm):
             "Not saved: %(people)s changed this vacancy on %(moment)s, after you opened it: %(fields)s."
         ) % {
             "people": ", ".join(dict.fromkeys(people)) or _("somebody else"),
-            "moment": moment(self.instance.updated_at),
+            "moment": format_datetime(self.instance.updated_at),
             "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the workplace"),
         }
         self.add_error(

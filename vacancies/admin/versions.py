@@ -16,7 +16,8 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, moment
+from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.formats import format_datetime
 from vacancies.admin.form import forms_for
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import KEPT, Content, bare, catch_up, content, content_at, record
@@ -41,7 +42,7 @@ def row(
     is_baseline = version.change == Change.FOUND and "title" not in before
     return {
         "version": version,
-        "moment": moment(version.created_at),
+        "moment": format_datetime(version.created_at),
         "is_baseline": is_baseline,
         "differences": [] if is_baseline else differences(before, contents[index], labels),
         "is_current": index == len(versions) - 1 and version.change != Change.DELETED,
@@ -185,7 +186,7 @@ class RecordingAdmin(WorkplaceAdmin):
             **self.admin_site.each_context(request),
             "title": _("Deleted vacancies"),
             "opts": self.opts,
-            "rows": [(each, moment(each.created_at)) for each in page],
+            "rows": [(each, format_datetime(each.created_at)) for each in page],
             "page": page,
             "can_restore": self.has_add_permission(request),
         }

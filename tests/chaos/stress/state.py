@@ -85,7 +85,7 @@ class Snapshot(NamedTuple):
         until = row(Row.PUBLISH_UNTIL)
         return Facts(
             place + 1,
-            "published" if row(Row.IS_PUBLISHED) else "withdrawn",
+            "published" if row(Row.IS_PUBLISHED) else "unpublished",
             AUDIENCES[int(row(Row.AUDIENCE))],
             bool(row(Row.IS_HOT)),
             row(Row.PUBLISH_FROM),

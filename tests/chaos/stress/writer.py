@@ -153,7 +153,7 @@ class Writer:
         return choose(
             [
                 title, title, title,
-                ({"status": choose(["withdrawn", "draft", "archived"])}, {Row.IS_PUBLISHED: 0}),
+                ({"status": choose(["unpublished", "draft", "archived"])}, {Row.IS_PUBLISHED: 0}),
                 dates(now + choose([0.3, 1, 2]), inf),
                 dates(now - 5, now + choose([0.01, 1, 2])),
                 dates(begins, inf) if ends < inf else dates(now - choose([0, 90_000]), inf),
@@ -200,14 +200,14 @@ class Writer:
 
         places = sorted(self.random.sample(self.own, min(25, len(self.own))))
         now = round(time.time(), 6)
-        kind = self.random.choice(["hot", "withdraw", "publish", "title"])
+        kind = self.random.choice(["hot", "unpublish", "publish", "title"])
         with self.changing(self.shared.rows, places=places) as becomes:
             rows = Vacancy.objects.filter(pk__in=[place + 1 for place in places])
             if kind == "hot":
                 rows.update(is_hot=False)
                 becomes.update({place: {Row.IS_HOT: 0} for place in places})
-            elif kind == "withdraw":
-                rows.filter(publish_from__isnull=False).update(status="withdrawn")
+            elif kind == "unpublish":
+                rows.filter(publish_from__isnull=False).update(status="unpublished")
                 becomes.update({place: {Row.IS_PUBLISHED: 0} for place in places})
             elif kind == "publish":
                 rows.update(status="published", publish_from=moment(now), publish_until=None)

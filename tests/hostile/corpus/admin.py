@@ -121,14 +121,14 @@ def admin(content: Content) -> Iterator[Case]:
             f"/admin/{name}/add/?brand=%00&head_recruiter=%FF&stage=-1&groups=x&extends=abc&status=%00&is_hot=maybe&_changelist_filters=%FF",
             root,
         )
-    for action in ("delete_selected", "publish", "schedule", "withdraw", "extend", "archive", "duplicate"):
+    for action in ("delete_selected", "publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
         for chosen in ("abc", "%00", "9" * 30, "1&_selected_action=abc", "-1", "", "1_0", "１"):
             yield post("/admin/vacancies/vacancy/", f"action={action}&_selected_action={chosen}")
     for pk in ROWS:
         for page in (
             "publish",
             "schedule",
-            "withdraw",
+            "unpublish",
             "extend",
             "archive",
             "duplicate",
@@ -139,7 +139,7 @@ def admin(content: Content) -> Iterator[Case]:
             yield get(f"/admin/vacancies/vacancy/{pk}/{page}/")
         for page in ("sections", "export", "change"):
             yield get(f"/admin/forms_structure/form/{pk}/{page}/")
-    for page in ("publish", "schedule", "withdraw", "extend", "archive", "duplicate"):
+    for page in ("publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
         for query in (
             "ids=abc",
             "ids=%00",
@@ -153,8 +153,8 @@ def admin(content: Content) -> Iterator[Case]:
         ):
             yield get(f"/admin/vacancies/vacancy/{page}/?{query}")
             yield get(f"/admin/vacancies/vacancy/{content.own_draft}/{page}/?{query}")
-        for data in ("moment_0=x&moment_1=%00", "moment_0=99999-01-01&moment_1=1", "day=%00", "day=0000-00-00", "day=9999-12-31", "moment_0=9999-12-31&moment_1=23:59:59", "seen=%00",
-                     "moment_0=0001-01-01&moment_1=00:00:00", "version=%00&seen=abc"):  # fmt: skip
+        for data in ("publish_from_0=x&publish_from_1=%00", "publish_from_0=99999-01-01&publish_from_1=1", "day=%00", "day=0000-00-00", "day=9999-12-31", "publish_from_0=9999-12-31&publish_from_1=23:59:59", "seen=%00",
+                     "publish_from_0=0001-01-01&publish_from_1=00:00:00", "version=%00&seen=abc"):  # fmt: skip
             yield post(f"/admin/vacancies/vacancy/{content.own_draft}/{page}/", data)
     change = f"/admin/vacancies/vacancy/{content.own_draft}/change/"
     for data in (

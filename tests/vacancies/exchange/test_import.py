@@ -325,7 +325,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
 def test_what_a_recruiter_decided_about_publication_stays(client, tmp_path):
     path = write(tmp_path, items(1))
     run(path)
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     run(write(tmp_path, items(1, location="Elsewhere")))
 
