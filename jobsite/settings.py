@@ -17,8 +17,6 @@ import environ
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
-from django.urls import reverse_lazy
-from django.utils.translation import gettext_lazy as _
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -246,6 +244,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 # --- Language and time -------------------------------------------------------------------------
 
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
+LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
@@ -456,17 +455,6 @@ REST_FRAMEWORK = {
 # --- Look and feel -----------------------------------------------------------------------------
 
 
-def _page(title: Any, icon: str, model: str) -> dict[str, Any]:
-    """A way to the list of `model`, for those who may see it."""
-    app, name = model.split(".")
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
-    }
-
-
 UNFOLD = {
     "SITE_TITLE": "Jobsite",
     "SITE_HEADER": "Jobsite",
@@ -479,44 +467,7 @@ UNFOLD = {
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {
         "show_search": True,
-        "navigation": [
-            {
-                "title": _("Vacancies"),
-                "items": [
-                    _page(_("Vacancies"), "work", "vacancies.vacancy"),
-                    _page(_("Application forms"), "dynamic_form", "forms_structure.form"),
-                    _page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
-                    _page(_("Filters"), "filter_list", "vacancies.filter"),
-                    _page(_("Options of filters"), "label", "vacancies.filteroption"),
-                    _page(_("Brands"), "storefront", "vacancies.brand"),
-                    _page(_("Recruiters"), "badge", "vacancies.recruiter"),
-                ],
-            },
-            {
-                "title": _("Applicants"),
-                "items": [
-                    _page(_("Applications"), "inbox", "applications.application"),
-                    _page(_("Planned steps"), "calendar_month", "applications.historyentry"),
-                    _page(_("Stages"), "checklist", "applications.stage"),
-                    _page(_("Statuses"), "translate", "applications.status"),
-                ],
-            },
-            {
-                "title": _("Access"),
-                "items": [
-                    _page(_("Tokens"), "key", "applications.token"),
-                    _page(_("Access log"), "policy", "applications.accesslog"),
-                    _page(_("Users"), "person", "auth.user"),
-                    _page(_("Groups"), "group", "auth.group"),
-                ],
-            },
-            {
-                "title": _("For developers"),
-                "items": [
-                    {"title": _("API documentation"), "icon": "api", "link": reverse_lazy("docs")},
-                ],
-            },
-        ],
+        "navigation": "jobsite.admin.menu.navigation",
     },
 }
 

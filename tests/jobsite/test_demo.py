@@ -156,7 +156,7 @@ def test_every_vocabulary_is_used_in_full_and_missing_somewhere(loaded):
 
 def test_all_filters_but_one_are_offered(loaded):
     assert list(Filter.objects.values_list("label", "is_active")) == [
-        ("Function group", True),
+        ("Job category", True),
         ("Type", True),
         ("Contract", True),
         ("Working time", True),

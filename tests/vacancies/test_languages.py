@@ -436,4 +436,4 @@ def test_commands_speak_english_on_every_site(
         said.append(capsys.readouterr())
 
     assert said[0] == said[1]
-    assert "the internal title, which is public, holds internal words" in said[1].err
+    assert "the internal title is public and contains internal wording" in said[1].err

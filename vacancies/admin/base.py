@@ -17,7 +17,7 @@ from django.utils.translation import pgettext
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.admin.base import RowsInline, WorkplaceAdmin
+from jobsite.admin.base import JobsiteAdmin, RowsInline
 from jobsite.formats import format_datetime
 from vacancies.fields import HtmlField
 from vacancies.models import Vacancy
@@ -54,7 +54,7 @@ def told_of_no_room(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     return wrapped
 
 
-class ContentAdmin(WorkplaceAdmin):
+class ContentAdmin(JobsiteAdmin):
     """A page with texts to write and images to upload."""
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}

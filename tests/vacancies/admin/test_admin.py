@@ -241,18 +241,18 @@ def test_last_day_taken_away_means_no_end(anna: Client, vacancy: Vacancy) -> Non
     ("change", "refusal"),
     [
         ({"brand": ""}, {"brand": ["A vacancy needs a brand to be published."]}),
-        ({"head_recruiter": ""}, {"head_recruiter": ["A vacancy needs a head recruiter to be published."]}),
+        ({"head_recruiter": ""}, {"head_recruiter": ["A vacancy needs a lead recruiter to be published."]}),
         (
             {"last_day": "2021-01-01"},
-            {"last_day": ["Its last day has passed: choose a later one, or leave it empty."]},
+            {"last_day": ["The closing date has passed. Choose a later date or leave it empty."]},
         ),
         (
             {"last_day": "9999-12-31"},
-            {"last_day": ["Leave it empty for a vacancy without an end."]},
+            {"last_day": ["Leave this empty if the vacancy has no closing date."]},
         ),
         (
             {"last_day": "2198-01-01", "publish_from_0": "2198-01-02"},
-            {"last_day": ["The last day is before the day on which the vacancy appears."]},
+            {"last_day": ["The closing date is before the publication date."]},
         ),
     ],
 )
@@ -320,8 +320,8 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
 
     assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
         "1 vacancy was published.",
-        "“Nurse” was left alone. It is published already.",
-        "“Porter” was left alone. A vacancy needs a head recruiter to be published. "
+        "“Nurse” was left alone. It is already published.",
+        "“Porter” was left alone. A vacancy needs a lead recruiter to be published. "
         "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
     ]
     states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
@@ -356,7 +356,7 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
 
     assert run(anna, "unpublish_selected", [vacancy, draft]) == [
         "1 vacancy was taken offline.",
-        "“Porter” was left alone. It is offline already.",
+        "“Porter” was left alone. It is not published.",
     ]
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
@@ -487,7 +487,7 @@ def test_same_option_twice_is_refused_at_the_row(anna: Client, regions: list) ->
 
     response = anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 0))
 
-    assertContains(response, "Another option of this filter has it too.")
+    assertContains(response, "Another option of this filter already uses this.")
     assert not filter.options.exists()
 
 

@@ -109,15 +109,15 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
 
     counts = {str(each["label"]): each["count"] for each in context["attention"]}
     assert counts == {
-        "Ending within a week": "1",
-        "Without a description": "1",
-        "Without an image": "1",
-        "Nobody to contact": "1",
+        "Closing within a week": "1",
+        "No description": "1",
+        "No image": "1",
+        "No contact information": "1",
         "Hot, but ending": "1",
-        "Continuously open, but with a last day": "1",
+        "Continuously open, but with a closing date": "1",
         "Title in capitals": "1",
-        "Internal words in the internal title, which is public": "1",
-        "Found by no filter": "1",
+        "Internal wording in the internal title": "1",
+        "No filter options": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
         "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
@@ -312,7 +312,7 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
     assert response.context["obstacles"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
-    assert {"the title is in capitals", "no filter finds it: it carries no option"} <= {
+    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
         str(text) for text in response.context["doubts"]
     }
     assert 'type="submit"><span' not in response.content.decode()
@@ -405,7 +405,7 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
     done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
-        "“Endless” was left alone. It has no last day.",
+        "“Endless” was left alone. It has no closing date.",
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
@@ -414,7 +414,7 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
 def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
     rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
     assert run(anna, "unpublish_selected", rows) == [
-        *(f"“Row {n:02}” was left alone. It is offline already." for n in range(10)),
+        *(f"“Row {n:02}” was left alone. It is not published." for n in range(10)),
         "3 more vacancies were left alone.",
     ]
 

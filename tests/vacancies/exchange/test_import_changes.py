@@ -327,7 +327,7 @@ def test_report_has_what_was_refused_and_changed(tmp_path):
         ("failed", "items.json row 2", 1002, "location", "invalid", "Not a valid string."),
         (
             "draft", "items.json row 3", 1003, "", "draft",
-            "a draft: A vacancy needs a head recruiter to be published.",
+            "a draft: A vacancy needs a lead recruiter to be published.",
         ),
     ]  # fmt: skip
     assert list(records(report)[0]) == ["kind", "row", "id", "field", "code", "message"]

@@ -375,7 +375,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
     response = anna.post(url, follow=True)
 
     assert [str(message) for message in response.context["messages"]] == [
-        "It says again what it said then.",
+        "The version was restored.",
         "Gone since, and left out: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}

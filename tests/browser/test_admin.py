@@ -134,7 +134,7 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
     stranger = page.context.browser.new_context().new_page()
     visit(stranger, opened.value.url)
     stranger.get_by_role("heading", name="Nurse").wait_for()
-    stranger.get_by_text("Not public yet: this is what publishing it would show.").wait_for()
+    stranger.get_by_text("Not public. This is how the vacancy looks when it is published.").wait_for()
     stranger.get_by_label("Why you?").wait_for()
     assert stranger.locator("meta[name=robots]").get_attribute("content") == "noindex"
     stranger.context.close()
@@ -144,7 +144,7 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
     follow(page, "link", "Publish now")
     page.get_by_role("heading", name="What the public will see").wait_for()
     page.locator(".diff", has_text="We care, always").wait_for()
-    page.get_by_role("alert").get_by_text("A vacancy needs a head recruiter to be published.").wait_for()
+    page.get_by_role("alert").get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
     assert page.get_by_role("button", name="Publish now").count() == 0
     follow(page, "link", "Back to the vacancy")
     tab(page, "People")
@@ -183,9 +183,9 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
     assert latest.locator("ins").all_inner_texts() == ["Night nurse"]
     assert latest.locator("del").all_inner_texts() == ["Nurse"]
     bring_back(page, page.locator(".desk-card").last)
-    page.get_by_text("A vacancy needs a head recruiter to be published.").wait_for()  # it had none then
+    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()  # it had none then
     bring_back(page, page.locator(".desk-card").nth(2))
-    page.get_by_text("It says again what it said then.").wait_for()
+    page.get_by_text("The version was restored.").wait_for()
     [item] = served(page, site)
     assert item["title"] == "Nurse"
 
@@ -206,7 +206,7 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
         page.locator(f"input[name=_selected_action][value='{pk}']").check()
     run_action(page, "Take offline")
     page.get_by_text("3 vacancies were taken offline.").wait_for()
-    page.get_by_text(f"“{copy.title}” was left alone. It is offline already.").wait_for()
+    page.get_by_text(f"“{copy.title}” was left alone. It is not published.").wait_for()
     assert served(page, site) == []
 
     # Put away: out of the list, in the filter.
@@ -259,7 +259,7 @@ def test_form_that_is_refused_opens_where_something_is_missing(
     page.select_option("#id_status", "published")
     save(page)
     page.get_by_role("tab", name="People 1 error", selected=True).wait_for()
-    page.get_by_text("A vacancy needs a head recruiter to be published.").wait_for()
+    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
     choose(page, "head_recruiter", "Jan")
     save(page)
     page.wait_for_url("**/change/")
@@ -525,9 +525,9 @@ def test_options_are_merged_and_a_filter_is_switched_off(
     visit(page, f"{site}/admin/vacancies/filteroption/")
     for option in FilterOption.objects.filter(label__in=("Gent", "Ghent")):
         page.locator(f"input[name=_selected_action][value='{option.pk}']").check()
-    run_action(page, "Merge into one…")
+    run_action(page, "Merge…")
     page.get_by_role("heading", name="Merge").first.wait_for()
-    page.get_by_label("The one that remains").select_option(label="Ghent")
+    page.get_by_label("Option to keep").select_option(label="Ghent")
     follow(page, "button", "Merge")
     page.get_by_text("“Gent” became “Ghent” on 1 vacancy.").wait_for()
     regions = {item["title"]: item["regions"] for item in served(page, site)}
@@ -675,11 +675,11 @@ def test_pages_of_the_workplace_are_open_to_everybody(
     visit(page, f"{site}{ADMIN}")
     page.locator("input[name=_selected_action]").first.check()
     found += findings(page, "actions of the list")
-    run_action(page, "Publish on…")
+    run_action(page, "Schedule…")
     found += findings(page, "many")
     visit(page, f"{site}/admin/vacancies/filteroption/")
     for option in FilterOption.objects.filter(label__in=("Ghent", "Leuven")):
         page.locator(f"input[name=_selected_action][value='{option.pk}']").check()
-    run_action(page, "Merge into one…")
+    run_action(page, "Merge…")
     found += findings(page, "merging")
     assert found == []
