@@ -1,4 +1,4 @@
-"""Connection settings for PostgreSQL. Imported by the settings: uses no Django."""
+"""Connection settings for PostgreSQL. The settings import this module: no Django here."""
 
 from typing import Any
 

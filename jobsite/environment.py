@@ -1,4 +1,4 @@
-"""Decides whether the environment variables are safe to serve with. Imported by the settings: uses no Django."""
+"""Decides whether a configuration is safe to serve with. The settings import this module: no Django here."""
 
 from collections.abc import Collection
 from urllib.parse import urlsplit

@@ -125,9 +125,7 @@ LOGGING: dict[str, Any] = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
-        "django.security.DisallowedHost": {
-            "level": "CRITICAL"
-        },  # any client can cause it; the response is a 400
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # clients cause it; they get a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
         "jobsite.ops.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
@@ -364,12 +362,10 @@ INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # proxies whose X-Forwarded-For is trusted
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
-APPLICATION_HISTORY = env.bool(
-    "APPLICATION_HISTORY", default=True
-)  # whether applicants see their interviews and tasks
-APPLICATIONS_KEPT_DAYS = env.int(
-    "APPLICATIONS_KEPT_DAYS", default=0
-)  # 0: forever, unless purge_applications --older-than
+# Whether applicants see their interviews and tasks.
+APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# The retention period of purge_applications; 0 means none, so that it needs --older-than.
+APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the backups.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
 # Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.
