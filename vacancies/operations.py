@@ -99,16 +99,16 @@ def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, auth
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def withdraw(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
     """Take those that are published or planned offline."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
             return {"status": _("It is not published.")}
-        vacancy.status = Status.WITHDRAWN
+        vacancy.status = Status.UNPUBLISHED
         return {}
 
-    return _decide(Change.WITHDRAWN, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
 def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> Outcome:

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.applications.makers import MINE
-from tests.servers import free_port
-from tests.services import Instance
+from tests.servers import Instance, free_port
 
-pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+]
 
 CONFIG = """
 daemon off;

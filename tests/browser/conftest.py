@@ -15,10 +15,6 @@ HOSTILE = ("test_form_renderer", "test_hostile_html", "test_inert_texts", "test_
 ATTACKS = ("inline event handler", "Applying inline style", "http://evil.example/")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "browser: drives a real browser; needs chromium and playwright")
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")

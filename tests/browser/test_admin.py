@@ -20,7 +20,7 @@ from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Filter, FilterOption, Recruiter, Vacancy, Version
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"
@@ -408,7 +408,7 @@ def test_recruiter_meets_nothing_of_another_brand(live_server: Any, browser_page
     now = timezone.now()
     for vacancy in (nurse, baker, gone):
         chosen = Vacancy.objects.filter(pk=vacancy.pk)
-        operations.withdraw(vacancies=chosen, at=now, author=office)
+        operations.unpublish(vacancies=chosen, at=now, author=office)
         operations.publish(vacancies=chosen, at=now, author=office)
     hidden = re.compile("Baker|Butcher|Rival")
 
@@ -437,7 +437,7 @@ def test_recruiter_meets_nothing_of_another_brand(live_server: Any, browser_page
         results.first.wait_for(state="detached")
 
     pk = Version.objects.filter(vacancy=baker.pk).last().pk
-    pages = ("change", "publish", "schedule", "withdraw", "extend", "archive", "duplicate", "history",
+    pages = ("change", "publish", "schedule", "unpublish", "extend", "archive", "duplicate", "history",
              "delete", "preview", "application-form", f"versions/{pk}")  # fmt: skip
     typed = [f"{ADMIN}{baker.pk}/{name}/" for name in pages]
     for address in (*typed, f"/admin/vacancies/brand/{other.pk}/change/",
@@ -594,12 +594,12 @@ def full_office(office: User, settings: Any) -> Vacancy:
     )  # fmt: skip
     vacancy.attachments.create(name="Map", url="https://example.org/map.pdf")
     now = timezone.now()
-    for state in ("draft", "withdrawn", "archived"):
+    for state in ("draft", "unpublished", "archived"):
         make_vacancy(title=f"One that is {state}", brand=brand, status=state)
     make_vacancy(title="Planned", brand=brand, publish_from=now + timedelta(days=9))
     make_vacancy(title="Past", brand=brand, publish_until=now - timedelta(minutes=1))
     record(vacancy, Change.CREATED, author=office, at=now)
-    for act in (operations.withdraw, operations.publish):
+    for act in (operations.unpublish, operations.publish):
         act(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=now, author=office)
     status = Status.objects.create(label_en="Received")
     Stage.objects.all().delete()
@@ -632,7 +632,7 @@ def test_pages_of_the_workplace_are_open_to_everybody(
         }.items()
     }
     version = Version.objects.filter(vacancy=vacancy.pk).first().pk
-    of_one = ("publish", "schedule", "extend", "withdraw", "duplicate", "history", "delete", "preview",
+    of_one = ("publish", "schedule", "extend", "unpublish", "duplicate", "history", "delete", "preview",
               f"versions/{version}")  # fmt: skip
     one = [f"{ADMIN}{vacancy.pk}/{name}/" for name in of_one]
     lists = [*rows, "forms_structure/form", "forms_structure/consenttext", "applications/accesslog",

@@ -13,7 +13,7 @@ from applications.operations import receive
 from applications.tokens import issue
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

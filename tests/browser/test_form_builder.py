@@ -15,7 +15,7 @@ from forms_structure.presets import presets
 from jobsite.html import visible_text
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def field(name: str, label: str = "", **values: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from tests.browser.test_hostile_html import ALARM, HOSTS
 from tests.workplace import APPS, address, kind_of, routes, version_of
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # As markup, in an attribute, in a JavaScript string of either kind, and in a template.
 MARKER = (

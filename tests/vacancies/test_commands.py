@@ -285,7 +285,7 @@ def every_kind(at, filters):
             {},
             {"is_hot": True},
             {"status": "draft"},
-            {"status": "withdrawn"},
+            {"status": "unpublished"},
             {"publish_from": at + timedelta(days=1)},
             {"publish_until": at},
         ):

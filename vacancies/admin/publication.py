@@ -90,7 +90,7 @@ class Decision:
     is_main: bool = False
 
 
-OFFLINE = frozenset({State.DRAFT, State.WITHDRAWN, State.ARCHIVED, State.EXPIRED})
+OFFLINE = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
 DECISIONS = (
     Decision(
         "publish",
@@ -115,12 +115,12 @@ DECISIONS = (
         shows_changes=True,
     ),
     Decision(
-        "withdraw",
+        "unpublish",
         gettext_lazy("Unpublish"),
         gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
         ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
         "visibility_off",
-        operations.withdraw,
+        operations.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
     ),
     Decision(

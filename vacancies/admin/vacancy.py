@@ -45,7 +45,7 @@ STATE_COLOURS = {
     State.SCHEDULED: "info",
     State.PUBLISHED: "success",
     State.EXPIRED: "warning",
-    State.WITHDRAWN: "danger",
+    State.UNPUBLISHED: "danger",
     State.ARCHIVED: "",
 }
 

@@ -15,7 +15,7 @@ def make(apps, schema_editor):
         try:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
         except DatabaseError as error:  # search works without it, and takes its time
-            sys.stderr.write(f"\n  No index for search, see docs/operations.md: {error}")
+            sys.stderr.write(f"\n  No index for search, see docs/operations/scale.md: {error}")
             return
     patiently(
         schema_editor,

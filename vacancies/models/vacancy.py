@@ -40,7 +40,7 @@ class Status(models.TextChoices):
 
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")
-    WITHDRAWN = "withdrawn", _("Unpublished")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     ARCHIVED = "archived", _("Archived")
 
 
@@ -51,7 +51,7 @@ class State(models.TextChoices):
     SCHEDULED = "scheduled", _("Scheduled")
     PUBLISHED = "published", _("Published")
     EXPIRED = "expired", _("Expired")
-    WITHDRAWN = "withdrawn", _("Unpublished")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     ARCHIVED = "archived", _("Archived")
 
 
@@ -121,7 +121,7 @@ class Vacancy(models.Model):
     )
 
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
         null=True, blank=True, validators=[validate_moment], help_text=_("Public from this time.")
     )
@@ -180,7 +180,7 @@ class Vacancy(models.Model):
             # For the workplace: what is put away or not out yet, and what is rare among what is out.
             *(
                 models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
-                for status in ("draft", "withdrawn", "archived")
+                for status in ("draft", "unpublished", "archived")
             ),
             models.Index(
                 "publish_until",

@@ -18,7 +18,7 @@ class Change(models.TextChoices):
     CHANGED = "changed", _("Changed")
     PUBLISHED = "published", _("Published")
     SCHEDULED = "scheduled", _("Scheduled")
-    WITHDRAWN = "withdrawn", _("Unpublished")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     EXTENDED = "extended", _("Extended")
     ARCHIVED = "archived", _("Archived")
     DUPLICATED = "duplicated", _("Duplicated")
@@ -36,7 +36,7 @@ class Version(models.Model):
     )
     # For the walls between brands: whose vacancy it was.
     brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
-    change = models.CharField(max_length=10, choices=Change.choices)
+    change = models.CharField(max_length=20, choices=Change.choices)
     content = models.JSONField(default=dict)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

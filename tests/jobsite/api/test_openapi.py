@@ -458,7 +458,7 @@ def test_forms_of_every_kind_fit_the_document(client, suffix):
         (429, "/v1/vacancies", "get", {}, {"RATE_LIMIT": "1/h"}),
     ],
 )
-def test_errors_fit_the_document(client, settings, status, path, method, headers, changed):
+def test_errors_fit_the_document(client, settings, at, status, path, method, headers, changed):
     for name, value in changed.items():
         setattr(settings, name, value)
     if status == 429:

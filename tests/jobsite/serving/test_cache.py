@@ -216,7 +216,7 @@ def test_what_memory_held_the_last_time_is_not_seen_again(server, cache):
     assert cache.get("n") is None
 
 
-def test_clients_are_still_counted_by_each_process(server, cache, settings, monkeypatch):
+def test_clients_are_still_counted_by_each_process(server, cache, settings, monkeypatch, at):
     settings.RATE_LIMIT = "3/hour"
     monkeypatch.setattr(throttling, "cache", cache)
     request = RequestFactory().get("/v1/vacancies")

@@ -95,7 +95,7 @@ def test_kept_answer_is_the_answer_of_django(service, settings):
 CHANGES = {
     "a vacancy is created": lambda: make_vacancy(title="Cook"),
     "one is renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
-    "one is taken offline": lambda: Vacancy.objects.update(status="withdrawn"),
+    "one is taken offline": lambda: Vacancy.objects.update(status="unpublished"),
     "one is deleted": lambda: Vacancy.objects.all().delete(),
     "an option is renamed": lambda: FilterOption.objects.update(label="Elsewhere"),
     "an option is taken off": lambda: VacancyOption.objects.all().delete(),
@@ -267,7 +267,7 @@ def test_other_host_gets_answers_of_its_own(service, settings):
     assert service.ask(LIST, HTTP_HOST="evil.test")[0] == "400 Bad Request"
 
 
-def test_kept_answers_count_for_the_rate_limit(service, settings):
+def test_kept_answers_count_for_the_rate_limit(service, settings, at):
     settings.RATE_LIMIT = "3/min"
     make_vacancy()
 

@@ -296,7 +296,7 @@ def test_view_on_site_is_offered_for_what_is_public_only(anna: Client, vacancy: 
     address = f'href="/v1/vacancies/{vacancy.pk}"'
     assertContains(anna.get(page(vacancy)), address)
 
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     assertNotContains(anna.get(page(vacancy)), address)
 
@@ -334,7 +334,7 @@ def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
     anna: Client, vacancy: Vacancy
 ) -> None:
     start = vacancy.publish_from
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
     planned = Vacancy.objects.create(
         title="Cook",
         description="<p>Cook.</p>",
@@ -351,10 +351,10 @@ def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
     assert planned.publish_from <= timezone.now()
 
 
-def test_withdraw_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
+def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
     draft = Vacancy.objects.create(title="Porter")
 
-    assert run(anna, "withdraw_selected", [vacancy, draft]) == [
+    assert run(anna, "unpublish_selected", [vacancy, draft]) == [
         "1 vacancy was unpublished.",
         "“Porter” was not changed. It is not published.",
     ]
@@ -362,14 +362,14 @@ def test_withdraw_action_reports_how_many_and_why_not(anna: Client, vacancy: Vac
 
 
 def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
-    url = f"{LIST}{vacancy.pk}/withdraw/"
+    url = f"{LIST}{vacancy.pk}/unpublish/"
     assertContains(anna.get(url), "It disappears from every site at once.")
     assert Vacancy.objects.get().state == State.PUBLISHED
 
     response = anna.post(url)
 
     assert response["Location"] == page(vacancy)
-    assert Vacancy.objects.get().state == State.WITHDRAWN
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
 def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy, regions: list) -> None:
@@ -383,7 +383,7 @@ def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy,
 
     assertContains(response, "Regions: Antwerp")
     assertNotContains(response, "Unpublish")
-    assert client.post(f"{LIST}{vacancy.pk}/withdraw/").status_code == 403
+    assert client.post(f"{LIST}{vacancy.pk}/unpublish/").status_code == 403
     assert client.post(page(vacancy), {"title": "Mine"}).status_code == 403
     assert Vacancy.objects.get().title == "Nurse"
 
@@ -427,7 +427,7 @@ def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> N
             title=title, head_recruiter=head, status="published", publish_from=begin, publish_until=end
         )
     Vacancy.objects.create(title="Draft")
-    Vacancy.objects.create(title="Withdrawn", status="withdrawn")
+    Vacancy.objects.create(title="Unpublished", status="unpublished")
     Vacancy.objects.create(title="Archived", status="archived")
     everything = set(Vacancy.objects.all())
 

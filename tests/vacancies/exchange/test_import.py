@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jobsite.ops import commands
 from tests.factories import make_recruiter, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Service
 from vacancies.management import import_command
@@ -325,7 +325,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
 def test_what_a_recruiter_decided_about_publication_stays(client, tmp_path):
     path = write(tmp_path, items(1))
     run(path)
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     run(write(tmp_path, items(1, location="Elsewhere")))
 
