@@ -224,7 +224,9 @@ class ApplicationAdmin(WalledAdmin):
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
         coming: list[tuple[str]] = []
         before: Any = status
-        for moment_told in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
+        for moment_told in sorted(
+            change.visible_at for change in seen.ordered_changes if change.visible_at > now
+        ):
             after = seen.shown_status(at=moment_told)
             if after != before:
                 text = gettext("From %(moment)s on: %(status)s.")

@@ -939,8 +939,8 @@ def workplace(site: Site) -> Iterator[Line]:
         ):
             yield get(f"/admin/vacancies/vacancy/{page}/?{query}")
             yield get(f"/admin/vacancies/vacancy/{site.own_draft}/{page}/?{query}")
-        for data in ("moment_0=x&moment_1=%00", "moment_0=99999-01-01&moment_1=1", "day=%00", "day=0000-00-00", "day=9999-12-31", "moment_0=9999-12-31&moment_1=23:59:59", "seen=%00",
-                     "moment_0=0001-01-01&moment_1=00:00:00", "version=%00&seen=abc"):  # fmt: skip
+        for data in ("publish_from_0=x&publish_from_1=%00", "publish_from_0=99999-01-01&publish_from_1=1", "day=%00", "day=0000-00-00", "day=9999-12-31", "publish_from_0=9999-12-31&publish_from_1=23:59:59", "seen=%00",
+                     "publish_from_0=0001-01-01&publish_from_1=00:00:00", "version=%00&seen=abc"):  # fmt: skip
             yield post(f"/admin/vacancies/vacancy/{site.own_draft}/{page}/", data)
     change = f"/admin/vacancies/vacancy/{site.own_draft}/change/"
     for data in (
