@@ -26,7 +26,7 @@ from tests.vacancies.admin.test_admin import opened
 from vacancies.fields import html_fields
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
-from vacancies.operations import bring_back, duplicate
+from vacancies.operations import duplicate, restore
 
 pytestmark = pytest.mark.django_db
 
@@ -290,7 +290,7 @@ def test_unclean_texts_are_clean_in_what_is_made_of_them(client: Client, filters
     assert version is not None
     assert version.content["offer"] == html
     Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
-    bring_back(version, author=None, at=now)
+    restore(version, author=None, at=now)
     check_vacancies(client, 1)
     assert Vacancy.objects.get().offer == sanitise(html)
 
