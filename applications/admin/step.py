@@ -24,14 +24,14 @@ class WhenFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [
-            ("past", pgettext("interviews and tasks", "Past")),
-            ("all", pgettext("interviews and tasks", "All")),
+            ("past", pgettext("steps", "Past")),
+            ("all", pgettext("steps", "All")),
         ]
 
     def choices(self, changelist: Any) -> Any:
         """What is coming is what one sees without choosing."""
         first, *others = super().choices(changelist)
-        return [{**first, "display": pgettext("interviews and tasks", "Coming")}, *others]
+        return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)

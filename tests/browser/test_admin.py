@@ -655,7 +655,7 @@ def test_pages_of_the_workplace_are_open_to_everybody(
             each.click()
             found += findings(page, f"{address} {each.inner_text()}")
     page.get_by_role("tab", name="People").click()
-    page.get_by_role("link", name="Add another").first.click()
+    page.get_by_role("link", name="Add recruiter").first.click()
     found += findings(page, "an empty row")
     page.get_by_role("tab", name="Texts").click()
     page.fill("#id_title", "Night nurse")

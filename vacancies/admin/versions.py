@@ -104,7 +104,7 @@ class HistoryAdmin(JobsiteAdmin):
     def versions(self, request: HttpRequest, object_id: Any) -> QuerySet[Version]:
         """Return the versions of one vacancy that the user may read, oldest first.
 
-        Raises Http404 if there are none, or if the vacancy belongs (or belonged, if deleted) to another brand.
+        Raises Http404 if there are none, or if the vacancy belongs or belonged to another brand.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied

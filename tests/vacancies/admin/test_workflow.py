@@ -400,9 +400,9 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
         str(pk) for pk in picked["_selected_action"]
     )
     assert Version.objects.count() == 0
-    wrong = anna.post(LIST, picked | {"decided": "1", "day": "x"})
+    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
     assert wrong.context["form"].errors
-    done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
+    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
         "“Endless” was not changed. It has no closing date.",
@@ -653,9 +653,9 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
 
     assert asked.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
-    wrong = anna.post(OPTIONS, picked | {"decided": "1", "into": other.pk})
+    wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
-    done = anna.post(OPTIONS, picked | {"decided": "1", "into": ghent.pk}, follow=True)
+    done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
     assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
@@ -699,7 +699,7 @@ def test_merge_takes_the_right_to_delete(client: Client) -> None:
     client.force_login(user)
     picked = {"action": "merge", "_selected_action": [option.pk for option in options]}
 
-    client.post(OPTIONS, picked | {"decided": "1", "into": options[0].pk})
+    client.post(OPTIONS, picked | {"confirmed": "1", "into": options[0].pk})
 
     assert FilterOption.objects.count() == 2
 
