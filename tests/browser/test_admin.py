@@ -241,7 +241,7 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
 def bring_back(page: Any, version: Any) -> None:
     with page.expect_navigation():
         version.get_by_role("link", name="Restore").click()
-    page.get_by_text("the public sees it at once").wait_for()
+    page.get_by_text("is public immediately").wait_for()
     follow(page, "button", "Restore")
 
 
