@@ -29,8 +29,8 @@ class JobsiteConfig(AppConfig):
 
 @receiver(class_prepared)
 def translate_names(sender: type[models.Model], **kwargs: Any) -> None:
-    """Look up, in the reader's language, the names that Django makes of those of a model and its fields.
-    In the models they would each be a migration; the catalogs learn them from `NAMES` of the app."""
+    """Translate the default verbose names of models and fields. Each app lists them in `NAMES`, for the
+    catalogs. `verbose_name=` in the models would need migrations."""
     meta: Any = sender._meta
     if meta.app_label not in OURS:
         return
@@ -38,5 +38,5 @@ def translate_names(sender: type[models.Model], **kwargs: Any) -> None:
         if isinstance(thing.verbose_name, str):
             thing.verbose_name = gettext_lazy(thing.verbose_name)
     if "verbose_name_plural" not in meta.original_attrs:
-        with translation.override(None):  # it is the other one with an s
+        with translation.override(None):  # the default is the name with an s
             meta.verbose_name_plural = gettext_lazy(str(meta.verbose_name_plural))

@@ -23,5 +23,5 @@ class Migration(migrations.Migration):
                 ("settled", models.BigIntegerField(db_default=0, default=0)),
             ],
         ),
-        DropTriggers("jobsite_note|jobsite_revision"),
+        DropTriggers("jobsite_pending_bump|jobsite_revision"),
     ]

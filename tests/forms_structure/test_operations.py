@@ -314,7 +314,8 @@ def test_extension_cannot_have_a_name_of_what_it_extends():
     with pytest.raises(StructureError) as refused:
         operations.create(name="More", structure=ONE, extends=base)
     assert refused.value.faults == {
-        "sections.0.fields.0.name": "'one' is also the name of a field of the form that this form is added after."
+        "sections.0.fields.0.name": "'one' is also the name of a field of the form that this form is added "
+        "after."
     }
 
     more = operations.create(name="More", structure=TWO, extends=base)

@@ -201,7 +201,8 @@ def test_names_differ_by_case():
 
 def test_name_of_the_form_that_it_extends_is_taken():
     assert faults([section(text_field("city"))], taken=["city"]) == {
-        "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added after."
+        "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added "
+        "after."
     }
 
 
