@@ -350,8 +350,8 @@ def test_versions_of_a_large_form_are_compared_at_once():
     lines = difference(before, after)
 
     assert [line for line in lines if line[0] in "+-"][:2] == [
-        ("-", "  First name [f0]: choice from a list, optional, half"),
-        ("+", "  First name [f0]: choice from a list, required, half"),
+        ("-", "  First name [f0]: drop-down list, optional, half"),
+        ("+", "  First name [f0]: drop-down list, required, half"),
     ]
     assert len(lines) < 3_000  # what changed with a little around it, not 8,000 options
 
