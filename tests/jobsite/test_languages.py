@@ -51,7 +51,7 @@ def entries(path):
 
 
 @pytest.mark.parametrize("name", CATALOGS)
-def test_catalog_says_everything(name):
+def test_catalog_is_complete(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     header, *messages = entries(ROOT / name)
 
@@ -141,7 +141,7 @@ def root(db):
         ("ja", "en", ("Welcome back to", "Password")),
     ],
 )
-def test_workplace_speaks_the_browsers_language(client, header, language, words):
+def test_admin_uses_the_browsers_language(client, header, language, words):
     answer = client.get("/admin/login/", headers={"accept-language": header})
 
     assert answer["Content-Language"] == language
@@ -152,7 +152,7 @@ def test_workplace_speaks_the_browsers_language(client, header, language, words)
 
 
 @pytest.mark.django_db
-def test_choice_of_a_language_sticks(client):
+def test_chosen_language_is_remembered(client):
     german = {"accept-language": "de"}
 
     client.post("/admin/language", {"language": "nl", "next": "/admin/login/"}, headers=german)
@@ -164,7 +164,7 @@ def test_choice_of_a_language_sticks(client):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v1/filters", "/v1/nothing", "/docs", "/openapi.json"])
-def test_interface_speaks_english_to_everybody(client, path):
+def test_api_is_in_english(client, path):
     make_vacancy(title="Nurse")
     plain = client.get(path)
 
@@ -183,7 +183,9 @@ def test_list_of_applications_in_dutch(root):
     answer = root.get("/admin/applications/application/", headers={"accept-language": "nl"})
 
     columns = re.findall(r"\bcolumn-([a-z_]+)", answer.text)
-    titles = re.findall(r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgend gesprek of taak)\s*<", answer.text)
+    titles = re.findall(
+        r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgend gesprek of taak)\s*<", answer.text
+    )
     assert columns[-5:] == ["applicant", "to_vacancy", "current_stage", "applied", "next_step"]
     assert titles[:5] == ["Sollicitant", "Vacature", "Fase", "Gesolliciteerd", "Volgend gesprek of taak"]
     assert answer.context["title"] == "Sollicitaties"
@@ -201,7 +203,7 @@ def test_list_of_applications_in_dutch(root):
         ("de", "9. März 2026, 10:00"),
     ],
 )
-def test_moment_is_written_as_readers_do(language, written):
+def test_datetime_format_is_localized(language, written):
     with translation.override(language):
         assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
 
@@ -215,7 +217,7 @@ def test_moment_is_written_as_readers_do(language, written):
         ("de", "Bewerber | Bewerbung | Kann Bewerbung ändern"),
     ],
 )
-def test_permission_is_described(language, said):
+def test_permission_name_is_translated(language, said):
     permission = Permission.objects.get(codename="change_application")
 
     with translation.override(language):

@@ -209,7 +209,7 @@ def is_page(answer: Any) -> bool:
 # --- the workplace -----------------------------------------------------------------------------
 
 
-def test_a_forgotten_text_is_found() -> None:
+def test_untranslated_text_is_found() -> None:
     """Of texts that stand in the catalogs and of such as nobody wrapped."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
@@ -259,7 +259,7 @@ def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: st
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("permission", ["view_vacancy", "add_vacancy"])
-def test_pages_of_who_may_do_little(
+def test_pages_with_few_permissions(
     client: Client, shop: dict[Any, Any], language: str, permission: str
 ) -> None:
     user = User.objects.create_user(f"{MARK}onlooker", is_staff=True)
@@ -272,7 +272,7 @@ def test_pages_of_who_may_do_little(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_start_page_without_anything(root: Client, language: str) -> None:
+def test_dashboard_without_vacancies(root: Client, language: str) -> None:
     for path in ("/admin/", LIST, f"{LIST}deleted/"):
         answer, english = in_both(root, path, language)
         assert leftovers(answer, english, language) == set(), path
@@ -282,7 +282,7 @@ def test_start_page_without_anything(root: Client, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_changelist_actions(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
     for action in ACTIONS:
@@ -300,7 +300,7 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the page that follows says so in the reader's language."""
     past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found = {}
@@ -316,7 +316,7 @@ def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_refusals_of_a_form(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_form_errors(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
     rows = {
         f"{prefix}-{name}": "0"
@@ -373,16 +373,14 @@ def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
     ("language", "moment"),
     [("en", "3 Mar, 09:30"), ("nl", "3 mrt, 09:30"), ("fr", "3 mars à 09:30"), ("de", "3. März, 09:30")],
 )
-def test_preview_ends_at_a_moment_as_readers_write_it(
-    client: Client, shop: dict[Any, Any], language: str, moment: str
-) -> None:
+def test_preview_end_is_localized(client: Client, shop: dict[Any, Any], language: str, moment: str) -> None:
     answer = client.get(f"/preview/{token_for(shop[State.DRAFT].pk)}", headers={"accept-language": language})
 
     assert moment in answer.text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_permissions_of_ours_are_described(language: str) -> None:
+def test_custom_permissions_are_translated(language: str) -> None:
     rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
 
     with translation.override("en"):
@@ -405,9 +403,7 @@ def test_scripts_have_their_catalog(root: Client, language: str, words: str) -> 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_interface_says_the_same_in_every_language(
-    client: Client, shop: dict[Any, Any], language: str
-) -> None:
+def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any], language: str) -> None:
     pk = shop[State.PUBLISHED].pk
     paths = [
         "/v1/vacancies", f"/v1/vacancies/{pk}", f"/v1/vacancies/{pk}/form", f"/v1/vacancies/{pk}/form/schema",
@@ -424,7 +420,7 @@ def test_interface_says_the_same_in_every_language(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_commands_speak_english_on_every_site(
+def test_commands_are_in_english_on_every_site(
     shop: dict[Any, Any], capsys: Any, settings: Any, language: str
 ) -> None:
     said = []
