@@ -287,7 +287,7 @@ def test_page_offers_the_applicable_actions(
     anna: Client, at: datetime, state: str, offered: list[str]
 ) -> None:
     vacancy = make_vacancy(**STATES[state])
-    urls = [button["url"] for button in anna.get(page(vacancy)).context["decisions"]]
+    urls = [button["url"] for button in anna.get(page(vacancy)).context["publication_buttons"]]
     assert urls == [f"{LIST}{vacancy.pk}/{name}/" for name in offered]
     for name in NAMES:
         assert anna.get(f"{LIST}{vacancy.pk}/{name}/").status_code == 200
@@ -427,9 +427,9 @@ def test_action_on_too_many_vacancies_changes_nothing(anna: Client, monkeypatch:
 
 
 def test_number_of_duplicates_is_limited(anna: Client, monkeypatch: Any) -> None:
-    from vacancies.admin import publication
+    from vacancies.admin import publication_actions
 
-    monkeypatch.setattr(publication, "COPIES", 2)
+    monkeypatch.setattr(publication_actions, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
         "2 vacancies were duplicated.",
@@ -650,7 +650,7 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
     wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
     done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
-    assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
+    assert [str(message) for message in done.context["messages"]] == ["“Gent” was replaced by “Ghent” in 2 vacancies."]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
         for vacancy in (first, second)
