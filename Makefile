@@ -25,8 +25,8 @@ tests/node/node_modules/.made: tests/node/package.json
 	npm install --prefix tests/node --no-audit --no-fund --no-package-lock --ignore-scripts
 	@touch $@
 
-faults: $(VENV)/.dev  ## break a whole site under traffic (docs/operations/failover.md)
-	timeout 1800 $(VENV)/bin/python -m tests.faults
+faults: $(VENV)/.dev  ## inject every fault of docs/operations/failover.md into a site under traffic
+	timeout 1800 $(VENV)/bin/python -m tests.chaos
 
 check: lint test-all  ## what CI requires
 

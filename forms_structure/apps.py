@@ -6,7 +6,6 @@ NAMES = [
     _("consent text"),
     _("consent texts"),
     _("created at"),
-    _("extends"),
     _("form"),
     _("forms"),
     _("language"),

@@ -24,7 +24,7 @@ class FieldType(TextChoices):
     SELECT = "select", _("Choice from a list")
     RANGE = "range", _("Language level")
     CHECKBOX_GROUP = "checkbox-group", _("Several choices")
-    CHECKBOX = "checkbox", _("One box to tick")
+    CHECKBOX = "checkbox", _("Checkbox")
     RADIO_GROUP = "radio-group", _("One choice, all shown")
     TEXTAREA = "textarea", _("Long text")
     EMAIL = "email", _("E-mail address")

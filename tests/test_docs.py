@@ -22,7 +22,7 @@ from typing import NamedTuple
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.servers import PATIENCE, PLAIN, ROOT, free_port
+from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
 DOCUMENTS = ("README.md", "docs/api.md")
@@ -109,7 +109,7 @@ def demo(tmp_path_factory):
         "from django.core.management import execute_from_command_line; "
         f"execute_from_command_line(['manage.py', 'demo', '--port', '{port}'])"
     )
-    env = PLAIN | {
+    env = SYSTEM_ENV | {
         "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
         "MEDIA_ROOT": str(folder / "media"),
         "DJANGO_SETTINGS_MODULE": "jobsite.settings",
@@ -120,7 +120,7 @@ def demo(tmp_path_factory):
         subprocess.Popen([sys.executable, "-c", clock], cwd=ROOT, env=env, stdout=log, stderr=log) as server,
     ):
         try:
-            deadline, base = time.monotonic() + 2 * PATIENCE, f"http://127.0.0.1:{port}"
+            deadline, base = time.monotonic() + 2 * TIMEOUT, f"http://127.0.0.1:{port}"
             while True:
                 with suppress(OSError):
                     urllib.request.urlopen(f"{base}/v1/filters", timeout=10).close()
@@ -183,7 +183,7 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
         pytest.skip(f"{program} or curl is not installed")
     text = text.replace(SHOWN, demo).replace(SOURCE, demo).replace(".venv/bin/python", sys.executable)
     text = {"sh": BASH_BEFORE, "js": NODE_BEFORE}.get(block.language, "") + text
-    env = PLAIN | {
+    env = SYSTEM_ENV | {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
         "MEDIA_ROOT": str(tmp_path / "media"),
     }

@@ -22,8 +22,8 @@ from django.utils import timezone
 from jobsite.ops.commands import rehearsal
 from tests import workplace
 from tests.applications.makers import make_token
-from tests.hostile import site as sites
-from tests.hostile.site import ABSENT, HIDDEN, HIDDEN_WORD
+from tests.hostile import content as hostile_content
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
 from vacancies.models import Attachment, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ APPLICANTS = ("applicant A", "applicant B")
 STAFF = ("other recruiter", "recruiter", "superuser")
 VIEWERS = (*NOBODY, *APPLICANTS, *STAFF)
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn", "deleted")
+UNPUBLISHED = ("draft", "scheduled", "expired", "unpublished", "deleted")
 NOTHING: frozenset[str] = frozenset()
 
 # --- What each route answers -------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_every_route_has_a_row():
 
 class World:
     def __init__(self) -> None:
-        self.site = sites.make()
+        self.site = hostile_content.create()
         recruiter = User.objects.create_user("of-the-hidden-brands", is_staff=True)
         recruiter.groups.add(Group.objects.get(name="Recruiter"))
         for vacancy in Vacancy.objects.filter(pk__in=HIDDEN.values()):
@@ -193,7 +193,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The hidden things that an answer to `viewer` may tell of, by the words after the marker."""
     if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever became of the vacancy
-        return frozenset({"withdrawn", f"step of {viewer[-1]}"})
+        return frozenset({"unpublished", f"step of {viewer[-1]}"})
     if viewer in STAFF and "internal" in route:
         return frozenset({"internal"})
     return NOTHING
@@ -343,7 +343,7 @@ def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
     tag = client.get(f"/v1/vacancies/{pk}")["ETag"]
 
     assert ask(client, "GET", f"/v1/vacancies/{pk}", **{"if-none-match": tag}).status_code == 304
-    Vacancy.objects.filter(pk=pk).update(status="withdrawn")
+    Vacancy.objects.filter(pk=pk).update(status="unpublished")
 
     for suffix in ("", "/form", "/form/schema"):
         assert ask(client, "GET", f"/v1/vacancies/{pk}{suffix}", **{"if-none-match": tag}).status_code == 404
@@ -374,7 +374,7 @@ def test_workplace_is_closed_to_those_who_are_no_colleagues(world, viewer):
             assert leaks(answer.told, NOTHING) == [], path
 
 
-HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "withdraw", "extend",
+HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "unpublish", "extend",
                "archive", "duplicate", "versions/1")  # fmt: skip
 
 

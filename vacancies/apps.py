@@ -22,7 +22,6 @@ NAMES = [
     _("filter options"),
     _("filters"),
     _("function"),
-    _("head recruiter"),
     _("image"),
     _("keyword"),
     _("label"),

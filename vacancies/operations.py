@@ -48,7 +48,7 @@ def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = _("Its last day has passed: choose a later one, or leave it empty.")
+        found["publish_until"] = _("The closing date has passed. Choose a later date or leave it empty.")
     return found
 
 
@@ -70,7 +70,7 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
+            return {"status": _("It is already published.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = min(vacancy.publish_from or at, at)
         return obstacles(vacancy=vacancy, at=at)
@@ -83,29 +83,32 @@ def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, auth
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
+            return {"status": _("It is already published.")}
         if moment <= at:
-            return {"publish_from": _("This moment has passed: publish it now instead.")}
+            return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = moment
         found = obstacles(vacancy=vacancy, at=at)
         if vacancy.publish_until and vacancy.publish_until <= moment:
-            found.setdefault("publish_until", _("It would end before it appears: choose a later last day."))
+            found.setdefault(
+                "publish_until",
+                _("The vacancy would close before it goes live. Choose a later closing date."),
+            )
         return found
 
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def withdraw(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
     """Take those that are published or planned offline."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
-            return {"status": _("It is offline already.")}
-        vacancy.status = Status.WITHDRAWN
+            return {"status": _("It is not published.")}
+        vacancy.status = Status.UNPUBLISHED
         return {}
 
-    return _decide(Change.WITHDRAWN, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
 def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> Outcome:
@@ -118,9 +121,9 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
         if until <= at:
             return {"publish_until": _("This day has passed.")}
         if vacancy.publish_until is None:
-            return {"publish_until": _("It has no last day.")}
+            return {"publish_until": _("It has no closing date.")}
         if until <= vacancy.publish_until:
-            return {"publish_until": _("It is shown until then already.")}
+            return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until
         return obstacles(vacancy=vacancy, at=at)
 
@@ -132,9 +135,9 @@ def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status == Status.ARCHIVED:
-            return {"status": _("It is archived already.")}
+            return {"status": _("It is already archived.")}
         if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
-            return {"status": _("It is online or planned: take it offline first.")}
+            return {"status": _("It is published or scheduled. Unpublish it first.")}
         vacancy.status = Status.ARCHIVED
         return {}
 
@@ -285,7 +288,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
         list(carriers.order_by("pk").select_for_update().values_list("pk", flat=True))
         options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
-            text = _("“%(option)s” was deleted or merged meanwhile: nothing was done.")
+            text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
             raise ValidationError(text % {"option": into})
         vacancies = set(links.values_list("vacancy", flat=True))
         carrying = VacancyOption.objects.filter(option=into).values("vacancy")

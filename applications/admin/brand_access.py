@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from applications.models import Access, AccessLog
-from vacancies.admin.brand_access import WalledAdmin as BaseWalledAdmin
+from vacancies.admin.brand_access import BrandScopedAdmin as BaseBrandScopedAdmin
 
 
 def record(user: Any, action: Access, *pks: int) -> None:
@@ -13,6 +13,6 @@ def record(user: Any, action: Access, *pks: int) -> None:
     AccessLog.objects.bulk_create(AccessLog(actor=user, application=pk, action=action) for pk in pks)
 
 
-class WalledAdmin(BaseWalledAdmin):
+class BrandScopedAdmin(BaseBrandScopedAdmin):
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -3,11 +3,11 @@
 from django.contrib import admin
 
 from applications.models import Stage, Status
-from jobsite.admin.base import WorkplaceAdmin
+from jobsite.admin.base import JobsiteAdmin
 
 
 @admin.register(Stage)
-class StageAdmin(WorkplaceAdmin):
+class StageAdmin(JobsiteAdmin):
     """Stages in the order of the procedure; the first one is where applications come in."""
 
     fields = ("name", "status", "embargo_days", "position")
@@ -18,7 +18,7 @@ class StageAdmin(WorkplaceAdmin):
 
 
 @admin.register(Status)
-class StatusAdmin(WorkplaceAdmin):
+class StatusAdmin(JobsiteAdmin):
     """What applicants read, in the languages that it has."""
 
     list_display = ("label_en", "label_nl", "label_fr", "label_de")

@@ -1,23 +1,21 @@
 """What every page of the workplace shares."""
 
+import json
 import re
-from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSet
 from django.contrib.messages.storage import default_storage
 from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.translation import pgettext
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
-from jobsite.admin.datetime_fields import MomentsAdmin
+from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.unique_names import attempted
 
 
@@ -38,6 +36,15 @@ def with_named_parts(field: Any) -> Any:
     for part in getattr(field.widget, "widgets", ()):
         part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
     return field
+
+
+class InlineFormSet(InlineAdminFormSet):
+    """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
+
+    def inline_formset_data(self) -> str:
+        data = json.loads(super().inline_formset_data())
+        data["options"]["addText"] = capfirst(_("Add %(name)s") % {"name": self.opts.verbose_name})
+        return json.dumps(data)
 
 
 class CheckedIds:
@@ -80,7 +87,7 @@ class CheckedIds:
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
-class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
+class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
     """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
 
     warn_unsaved_form = True
@@ -100,6 +107,12 @@ class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
 
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+        formsets = super().get_inline_formsets(*args, **kwargs)
+        for formset in formsets:
+            formset.__class__ = InlineFormSet
+        return formsets
+
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
@@ -108,7 +121,7 @@ class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 
 
-class RowsInline(MomentsAdmin, TabularInline):
+class RowsInline(ZonedDateTimesAdmin, TabularInline):
     """Rows without a line above each that repeats what is in it."""
 
     form: Any = NamedRow
@@ -117,13 +130,6 @@ class RowsInline(MomentsAdmin, TabularInline):
         show_title = False
     else:
         hide_title = True
-
-
-def moment(at: datetime) -> str:
-    """`at` in the site's time zone, as the reader writes it, the month in letters so that nobody takes it
-    for the day."""
-    form = pgettext("a date in Django's letters", "j M Y, H:i")
-    return date_format(at.astimezone(timezone.get_default_timezone()), form)
 
 
 def person(user: Any) -> str:

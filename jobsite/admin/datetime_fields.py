@@ -34,7 +34,7 @@ def is_ambiguous(naive: datetime) -> bool:
     return first.utcoffset() > second.utcoffset()  # type: ignore[operator]
 
 
-class MomentWidget(UnfoldAdminSplitDateTimeWidget):
+class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
     """A date and a time, and radio buttons for which of the two is meant where the clock shows it twice.
 
     The radio buttons need no script: they are part of the page with the stored value or with the error.
@@ -55,7 +55,7 @@ class MomentWidget(UnfoldAdminSplitDateTimeWidget):
         ]
         radios = UnfoldAdminRadioSelectWidget(choices=choices)
         return format_html(
-            '{}<fieldset class="moment-choice"><legend>{}</legend>{}</fieldset>',
+            '{}<fieldset class="ambiguous-time"><legend>{}</legend>{}</fieldset>',
             inputs,
             _("The clocks show %(time)s twice on this day:") % {"time": date_format(naive, "H:i")},
             radios.render(f"{name}_2", chosen, {"id": f"id_{name}_2"}, renderer),
@@ -74,8 +74,8 @@ class MomentWidget(UnfoldAdminSplitDateTimeWidget):
         return datetime.combine(*parts), chosen
 
 
-class MomentField(forms.SplitDateTimeField):
-    widget = MomentWidget
+class ZonedDateTimeField(forms.SplitDateTimeField):
+    widget = ZonedDateTimeWidget
 
     def clean(self, value: Any) -> datetime | None:
         *parts, chosen = value or ["", "", ""]
@@ -139,10 +139,10 @@ def _names(naive: datetime) -> dict[str, str]:
     }
 
 
-class MomentsAdmin:
+class ZonedDateTimesAdmin:
     """An admin page or inline whose datetime fields are MomentFields."""
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.DateTimeField):
-            kwargs = {"form_class": MomentField, "widget": MomentWidget} | kwargs
+            kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
         return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

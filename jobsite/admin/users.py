@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, as_id
 
 admin.site.unregister([User, Group])
 
@@ -54,7 +54,7 @@ def described(permission: Permission) -> str:
     return f"{kind} | {words}"
 
 
-class PermissionsAdmin(WorkplaceAdmin):
+class PermissionsAdmin(JobsiteAdmin):
     """A page with permissions to choose from."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:

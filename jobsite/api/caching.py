@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 from django.utils.http import parse_etags
 
+CACHE_UNTIL = "jobsite.cache_until"  # WSGI environ key; no request header can have this name
+
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
     """Let shared caches keep `response`, but never past `until`, when time alone changes it."""
@@ -16,6 +18,11 @@ def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> 
     if until is not None:
         seconds = max(0, min(seconds, int((until - now).total_seconds())))
     response["Cache-Control"] = f"public, max-age={seconds}"
+
+
+def cache_until(request: HttpRequest, until: datetime | None) -> None:
+    """Allow the response cache to store the response to `request` until that time (None: no limit)."""
+    request.META[CACHE_UNTIL] = until.timestamp() if until else float("inf")
 
 
 def private(response: HttpResponse) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from jobsite.api.addresses import absolute
-from jobsite.serving.rendered_items import AddressToken, Token
+from jobsite.api.placeholders import AddressToken, Token
 
 
 class PlainItemSerializer(serializers.Serializer):

@@ -14,7 +14,6 @@ from rest_framework.viewsets import GenericViewSet
 
 from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
-from jobsite.serving import response_cache
 
 
 class ReadOnlyViewSet(GenericViewSet):
@@ -69,7 +68,7 @@ class ReadOnlyViewSet(GenericViewSet):
             else:
                 until = self.next_change()
                 caching.public(response, now=self.now, until=until)
-                response_cache.keep(request, until)
+                caching.cache_until(request, until)
         return response
 
 

@@ -8,6 +8,7 @@ can be part of a text.
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from jobsite.api.placeholders import AddressToken, Token
 from jobsite.api.renderers import JSONRenderer
 
 MARK, KEY = b"\0", b"\x01"
@@ -16,14 +17,6 @@ BASE = b"base"  # the token for the address of this service
 KNOWN_MAX = 50_000  # tokens
 
 dumps = JSONRenderer().render
-
-
-class Token(str):
-    """Stands for a value that is kept elsewhere, by its name: "brand:12"."""
-
-
-class AddressToken(str):
-    """A path under the address of this service."""
 
 
 def encode(value: Any) -> bytes:

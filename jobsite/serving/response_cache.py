@@ -25,14 +25,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.http import HttpRequest
 
-from jobsite.api.caching import is_unchanged
+from jobsite.api.caching import CACHE_UNTIL, is_unchanged
 from jobsite.api.throttling import RateLimit
 from jobsite.ops.logs import SOURCE
 from jobsite.serving import replicas
 
-MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
 PREFIXES = ("/v1/", "/v0.1/")
 KEY_MAX = 1000  # characters; longer ones are no link of ours
 WAIT = 5  # seconds for somebody else who makes the same answer
@@ -59,11 +57,6 @@ def _kind(key: Key) -> Key:
     return (
         tuple(re.sub("/[0-9]+", "/0", part) if part.startswith("/v") else part for part in key[:2]) + key[3:]
     )
-
-
-def keep(request: HttpRequest, until: datetime | None) -> None:
-    """Say that the answer to `request` is for everybody, and until when."""
-    request.META[MARK] = until.timestamp() if until else float("inf")
 
 
 def finished(application: Callable, environ: Environ) -> tuple[str, list[tuple[str, str]], bytes]:
@@ -259,7 +252,7 @@ class Bodies:
         it is for everybody, or None if it is not."""
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
-        return *finished(self.application, plain), plain.get(MARK)
+        return *finished(self.application, plain), plain.get(CACHE_UNTIL)
 
     def store(self, key: Key, answer: Answer) -> None:
         if not settings.BODY_CACHE_MB:

@@ -33,16 +33,8 @@ from psycopg.sql import SQL, Identifier
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks.servers import (  # noqa: E402 - found by the line above
-    App,
-    cpu_seconds,
-    get,
-    gunicorn,
-    postgresql,
-    running,
-    serving,
-)
-from tests.servers import PLAIN  # noqa: E402
+from tests.benchmarks.servers import cpu_seconds, get, gunicorn, postgresql, running  # noqa: E402
+from tests.servers import SYSTEM_ENV, Application  # noqa: E402 - found by the line above
 
 HERE = Path(__file__).parent
 LIST = "/v1/vacancies"
@@ -114,12 +106,11 @@ class Benchmark:
             "ALLOWED_HOSTS": "127.0.0.1",
         }
         script = [sys.executable, str(HERE / "content.py"), "fill", str(options.vacancies)]
-        if subprocess.run(script, env=PLAIN | self.env).returncode:
+        if subprocess.run(script, env=SYSTEM_ENV | self.env).returncode:
             sys.exit("The database could not be filled.")
 
-        def serve(name: str, *command: str, path: str = LIST, **env: str) -> App:
-            served = serving(name, *command, env=self.env | env, folder=work, path=path)
-            return stack.enter_context(served)
+        def serve(name: str, *command: str, path: str = LIST, **env: str) -> Application:
+            return stack.enter_context(Application(work / name, *command, env=self.env | env, probe=path))
 
         (work / "ready").write_bytes(b"{}")
         self.apps = {
@@ -325,14 +316,14 @@ class Benchmark:
             "bytes": size,
         }
 
-    def wrk(self, app: App, case: Case, seconds: int, paths: Path, start: int, status: int,
+    def wrk(self, app: Application, case: Case, seconds: int, paths: Path, start: int, status: int,
             expected: Path | None = None) -> Sample:  # fmt: skip
         """Return what walk.lua prints, counts, seconds, bytes, milliseconds, and the seconds of CPU."""
         headers = [part for name, value in case.headers.items() for part in ("-H", f"{name}: {value}")]
         arguments = [str(part) for part in (paths, start, status, expected) if part is not None]
         command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s", "-s", str(HERE / "walk.lua")]
         command += [*headers, app.url, "--", *arguments]
-        pids = {"cpu_app": app.pid, "cpu_database": self.database_pid}
+        pids = {"cpu_app": app.pids()[0], "cpu_database": self.database_pid}
         before = {name: cpu_seconds(pid) for name, pid in pids.items()}
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout.splitlines()[-1])

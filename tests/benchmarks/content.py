@@ -45,7 +45,7 @@ def fill(count: int) -> None:
     made = pool()
     for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
         operations.duplicate(vacancy=vacancy, at=timezone.now())
-    operations.withdraw(vacancies=made, at=timezone.now())
+    operations.unpublish(vacancies=made, at=timezone.now())
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
@@ -71,7 +71,7 @@ def publish(rate: float) -> None:
                 break
             operations.publish(vacancies=copies.filter(pk=pk), at=timezone.now())
             published += 1
-        operations.withdraw(vacancies=copies, at=timezone.now())
+        operations.unpublish(vacancies=copies, at=timezone.now())
     print(json.dumps({"published": published, "seconds": time.monotonic() - start}))
 
 

@@ -87,7 +87,7 @@ def test_every_state_occurs(loaded):
         State.SCHEDULED: 3,
         State.EXPIRED: 2,
         State.DRAFT: 3,
-        State.WITHDRAWN: 2,
+        State.UNPUBLISHED: 2,
     }
 
 
@@ -156,7 +156,7 @@ def test_every_vocabulary_is_used_in_full_and_missing_somewhere(loaded):
 
 def test_all_filters_but_one_are_offered(loaded):
     assert list(Filter.objects.values_list("label", "is_active")) == [
-        ("Function group", True),
+        ("Job category", True),
         ("Type", True),
         ("Contract", True),
         ("Working time", True),
@@ -270,7 +270,9 @@ def test_second_load_changes_nothing(loaded, media):
 
 
 def test_second_load_keeps_what_a_recruiter_changed(loaded):
-    Vacancy.objects.filter(title="CFO").update(status="withdrawn", description="<p>Found.</p>", is_hot=False)
+    Vacancy.objects.filter(title="CFO").update(
+        status="unpublished", description="<p>Found.</p>", is_hot=False
+    )
     Recruiter.objects.filter(name="Bram de Koster").update(is_email_public=False)
     Brand.objects.filter(name="Lumen & Kade").update(url="")
     Filter.objects.filter(keyword="regions").update(label="Province", is_active=False)

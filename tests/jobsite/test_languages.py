@@ -17,8 +17,8 @@ from django.utils import translation
 from django.utils.translation import trans_real
 from pytest_django.asserts import assertContains
 
-from jobsite.admin.base import moment
 from jobsite.admin.users import described
+from jobsite.formats import format_datetime
 from tests.applications.makers import make_application, make_stage
 from tests.factories import make_vacancy
 
@@ -203,7 +203,7 @@ def test_list_of_applications_in_dutch(root):
 )
 def test_moment_is_written_as_readers_do(language, written):
     with translation.override(language):
-        assert moment(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
+        assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
 
 
 @pytest.mark.django_db

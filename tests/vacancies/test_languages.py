@@ -150,7 +150,7 @@ def shop(at: datetime) -> dict[Any, Any]:
         State.SCHEDULED: ("published", at + week, None),
         State.PUBLISHED: ("published", at - week, at + timedelta(days=3, hours=3)),
         State.EXPIRED: ("published", at - 2 * week, at - week),
-        State.WITHDRAWN: ("withdrawn", at - week, None),
+        State.UNPUBLISHED: ("unpublished", at - week, None),
         State.ARCHIVED: ("archived", at - week, None),
     }
     author = User.objects.create_user(f"{MARK}author")
@@ -436,4 +436,4 @@ def test_commands_speak_english_on_every_site(
         said.append(capsys.readouterr())
 
     assert said[0] == said[1]
-    assert "the internal title, which is public, holds internal words" in said[1].err
+    assert "the internal title is public and contains internal wording" in said[1].err

@@ -223,14 +223,14 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
 @on_postgresql
 def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
-    withdraw = partial(operations.withdraw, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(withdraw))
+    unpublish = partial(operations.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
+    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
     importer = Importer()
 
     importer.land([Row("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.status) == ("Job 1", Status.WITHDRAWN)
+    assert (vacancy.title, vacancy.status) == ("Job 1", Status.UNPUBLISHED)
     assert (importer.report.updated, importer.report.refused) == (1, 0)
 
 

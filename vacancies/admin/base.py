@@ -17,7 +17,8 @@ from django.utils.translation import pgettext
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.admin.base import RowsInline, WorkplaceAdmin, moment
+from jobsite.admin.base import JobsiteAdmin, RowsInline
+from jobsite.formats import format_datetime
 from vacancies.fields import HtmlField
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day
@@ -53,7 +54,7 @@ def told_of_no_room(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     return wrapped
 
 
-class ContentAdmin(WorkplaceAdmin):
+class ContentAdmin(JobsiteAdmin):
     """A page with texts to write and images to upload."""
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
@@ -80,7 +81,7 @@ def last_day_of(vacancy: Vacancy) -> str:
     if until is None:
         return "-"
     if is_exact(until):
-        return moment(until)
+        return format_datetime(until)
     return date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
 
 

@@ -54,11 +54,11 @@ class BrandAdmin(ContentAdmin):
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, extra_context)
 
-    @display(description=_("Small icon shown"))
+    @display(description=_("Current small icon"))
     def small_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_small, brand.icon_small_url)
 
-    @display(description=_("Large icon shown"))
+    @display(description=_("Current large icon"))
     def large_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_large, brand.icon_large_url)
 

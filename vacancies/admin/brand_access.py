@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, as_id
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND
 
@@ -22,7 +22,7 @@ def brands_of(user: Any) -> QuerySet[Brand]:
     return Brand.objects.all() if user.has_perm(EVERY_BRAND) else user.brands.all()
 
 
-class WalledAdmin(WorkplaceAdmin):
+class BrandScopedAdmin(JobsiteAdmin):
     """A page of rows that belong to a vacancy: those of other brands are not there at all."""
 
     vacancy = "vacancy"

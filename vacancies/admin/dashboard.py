@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import moment
+from jobsite.formats import format_datetime
 from vacancies.admin.base import last_day_of
 from vacancies.admin.list_filters import ENDING, REASONS, attention
 from vacancies.admin.versions import readable_by
@@ -30,7 +30,7 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         state: own.in_state(state, at=now) for state in (State.DRAFT, State.EXPIRED)
     }
     return context | {
-        "title": _("Start"),
+        "title": _("Dashboard"),
         "states": [
             {"state": state, "count": counted(rows), "url": address(state=state)}
             for state, rows in states.items()
@@ -42,13 +42,15 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         ],
         "coming": [
             {
-                "title": _("Next to appear"),
-                "none": _("Nothing is planned."),
-                "rows": [(row, moment(row.publish_from)) for row in titles(scheduled, "publish_from")],
+                "title": _("Going live soon"),
+                "none": _("Nothing is scheduled."),
+                "rows": [
+                    (row, format_datetime(row.publish_from)) for row in titles(scheduled, "publish_from")
+                ],
             },
             {
-                "title": _("Next to end"),
-                "none": _("Nothing ends within a week."),
+                "title": _("Closing soon"),
+                "none": _("Nothing closes within a week."),
                 "rows": [(row, last_day_of(row)) for row in titles(ending, "publish_until")],
             },
         ],
@@ -76,7 +78,7 @@ def latest(request: HttpRequest) -> list[dict[str, Any]]:
     seen: dict[int, dict[str, Any]] = {}
     for row in rows:
         if vacancy := there.get(row.vacancy_id):
-            said = {"vacancy": vacancy, "version": row, "moment": moment(row.created_at)}
+            said = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}
             seen.setdefault(row.vacancy_id, said)
     return list(seen.values())[:SHOWN]
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, counted
+from jobsite.admin.base import JobsiteAdmin, as_id, counted
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -56,7 +56,7 @@ class FilterOptionFormSet(PositionedFormSet):
                 option.value = free_value(option.label, seen["value"])
             for name, texts in seen.items():
                 if getattr(option, name) in texts:
-                    form.add_error(name, _("Another option of this filter has it too."))
+                    form.add_error(name, _("Another option of this filter already uses this."))
                 texts.add(getattr(option, name))
 
 
@@ -78,7 +78,7 @@ class FilterOptionInline(PartInline):
 
 
 @admin.register(Filter)
-class FilterAdmin(WorkplaceAdmin):
+class FilterAdmin(JobsiteAdmin):
     """The filters are nine, always: they can be named, switched on and ordered, not added or deleted."""
 
     list_display = ("label", "code", "is_active", "option_count", "position")
@@ -147,7 +147,7 @@ class FilterAdmin(WorkplaceAdmin):
                 text = _("Added the option “%(option)s”.") % {"option": option.label}
             self.log_change(request, filter, text)
         elif not option.is_active:
-            off = _("“%(option)s” is switched off: choose another one.") % {"option": option.label}
+            off = _("“%(option)s” is switched off. Choose another option.") % {"option": option.label}
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
 
@@ -163,7 +163,7 @@ class FilterAdmin(WorkplaceAdmin):
 
 
 @admin.register(FilterOption)
-class FilterOptionAdmin(WorkplaceAdmin):
+class FilterOptionAdmin(JobsiteAdmin):
     """The options of all vocabularies in one list: to be found, switched off and merged."""
 
     list_display = ("label", "filter", "value", "is_active", "used")
@@ -202,17 +202,17 @@ class FilterOptionAdmin(WorkplaceAdmin):
             return [], {}, set(), protected
         return super().get_deleted_objects(objs, request)
 
-    @admin.action(description=gettext_lazy("Merge into one…"), permissions=["delete"])
+    @admin.action(description=gettext_lazy("Merge…"), permissions=["delete"])
     def merge(self, request: HttpRequest, queryset: Any) -> Any:
         """Asks which one remains, and lets all vacancies carry that one."""
         options = list(queryset.select_related("filter")[: MERGED + 1])
         if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:
-            text = _("Choose from two to %(count)d options of one filter.") % {"count": MERGED}
+            text = _("Choose 2 to %(count)d options of one filter.") % {"count": MERGED}
             self.message_user(request, text, messages.WARNING)
             return None
         choice = forms.ModelChoiceField(
             FilterOption.objects.filter(pk__in=[option.pk for option in options]),
-            label=_("The one that remains"),
+            label=_("Option to keep"),
             initial=max(options, key=lambda option: option.use_count).pk,
             empty_label=None,
             widget=UnfoldAdminSelectWidget,
@@ -233,8 +233,8 @@ class FilterOptionAdmin(WorkplaceAdmin):
                 text = _("Merged with %(names)s.") % {"names": names}
             self.log_change(request, into, text)
             text = ngettext(
-                "“%(names)s” became “%(into)s” on %(count)d vacancy.",
-                "“%(names)s” became “%(into)s” on %(count)d vacancies.",
+                "“%(names)s” was replaced by “%(into)s” in %(count)d vacancy.",
+                "“%(names)s” was replaced by “%(into)s” in %(count)d vacancies.",
                 count,
             ) % {"names": names, "into": into.label, "count": count}
             self.message_user(request, text, messages.SUCCESS)
@@ -248,8 +248,8 @@ class FilterOptionAdmin(WorkplaceAdmin):
                 "label": _("Merge"),
                 "icon": "merge",
                 "text": _(
-                    "All vacancies get the one that remains; the others are deleted, and links that filter "
-                    "by them find nothing any more."
+                    "Vacancies get the option that you keep. The other options are deleted, and links "
+                    "that filter by them return no results."
                 ),
             },
             "some": options,
@@ -261,4 +261,4 @@ class FilterOptionAdmin(WorkplaceAdmin):
             ],
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)

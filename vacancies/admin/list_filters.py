@@ -33,16 +33,16 @@ class CappedPaginator(Paginator):
 class StateFilter(admin.SimpleListFilter):
     """By where a vacancy stands now. What is archived shows only where it is asked for."""
 
-    title = _("state")
+    title = _("status")
     parameter_name = "state"
     ALL = "all"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [*State.choices, (self.ALL, _("All, with the archive"))]
+        return [*State.choices, (self.ALL, _("All, including archived"))]
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
-        yield {**first, "display": _("All but the archive")}
+        yield {**first, "display": _("All except archived")}
         yield from others
 
     def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
@@ -52,13 +52,13 @@ class StateFilter(admin.SimpleListFilter):
 
 
 ENDING = "ending"
-REASONS = [(ENDING, _("Ending within a week")), *((doubt.code, doubt.label) for doubt in DOUBTS)]
+REASONS = [(ENDING, _("Closing within a week")), *((doubt.code, doubt.label) for doubt in DOUBTS)]
 
 
 class AttentionFilter(DropdownFilter):
     """By what a recruiter may want to look at, as the start page counts it."""
 
-    title = _("attention")
+    title = _("needs attention")
     parameter_name = "attention"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:

@@ -20,8 +20,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, with_named_parts
-from jobsite.admin.datetime_fields import MomentField
+from jobsite.admin.base import JobsiteAdmin, as_id, with_named_parts
+from jobsite.admin.datetime_fields import ZonedDateTimeField
 from jobsite.ops.commands import rehearsal
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
@@ -38,11 +38,13 @@ REASONS_SHOWN = 10
 COPIES = 100  # at a time
 
 
-class MomentForm(forms.Form):
-    moment = MomentField(
+class ScheduleForm(forms.Form):
+    moment = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_moment],
-        help_text=gettext_lazy("It appears by itself at this moment, in the time zone of the site."),
+        help_text=gettext_lazy(
+            "The vacancy goes live automatically at this time, in the time zone of the site."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -50,12 +52,12 @@ class MomentForm(forms.Form):
         with_named_parts(self.fields["moment"])
 
 
-class DayForm(forms.Form):
+class ClosingDateForm(forms.Form):
     day = forms.DateField(
-        label=gettext_lazy("Last day"),
+        label=gettext_lazy("Closing date"),
         widget=UnfoldAdminSingleDateWidget,
         validators=[MaxValueValidator(date(2200, 12, 30))],
-        help_text=gettext_lazy("Shown until the end of this day. Nothing is shortened."),
+        help_text=gettext_lazy("Public until the end of this day. A later closing date does not change."),
     )
 
 
@@ -65,7 +67,9 @@ def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> Outcome:
     for vacancy in chosen[:COPIES]:
         outcome.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
     for vacancy in chosen[COPIES:]:
-        outcome.refused[vacancy] = {"": _("At most %(count)d are copied at a time.") % {"count": COPIES}}
+        outcome.refused[vacancy] = {
+            "": _("At most %(count)d vacancies can be duplicated at a time.") % {"count": COPIES}
+        }
     return outcome
 
 
@@ -86,12 +90,12 @@ class Decision:
     is_main: bool = False
 
 
-OFFLINE = frozenset({State.DRAFT, State.WITHDRAWN, State.ARCHIVED, State.EXPIRED})
+OFFLINE = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
 DECISIONS = (
     Decision(
         "publish",
         gettext_lazy("Publish now"),
-        gettext_lazy("It shows at once, as it was last saved."),
+        gettext_lazy("The last saved version goes live immediately."),
         ngettext_lazy("%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"),
         "publish",
         operations.publish,
@@ -101,40 +105,38 @@ DECISIONS = (
     ),
     Decision(
         "schedule",
-        gettext_lazy("Publish on…"),
-        gettext_lazy("It appears by itself, as it was last saved."),
-        ngettext_lazy("%(count)d vacancy was planned.", "%(count)d vacancies were planned.", "count"),
+        gettext_lazy("Schedule…"),
+        gettext_lazy("The last saved version goes live automatically at the time that you choose."),
+        ngettext_lazy("%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"),
         "schedule",
         operations.schedule,
         OFFLINE | {State.SCHEDULED},
-        MomentForm,
+        ScheduleForm,
         shows_changes=True,
     ),
     Decision(
-        "withdraw",
-        gettext_lazy("Take offline"),
-        gettext_lazy("It disappears from every site at once. You can publish it again later."),
-        ngettext_lazy(
-            "%(count)d vacancy was taken offline.", "%(count)d vacancies were taken offline.", "count"
-        ),
+        "unpublish",
+        gettext_lazy("Unpublish"),
+        gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
+        ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
         "visibility_off",
-        operations.withdraw,
+        operations.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
     ),
     Decision(
         "extend",
         gettext_lazy("Extend…"),
-        gettext_lazy("It is shown until the end of the day that you choose."),
+        gettext_lazy("The vacancy stays public until the end of the day that you choose."),
         ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
         "event_repeat",
         operations.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
-        DayForm,
+        ClosingDateForm,
     ),
     Decision(
         "archive",
         gettext_lazy("Archive"),
-        gettext_lazy("It leaves the list of vacancies; the filter “Archived” finds it again."),
+        gettext_lazy("The vacancy is hidden from the list. Use the filter “Archived” to find it."),
         ngettext_lazy("%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"),
         "archive",
         operations.archive,
@@ -143,8 +145,8 @@ DECISIONS = (
     Decision(
         "duplicate",
         gettext_lazy("Duplicate"),
-        gettext_lazy("A draft with the same content is made, without dates."),
-        ngettext_lazy("%(count)d copy was made.", "%(count)d copies were made.", "count"),
+        gettext_lazy("Creates a draft with the same content and without dates."),
+        ngettext_lazy("%(count)d vacancy was duplicated.", "%(count)d vacancies were duplicated.", "count"),
         "content_copy",
         duplicate,
         frozenset(State),
@@ -158,14 +160,14 @@ def for_many(decision: Decision) -> Any:
     """The decision as an action of a list."""
 
     @admin.action(description=decision.label, permissions=[decision.permission])
-    def act(page: "DecidingAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
-        return page.decide_many(request, queryset, decision)
+    def act(page: "PublicationActionsAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
+        return page.run_for_many(request, queryset, decision)
 
     act.__name__ = f"{decision.name}_selected"
     return act
 
 
-class DecidingAdmin(WorkplaceAdmin):
+class PublicationActionsAdmin(JobsiteAdmin):
     """The pages of vacancies on which decisions are taken."""
 
     actions: Any = [for_many(decision) for decision in DECISIONS]
@@ -174,7 +176,7 @@ class DecidingAdmin(WorkplaceAdmin):
         own = [
             path(
                 f"<path:object_id>/{decision.name}/",
-                self.admin_site.admin_view(self.decide_view),
+                self.admin_site.admin_view(self.action_view),
                 {"name": decision.name},
                 name=f"vacancies_vacancy_{decision.name}",
             )
@@ -203,7 +205,7 @@ class DecidingAdmin(WorkplaceAdmin):
 
     # --- for one ---
 
-    def decide_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+    def action_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
         """Asks on GET, with all that is in the way and that changes for the public; acts on POST."""
         decision = BY_NAME[name]
         vacancy = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
@@ -217,7 +219,7 @@ class DecidingAdmin(WorkplaceAdmin):
             return redirect("admin:vacancies_vacancy_change", found)
         context = {
             **self.asking(request, decision, form),
-            "title": _("%(decision)s: %(vacancy)s") % {"decision": decision.label, "vacancy": vacancy},
+            "title": _("%(action)s: %(vacancy)s") % {"action": decision.label, "vacancy": vacancy},
             "original": vacancy,
             "obstacles": [] if form.fields else self.obstacles(decision, chosen),
             "doubts": [doubt.text for doubt in doubts(with_doubts(chosen, at=timezone.now()).get())]
@@ -226,7 +228,7 @@ class DecidingAdmin(WorkplaceAdmin):
             **(public_changes(vacancy, request.user) if decision.shows_changes else {}),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
 
     def obstacles(self, decision: Decision, chosen: VacancyQuerySet) -> list[str]:
         """Why the decision would be refused: it is tried, and taken back."""
@@ -238,11 +240,13 @@ class DecidingAdmin(WorkplaceAdmin):
 
     # --- for many ---
 
-    def decide_many(self, request: HttpRequest, queryset: VacancyQuerySet, decision: Decision) -> Any:
+    def run_for_many(self, request: HttpRequest, queryset: VacancyQuerySet, decision: Decision) -> Any:
         """Acts at once, or asks first where the decision needs a date."""
         pks = list(queryset.order_by().values_list("pk", flat=True)[: COUNTED + 1])
         if len(pks) > COUNTED:
-            text = _("Nothing was done: choose at most %(count)d vacancies at a time.") % {"count": COUNTED}
+            text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
+                "count": COUNTED
+            }
             self.message_user(request, text, messages.WARNING)
             return None
         chosen = Vacancy.objects.filter(pk__in=pks)
@@ -265,7 +269,7 @@ class DecidingAdmin(WorkplaceAdmin):
             ],
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
 
     # --- both ---
 
@@ -286,13 +290,13 @@ class DecidingAdmin(WorkplaceAdmin):
         if count := len(outcome.done):
             self.message_user(request, decision.done % {"count": count}, messages.SUCCESS)
         for vacancy, reasons in list(outcome.refused.items())[:REASONS_SHOWN]:
-            text = _("“%(vacancy)s” was left alone. %(reason)s") % {
+            text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),
             }  # fmt: skip
             self.message_user(request, text, messages.WARNING)
         if (more := len(outcome.refused) - REASONS_SHOWN) > 0:
             text = ngettext(
-                "%(count)d more vacancy was left alone.", "%(count)d more vacancies were left alone.", more
+                "%(count)d more vacancy was not changed.", "%(count)d more vacancies were not changed.", more
             )
             self.message_user(request, text % {"count": more}, messages.WARNING)
         return outcome

@@ -41,20 +41,20 @@ class RecruiterAdmin(ContentAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    @display(description=_("Image shown"))
+    @display(description=_("Current image"))
     def portrait(self, recruiter: Recruiter) -> str:
         return thumbnail(recruiter.image, recruiter.image_url)
 
-    @display(description=_("Everybody sees"))
+    @display(description=_("Public contact details"))
     def shown(self, recruiter: Recruiter) -> str:
         seen = {_("e-mail"): recruiter.shown_email, _("phone"): recruiter.shown_phone}
         return ", ".join(str(name) for name, value in seen.items() if value) or "-"
 
-    @display(description=_("Head of"), ordering="head_count")
+    @display(description=_("Lead recruiter for"), ordering="head_count")
     def head_count(self, recruiter: Recruiter) -> int:
         return recruiter.head_count  # type: ignore[attr-defined] # annotated
 
-    @display(description=_("Also on"), ordering="link_count")
+    @display(description=_("Other recruiter for"), ordering="link_count")
     def link_count(self, recruiter: Recruiter) -> int:
         return recruiter.link_count  # type: ignore[attr-defined] # annotated
 

@@ -20,16 +20,17 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.admin.base import as_id, moment
+from jobsite.admin.base import as_id
+from jobsite.formats import format_datetime
 from jobsite.ops.commands import rehearsal
 from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.publication import DecidingAdmin
+from vacancies.admin.publication import PublicationActionsAdmin
 from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.versions import RecordingAdmin
+from vacancies.admin.versions import HistoryAdmin
 from vacancies.choices import Keyword
 from vacancies.history.diff import differences
 from vacancies.history.versions import content
@@ -44,7 +45,7 @@ STATE_COLOURS = {
     State.SCHEDULED: "info",
     State.PUBLISHED: "success",
     State.EXPIRED: "warning",
-    State.WITHDRAWN: "danger",
+    State.UNPUBLISHED: "danger",
     State.ARCHIVED: "",
 }
 
@@ -59,12 +60,12 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
+class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
             "offer", "company", "contact", "postcustom1"),
-        tab(gettext_lazy("Classification"), "brand", "location", *Keyword.values),
+        tab(gettext_lazy("Job details"), "brand", "location", *Keyword.values),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
         tab(gettext_lazy("Application form"), "form"),
@@ -81,7 +82,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
     list_select_related = ("brand",)
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
-    search_help_text = gettext_lazy("Search titles and texts, or an id.")
+    search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
@@ -125,21 +126,21 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
                 return queryset.filter(pk__in=pks), False
         return found, False
 
-    @display(description=gettext_lazy("State"), label=STATE_COLOURS)
+    @display(description=gettext_lazy("Status"), label=STATE_COLOURS)
     def state(self, vacancy: Vacancy) -> tuple[State, Any]:
         return vacancy.state, vacancy.state.label
 
-    @display(description=gettext_lazy("Last day"), ordering="publish_until")
+    @display(description=gettext_lazy("Closing date"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
         return last_day_of(vacancy)
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
-        return moment(vacancy.publish_from) if vacancy.publish_from else "-"
+        return format_datetime(vacancy.publish_from) if vacancy.publish_from else "-"
 
-    @display(description=gettext_lazy("Hot"), ordering="is_hot", label={"hot": "warning"})
+    @display(description=gettext_lazy("Featured"), ordering="is_hot", label={"hot": "warning"})
     def hot(self, vacancy: Vacancy) -> Any:
-        return ("hot", _("Hot")) if vacancy.is_hot else ""
+        return ("hot", _("Featured")) if vacancy.is_hot else ""
 
     # --- form ---
 
@@ -217,8 +218,8 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now())
         for row in with_doubts(shown, at=timezone.now()):
             if found := doubts(row):
-                text = _("“%(vacancy)s”: %(doubts)s.") % {
-                    "vacancy": row, "doubts": "; ".join(str(doubt.text) for doubt in found),
+                text = _("“%(vacancy)s”: %(warnings)s.") % {
+                    "vacancy": row, "warnings": "; ".join(str(doubt.text) for doubt in found),
                 }  # fmt: skip
                 self.message_user(request, text, messages.WARNING)
 
@@ -244,15 +245,15 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         until = last_day_of(vacancy)
         match vacancy.state:
             case State.SCHEDULED if begin:
-                return _("Appears on %(moment)s.") % {"moment": moment(begin)}
+                return _("Goes live on %(publish_from)s.") % {"publish_from": format_datetime(begin)}
             case State.PUBLISHED if end:
-                return _("Public, last day %(day)s.") % {"day": until}
+                return _("Public, closing date %(day)s.") % {"day": until}
             case State.PUBLISHED:
-                return _("Public, without a last day.")
+                return _("Public, no closing date.")
             case State.EXPIRED:
                 return _("Was public until %(day)s.") % {"day": until}
             case State.ARCHIVED:
-                return _("Put away; not public.")
+                return _("Not public and hidden from the list.")
         return _("Not public.")
 
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
@@ -278,7 +279,8 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         vacancy = self._found(request, object_id)
         if vacancy.served_form_id is None:
             text = _(
-                "This vacancy has no form yet: add one, and choose it for the vacancy, its brand or the site."
+                "This vacancy has no application form. Add a form and choose it for the vacancy, its "
+                "brand or the site."
             )
             self.message_user(request, text, messages.INFO)
             return redirect("admin:forms_structure_form_changelist")

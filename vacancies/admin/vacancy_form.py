@@ -17,7 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import moment, person
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
@@ -31,15 +32,15 @@ LISTED = 200  # options in a page; longer lists are searched
 class VacancyForm(forms.ModelForm):
     version = forms.CharField(required=False, widget=forms.HiddenInput)
     last_day = forms.DateField(
-        label=gettext_lazy("Last day"),
+        label=gettext_lazy("Closing date"),
         required=False,
         widget=UnfoldAdminSingleDateWidget,
         validators=[
             MaxValueValidator(
-                date(2200, 12, 30), gettext_lazy("Leave it empty for a vacancy without an end.")
+                date(2200, 12, 30), gettext_lazy("Leave this empty if the vacancy has no closing date.")
             )
         ],
-        help_text=gettext_lazy("Shown until the end of this day. Leave empty for a vacancy without an end."),
+        help_text=gettext_lazy("Public until the end of this day. Leave empty if there is no closing date."),
     )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})
 
@@ -63,21 +64,22 @@ class VacancyForm(forms.ModelForm):
         if self.instance.pk:
             form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
             now = (
-                _("Now applicants get “%(form)s”.")
+                _("Applicants currently get “%(form)s”.")
                 if form
-                else _("Now applicants are asked for their consent alone.")
+                else _("Applicants are currently only asked for consent.")
             )
             # The theme prints help texts as markup.
             self.fields["form"].help_text = format_html(
                 "{} {}", self.fields["form"].help_text, now % {"form": form}
             )
         self.fields["publish_from"].help_text = _(
-            "Shown from this moment on, in the time zone %(zone)s. When left empty, publishing sets the "
-            "moment of saving."
+            "Public from this time, in the time zone %(zone)s. If empty, publishing sets the current time."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
-            kept = _("Now until %(moment)s: kept unless you choose another day.") % {"moment": moment(until)}
+            kept = _(
+                "Currently until %(publish_until)s. This does not change unless you choose another day."
+            ) % {"publish_until": format_datetime(until)}
             self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
@@ -135,13 +137,13 @@ class VacancyForm(forms.ModelForm):
         labels, changed, people = field_labels(), [], []
         for version in versions.select_related("author"):
             changed += [labels[name] for name in version.content if name in labels]
-            people.append(person(version.author) if version.author else _("somebody else"))
+            people.append(person(version.author) if version.author else _("someone else"))
         text = _(
-            "Not saved: %(people)s changed this vacancy on %(moment)s, after you opened it: %(fields)s."
+            "Not saved: %(people)s changed this vacancy on %(updated_at)s, after you opened it: %(fields)s."
         ) % {
-            "people": ", ".join(dict.fromkeys(people)) or _("somebody else"),
-            "moment": moment(self.instance.updated_at),
-            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the workplace"),
+            "people": ", ".join(dict.fromkeys(people)) or _("someone else"),
+            "updated_at": format_datetime(self.instance.updated_at),
+            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the admin"),
         }
         self.add_error(
             None,
@@ -153,7 +155,7 @@ class VacancyForm(forms.ModelForm):
                     reverse("admin:vacancies_vacancy_history", args=[self.instance.pk]),
                     _("See what changed."),
                     reverse("admin:vacancies_vacancy_change", args=[self.instance.pk]),
-                    _("Open it again in a new tab and carry your changes over."),
+                    _("Open it in a new tab and copy your changes into it."),
                 ),
                 code="conflict",
             ),
@@ -170,9 +172,7 @@ class VacancyForm(forms.ModelForm):
                         reasons.pop(name, None)
         begin, end = candidate.publish_from, candidate.publish_until
         if begin and end and end <= begin:
-            reasons.setdefault(
-                "publish_until", _("The last day is before the day on which the vacancy appears.")
-            )
+            reasons.setdefault("publish_until", _("The closing date is before the publication date."))
         for name, reason in reasons.items():
             field = "last_day" if name == "publish_until" else name
             if field not in self.errors:

@@ -16,7 +16,8 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, moment
+from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.formats import format_datetime
 from vacancies.admin.form import forms_for
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import KEPT, Content, bare, catch_up, content, content_at, record
@@ -41,7 +42,7 @@ def row(
     is_baseline = version.change == Change.FOUND and "title" not in before
     return {
         "version": version,
-        "moment": moment(version.created_at),
+        "created_at": format_datetime(version.created_at),
         "is_baseline": is_baseline,
         "differences": [] if is_baseline else differences(before, contents[index], labels),
         "is_current": index == len(versions) - 1 and version.change != Change.DELETED,
@@ -49,7 +50,7 @@ def row(
     }
 
 
-class RecordingAdmin(WorkplaceAdmin):
+class HistoryAdmin(JobsiteAdmin):
     """The pages of vacancies that put on record what is done on them, and show the record."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -115,7 +116,7 @@ class RecordingAdmin(WorkplaceAdmin):
         rows = [row(versions, contents, index, labels) for index in page]
         context = {
             **self.admin_site.each_context(request),
-            "title": _("Versions of %(vacancy)s") % {"vacancy": vacancy or contents[-1].get("title", "")},
+            "title": _("History of %(vacancy)s") % {"vacancy": vacancy or contents[-1].get("title", "")},
             "opts": self.opts,
             "original": vacancy,
             "object_id": as_id(object_id),
@@ -149,15 +150,15 @@ class RecordingAdmin(WorkplaceAdmin):
                 for text in error.messages:
                     self.message_user(request, text, messages.ERROR)
                 return redirect("admin:vacancies_vacancy_history", version.vacancy_id)
-            self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+            self.message_user(request, _("The version was restored."), messages.SUCCESS)
             if gone:
-                text = _("Gone since, and left out: %(names)s.") % {"names": ", ".join(gone)}
+                text = _("Not restored because they no longer exist: %(names)s.") % {"names": ", ".join(gone)}
                 self.message_user(request, text, messages.WARNING)
             return redirect("admin:vacancies_vacancy_change", vacancy.pk)
         now = content(vacancy) if vacancy else {}
         context = {
             **self.admin_site.each_context(request),
-            "title": _("Bring back: %(vacancy)s") % {"vacancy": vacancy or wanted["title"]},
+            "title": _("Restore: %(vacancy)s") % {"vacancy": vacancy or wanted["title"]},
             "opts": self.opts,
             "original": vacancy,
             "version": version,
@@ -185,7 +186,7 @@ class RecordingAdmin(WorkplaceAdmin):
             **self.admin_site.each_context(request),
             "title": _("Deleted vacancies"),
             "opts": self.opts,
-            "rows": [(each, moment(each.created_at)) for each in page],
+            "rows": [(each, format_datetime(each.created_at)) for each in page],
             "page": page,
             "can_restore": self.has_add_permission(request),
         }

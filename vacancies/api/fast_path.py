@@ -36,9 +36,10 @@ from jobsite.api import parameters
 from jobsite.api.addresses import absolute
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
+from jobsite.api.placeholders import Token
 from jobsite.api.problems import InvalidParameters
 from jobsite.serving import replicas
-from jobsite.serving.rendered_items import MARK, Token, UnknownError, Words, cut, dumps, encode, whole
+from jobsite.serving.rendered_items import MARK, UnknownError, Words, cut, dumps, encode, whole
 from jobsite.serving.response_cache import Fresh
 from jobsite.serving.revision import State, fetch, snapshot, state
 from vacancies.api import v0_1, v1

@@ -11,9 +11,10 @@ import rest_framework
 from django.conf import settings
 from django.db import DatabaseError, connections
 
-from jobsite.api import renderers, serializers
+from jobsite.api import placeholders, renderers, serializers
+from jobsite.api.placeholders import Token
 from jobsite.serving import rendered_items
-from jobsite.serving.rendered_items import Token, document, dumps, whole
+from jobsite.serving.rendered_items import document, dumps, whole
 from vacancies import choices, models, querysets
 from vacancies.api import serializers as shared_serializers
 from vacancies.api import v0_1, v1
@@ -24,7 +25,7 @@ VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
 STORED = {"is_stored": True}  # the context in which serializers leave tokens
 # Of the code that makes items, as this process has read it.
 MADE_OF = (
-    rendered_items, renderers, serializers, shared_serializers, models, querysets, choices, v0_1, v1,
+    rendered_items, placeholders, renderers, serializers, shared_serializers, models, querysets, choices, v0_1, v1,
     rest_framework,
 )  # fmt: skip
 CODE = zlib.crc32(repr(django.VERSION).encode())

@@ -336,7 +336,7 @@ def test_stranger_is_asked_to_sign_in(client, path):
         ("nl", "Naar de werkplek"),
         ("fr", "Vers l’espace de travail"),
         ("de", "Zum Arbeitsplatz"),
-        ("en", "To the workplace"),
+        ("en", "Go to the admin"),
     ],
 )
 def test_pages_look_like_the_site_and_speak_its_languages(client, anna, language, words):

@@ -47,8 +47,8 @@ ASKS = {
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
-    "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc", "vacancies.vacancy withdraw": "cc",
-    "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
+    "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
+    "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
 }  # fmt: skip
 CHANGES_NOTHING = (
     "history",
@@ -83,7 +83,7 @@ def target(world: Any, route: str) -> Any:
     """The row that a page is asked for."""
     model, kind = kind_of(route)
     if model == "vacancies.vacancy":
-        return world.own.shown.pk if kind in ("withdraw", "extend") else world.own.draft.pk
+        return world.own.shown.pk if kind in ("unpublish", "extend") else world.own.draft.pk
     return world.spare[model].pk
 
 

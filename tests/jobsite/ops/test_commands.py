@@ -14,8 +14,7 @@ from django.db import OperationalError
 from jobsite.demo import content
 from jobsite.ops import health
 from jobsite.ops.commands import Command
-from tests.servers import ROOT, until
-from tests.services import Instance
+from tests.servers import ROOT, Instance, until
 from tests.vacancies.exchange.test_import import items, write
 from vacancies.exchange.importer import Importer
 from vacancies.models import Vacancy

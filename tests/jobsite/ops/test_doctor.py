@@ -10,8 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from jobsite.ops import doctor
-from tests.servers import PLAIN, ROOT
-from tests.services import Instance
+from tests.servers import ROOT, SYSTEM_ENV, Instance
 
 SECRET = "nobody-may-see-this-" * 4
 
@@ -20,7 +19,7 @@ def examine(env, *words):
     """Run doctor with this environment and nothing else; return exit code, output and lines of stderr."""
     done = subprocess.run(
         [sys.executable, "manage.py", "doctor", *words],
-        cwd=ROOT, env=PLAIN | {"LOG_FORMAT": "text"} | env, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, env=SYSTEM_ENV | {"LOG_FORMAT": "text"} | env, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     lines = [line for line in done.stderr.splitlines() if "jobsite.ops.commands" not in line]
     return done.returncode, done.stdout.strip(), lines

@@ -217,7 +217,7 @@ def test_every_state_is_told(at, django_assert_num_queries):
     make_vacancy(audience="both", is_hot=True)
     make_vacancy(publish_from=at + day)
     make_vacancy(publish_from=at - 2 * day, publish_until=at - day)
-    for status in (Status.DRAFT, Status.WITHDRAWN, Status.ARCHIVED):
+    for status in (Status.DRAFT, Status.UNPUBLISHED, Status.ARCHIVED):
         make_vacancy(status=status)
 
     with django_assert_num_queries(9):
@@ -228,9 +228,9 @@ def test_every_state_is_told(at, django_assert_num_queries):
 
     settle(at=at)
     told = metrics._asked()
-    assert told["states"] == dict.fromkeys(("draft", "scheduled", "expired", "withdrawn", "archived"), 1) | {
-        "published": 2
-    }
+    assert told["states"] == dict.fromkeys(
+        ("draft", "scheduled", "expired", "unpublished", "archived"), 1
+    ) | {"published": 2}
     assert told["lists"] == {"external": 1, "hot": 1, "internal": 2, "hot_internal": 1}
     assert told["overdue"] == 0
     assert Vacancy.objects.count() == 7

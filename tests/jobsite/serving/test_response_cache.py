@@ -95,7 +95,7 @@ def test_kept_answer_is_the_answer_of_django(service, settings):
 CHANGES = {
     "a vacancy is created": lambda: make_vacancy(title="Cook"),
     "one is renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
-    "one is taken offline": lambda: Vacancy.objects.update(status="withdrawn"),
+    "one is taken offline": lambda: Vacancy.objects.update(status="unpublished"),
     "one is deleted": lambda: Vacancy.objects.all().delete(),
     "an option is renamed": lambda: FilterOption.objects.update(label="Elsewhere"),
     "an option is taken off": lambda: VacancyOption.objects.all().delete(),

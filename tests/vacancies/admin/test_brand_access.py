@@ -54,7 +54,7 @@ SPECIAL = {
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
-        *("publish", "schedule", "withdraw", "extend", "archive", "duplicate"),
+        *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
     ),
 }
 OF_THE_SITE = {  # with what else is asked of them

@@ -52,7 +52,7 @@ def make_every_kind(**values: Any) -> None:
     }  # fmt: skip
     for begin in (NOW - DAY, NOW + DAY):
         make_vacancy(**fine | {"publish_from": begin} | values)
-    for status in ("draft", "withdrawn", "archived"):
+    for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
     doubtful: list[dict[str, Any]] = [
         {"description": ""},
@@ -109,15 +109,15 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
 
     counts = {str(each["label"]): each["count"] for each in context["attention"]}
     assert counts == {
-        "Ending within a week": "1",
-        "Without a description": "1",
-        "Without an image": "1",
-        "Nobody to contact": "1",
+        "Closing within a week": "1",
+        "No description": "1",
+        "No image": "1",
+        "No contact information": "1",
         "Hot, but ending": "1",
-        "Continuously open, but with a last day": "1",
+        "Continuously open, but with a closing date": "1",
         "Title in capitals": "1",
-        "Internal words in the internal title, which is public": "1",
-        "Found by no filter": "1",
+        "Internal wording in the internal title": "1",
+        "No filter options": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
         "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
@@ -218,12 +218,12 @@ def test_list_with_applications_takes_the_same_queries_for_one_row_and_for_thirt
 
 
 def test_archive_is_listed_where_it_is_asked_for(anna: Client) -> None:
-    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "withdrawn", "archived")}
+    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "unpublished", "archived")}
 
-    assert listed(anna, LIST) == {rows["draft"].pk, rows["withdrawn"].pk}
+    assert listed(anna, LIST) == {rows["draft"].pk, rows["unpublished"].pk}
     assert listed(anna, f"{LIST}?state=archived") == {rows["archived"].pk}
     assert listed(anna, f"{LIST}?state=all") == {row.pk for row in rows.values()}
-    assert listed(anna, f"{LIST}?state=nonsense") == {rows["draft"].pk, rows["withdrawn"].pk}
+    assert listed(anna, f"{LIST}?state=nonsense") == {rows["draft"].pk, rows["unpublished"].pk}
     assert listed(anna, f"{LIST}?q=archived") == set()
 
 
@@ -263,13 +263,13 @@ def test_list_counts_no_further_than_anybody_turns_pages(anna: Client, monkeypat
 
 # --- decisions ---
 
-NAMES = ("publish", "schedule", "withdraw", "extend", "archive", "duplicate")
+NAMES = ("publish", "schedule", "unpublish", "extend", "archive", "duplicate")
 STATES: dict[str, dict[str, Any]] = {
     "draft": {"status": "draft", "publish_from": None},
     "scheduled": {"publish_from": NOW + DAY},
     "published": {"publish_from": NOW - DAY, "publish_until": NOW + 9 * DAY},
     "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
-    "withdrawn": {"status": "withdrawn"},
+    "unpublished": {"status": "unpublished"},
     "archived": {"status": "archived"},
 }
 
@@ -278,10 +278,10 @@ STATES: dict[str, dict[str, Any]] = {
     ("state", "offered"),
     [
         ("draft", ["publish", "schedule", "archive", "duplicate"]),
-        ("scheduled", ["publish", "schedule", "withdraw", "duplicate"]),  # without a last day to extend
-        ("published", ["withdraw", "extend", "duplicate"]),
-        ("expired", ["publish", "schedule", "withdraw", "extend", "archive", "duplicate"]),
-        ("withdrawn", ["publish", "schedule", "archive", "duplicate"]),
+        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # without a last day to extend
+        ("published", ["unpublish", "extend", "duplicate"]),
+        ("expired", ["publish", "schedule", "unpublish", "extend", "archive", "duplicate"]),
+        ("unpublished", ["publish", "schedule", "archive", "duplicate"]),
         ("archived", ["publish", "schedule", "duplicate"]),
     ],
 )
@@ -312,7 +312,7 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
     assert response.context["obstacles"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
-    assert {"the title is in capitals", "no filter finds it: it carries no option"} <= {
+    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
         str(text) for text in response.context["doubts"]
     }
     assert 'type="submit"><span' not in response.content.decode()
@@ -345,7 +345,7 @@ def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
     assert changes(anna, vacancy) == (False, all_of_it)
     # public since, then edited offline
     time_machine.move_to(NOW + 3 * DAY, tick=False)
-    operations.withdraw(vacancies=chosen, at=NOW + 3 * DAY, author=author)
+    operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
     assert changes(anna, vacancy) == (True, {})
     Vacancy.objects.update(title="Head nurse")
     record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)
@@ -357,7 +357,7 @@ def test_publish_page_of_one_that_came_public_from_outside_compares_with_that(
 ) -> None:
     vacancy = make_vacancy(title="Nurse", publish_from=NOW - 9 * DAY)
     assert saved(
-        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "withdrawn", "title": "Cook"})
+        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "unpublished", "title": "Cook"})
     )
 
     assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
@@ -405,16 +405,16 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
     done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
-        "“Endless” was left alone. It has no last day.",
+        "“Endless” was left alone. It has no closing date.",
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
 
 
 def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
-    rows = [make_vacancy(title=f"Row {n:02}", status="withdrawn") for n in range(13)]
-    assert run(anna, "withdraw_selected", rows) == [
-        *(f"“Row {n:02}” was left alone. It is offline already." for n in range(10)),
+    rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
+    assert run(anna, "unpublish_selected", rows) == [
+        *(f"“Row {n:02}” was left alone. It is not published." for n in range(10)),
         "3 more vacancies were left alone.",
     ]
 
@@ -424,7 +424,9 @@ def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypa
 
     monkeypatch.setattr(publication, "COUNTED", 2)
     rows = [make_vacancy() for _ in range(3)]
-    assert run(anna, "withdraw_selected", rows) == ["Nothing was done: choose at most 2 vacancies at a time."]
+    assert run(anna, "unpublish_selected", rows) == [
+        "Nothing was done: choose at most 2 vacancies at a time."
+    ]
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
 

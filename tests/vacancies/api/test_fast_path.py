@@ -165,10 +165,10 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "all are planned": lambda: Vacancy.objects.update(
         publish_from=timezone.now() + timedelta(1), publish_until=None
     ),
-    "some are withdrawn": lambda: Vacancy.objects.filter(is_hot=True).update(status="withdrawn"),
-    "all are withdrawn and some come back": lambda: (
-        Vacancy.objects.filter(status="published").update(status="withdrawn"),
-        Vacancy.objects.filter(status="withdrawn", is_hot=False, publish_from__isnull=False).update(
+    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="unpublished"),
+    "all are unpublished and some come back": lambda: (
+        Vacancy.objects.filter(status="published").update(status="unpublished"),
+        Vacancy.objects.filter(status="unpublished", is_hot=False, publish_from__isnull=False).update(
             status="published"
         ),
     ),

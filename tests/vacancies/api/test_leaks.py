@@ -1,4 +1,4 @@
-"""No endpoint reveals a hidden vacancy (draft, scheduled, expired, withdrawn, internal) in any access mode.
+"""No endpoint reveals a hidden vacancy (draft, scheduled, expired, unpublished, internal) in any access mode.
 
 The hidden vacancy has a title, an option, a brand and a form that nothing else has. An outsider must get the
 same bytes and headers with the hidden vacancy in the database as without it.
@@ -17,7 +17,7 @@ from tests.factories import make_brand, make_filter, make_insider, make_recruite
 pytestmark = pytest.mark.django_db
 
 MODES = ("public", "authenticated", "network")
-UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn")
+UNPUBLISHED = ("draft", "scheduled", "expired", "unpublished")
 HIDDEN = [(kind, mode) for kind in UNPUBLISHED for mode in MODES] + [
     ("internal", "authenticated"),
     ("internal", "network"),
@@ -63,7 +63,7 @@ def hide(kind, at):
     """Create the vacancy that must not show."""
     values = {
         "draft": {"status": "draft"},
-        "withdrawn": {"status": "withdrawn"},
+        "unpublished": {"status": "unpublished"},
         "scheduled": {"publish_from": at + timedelta(days=30)},
         "expired": {"publish_from": at - timedelta(days=30), "publish_until": at},
         "internal": {"audience": "internal"},

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form, Snapshot
 from tests.factories import make_brand, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jobsite.ops import commands
 from tests.factories import make_recruiter, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Service
 from vacancies.management import import_command
@@ -172,7 +172,7 @@ def test_row_that_the_database_refuses_loses_no_other(tmp_path, monkeypatch):
         ),
         ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
         ({"attachments": [{"name": "a", "path": "//x.example/a"}]}, "attachments.0.path: Enter a valid URL."),
-        ({"video": "javascript:alert(1)"}, "video: Enter an http or https address, or the id of a video."),
+        ({"video": "javascript:alert(1)"}, "video: Enter an http or https URL, or the ID of a video."),
         ({"regions": [1]}, "regions.0: Not a valid string."),
         ({"functiongroup": ["a", "b"]}, "functiongroup: Ensure this field has no more than 1 elements."),
         ({"title": "a\0b"}, "title: Null characters are not allowed."),
@@ -312,7 +312,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
     assert code == 0
     assert summary.startswith("1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts.")
     assert lines == [
-        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a head recruiter to be published."
+        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a lead recruiter to be published."
     ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 
@@ -325,7 +325,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
 def test_what_a_recruiter_decided_about_publication_stays(client, tmp_path):
     path = write(tmp_path, items(1))
     run(path)
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     run(write(tmp_path, items(1, location="Elsewhere")))
 

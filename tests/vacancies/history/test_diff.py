@@ -52,7 +52,7 @@ def test_content_that_stays_is_no_difference():
     ("name", "before", "after", "label", "shown"),
     [
         ("description", "<p>We care</p>", "<p>We <b>care</b></p>", "Description",
-         "<i>The words are the same, their markup is another.</i>"),
+         "<i>Only the formatting changed.</i>"),
         ("description", "<p>One</p>", "<ul><li><p>One</p></li><li><p>Two</p></li></ul>", "Description",
          "<div><ins>•</ins> One</div><div><ins>• Two</ins></div>"),
         ("is_hot", False, True, "Hot", "<div><ins>Yes</ins></div>"),

@@ -193,12 +193,12 @@ def test_deletion_of_several_is_on_record_for_each(anna: Client) -> None:
 
 def test_decisions_are_on_record_with_the_publication_they_left(anna: Client) -> None:
     vacancies = [make_vacancy() for _ in range(2)]
-    run(anna, "withdraw_selected", vacancies)
+    run(anna, "unpublish_selected", vacancies)
     run(anna, "publish_selected", vacancies)
 
     parts = ["publish_from", "publish_until", "status"]
     for vacancy in vacancies:
-        assert told(vacancy) == [("withdrawn", "anna", parts), ("published", "anna", parts)]
+        assert told(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
     catch_up(vacancies[0], at=NOW)
     assert folded(vacancies[0]) == content(vacancies[0])
 
@@ -235,7 +235,7 @@ def test_hostile_texts_are_escaped_wherever_versions_show(anna: Client) -> None:
     pages.append(anna.get("/admin/").content.decode())
     Vacancy.objects.update(title=HOSTILE)
     pages.append(
-        anna.post(LIST, {"action": "withdraw_selected", "_selected_action": [vacancy.pk]}, follow=True)
+        anna.post(LIST, {"action": "unpublish_selected", "_selected_action": [vacancy.pk]}, follow=True)
         .content.decode()
     )  # fmt: skip
     assert saved(anna.post(f"{LIST}{vacancy.pk}/delete/", {"post": "yes"}))
@@ -331,7 +331,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
 def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", audience="public", options={"regions": ["Gent"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
-    Vacancy.objects.update(title="Head nurse", audience="both", status="withdrawn")
+    Vacancy.objects.update(title="Head nurse", audience="both", status="unpublished")
     make_option("regions", "Gent").__class__.objects.update(label="Ghent")  # no difference of this vacancy
     url = f"{LIST}{vacancy.pk}/versions/{version.pk}/"
 
@@ -343,7 +343,7 @@ def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) ->
     assert Vacancy.objects.get().title == "Head nurse"
     assert anna.post(url)["Location"] == page(vacancy)
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "withdrawn")
+    assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "unpublished")
     assert [change for change, _, _ in told()] == ["created", "found", "restored"]
 
 
@@ -375,7 +375,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
     response = anna.post(url, follow=True)
 
     assert [str(message) for message in response.context["messages"]] == [
-        "It says again what it said then.",
+        "The version was restored.",
         "Gone since, and left out: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
@@ -389,7 +389,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
 
 def test_version_of_a_decision_alone_cannot_be_brought_back(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
-    run(anna, "withdraw_selected", [vacancy])
+    run(anna, "unpublish_selected", [vacancy])
     version = Version.objects.get()
 
     assert not anna.get(f"{LIST}{vacancy.pk}/history/").context["rows"][0]["can_restore"]
@@ -434,14 +434,14 @@ EDITS = st.one_of(
     st.tuples(st.just("head_recruiter"), st.sampled_from([None, 0, 1])),
     st.tuples(st.just("audience"), st.sampled_from(["public", "internal", "both"])),
     st.tuples(st.sampled_from(["regions", "types", "recruiters", "attachments"]), PICKS),
-    st.tuples(st.sampled_from(["publish", "withdraw", "archive", "schedule"]), st.none()),
+    st.tuples(st.sampled_from(["publish", "unpublish", "archive", "schedule"]), st.none()),
 )
 STEPS = st.lists(st.tuples(st.lists(EDITS, max_size=3), st.booleans()), min_size=1, max_size=6)
 
 
 def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
     """One edit of the vacancy, through what stands behind the pages."""
-    if name in ("publish", "withdraw", "archive", "schedule"):
+    if name in ("publish", "unpublish", "archive", "schedule"):
         more = {"moment": NOW + HOUR} if name == "schedule" else {}
         decide = getattr(operations, name)
         decide(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author, **more)

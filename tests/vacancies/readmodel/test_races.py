@@ -221,7 +221,7 @@ def test_vacancy_that_comes_back_has_tags_of_its_own(site):
     tags: dict[str, bytes] = {}
     for number in range(40):
         if number % 8 == 0:
-            Vacancy.objects.update(status="withdrawn")
+            Vacancy.objects.update(status="unpublished")
             Vacancy.objects.update(status="published")
         Attachment.objects.update(name=f"File {number}")
         for path in (LIST, f"{LIST}/{vacancy.pk}"):
@@ -348,7 +348,7 @@ def test_tally_is_added_up_while_somebody_writes(site):
     vacancies = [make_vacancy() for _ in range(3)]
     check(site, LIST)
     with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'withdrawn' WHERE id = %s", [vacancies[0].pk])
+        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancies[0].pk])
         totals.add_up()
         with elsewhere() as another:
             another("UPDATE vacancies_vacancy SET is_hot = true WHERE id = %s", [vacancies[1].pk])
@@ -379,13 +379,13 @@ def test_what_a_savepoint_takes_back_is_noted_again(site):
 
 
 @on_postgresql
-def test_vacancy_is_withdrawn_while_a_migration_lists_the_old_ones(site, monkeypatch):
+def test_vacancy_is_unpublished_while_a_migration_lists_the_old_ones(site, monkeypatch):
     vacancy = make_vacancy()
     ListedVacancy.objects.all().delete()
     monkeypatch.setattr(listing, "POSTGRESQL", ())  # the triggers are there when it begins
 
     with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'withdrawn' WHERE id = %s", [vacancy.pk])
+        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancy.pk])
         with connection.cursor() as cursor:
             cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'of an older version'")
             cursor.execute("SET lock_timeout = 100")
@@ -469,14 +469,14 @@ def test_last_moment_of_a_day_is_of_that_day(site):
         check(site, f"{LIST}?page[size]=1&page[number]={number}")
 
 
-def test_vacancy_is_withdrawn_between_a_narrowed_list_and_its_items(site, monkeypatch, caplog):
+def test_vacancy_is_unpublished_between_a_narrowed_list_and_its_items(site, monkeypatch, caplog):
     make_vacancy(title="Cook")
     make_vacancy(title="Nurse")
     select = fast_path.Memory.select
 
     def select_and_step_in(*arguments: Any) -> Any:
         selection = select(*arguments)
-        Vacancy.objects.filter(title="Nurse").update(status="withdrawn")
+        Vacancy.objects.filter(title="Nurse").update(status="unpublished")
         return selection
 
     monkeypatch.setattr(fast_path.Memory, "select", select_and_step_in)
