@@ -275,7 +275,7 @@ class Benchmark:
         return self.report()
 
     def compare_items(self, case: Case) -> None:
-        """Note where the naive twin and the others have other items than ours."""
+        """Note where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]
