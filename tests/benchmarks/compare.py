@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Measures the public interface beside the floor (F) and a naive twin, in one run.
+"""Measures the public interface beside the floor (F) and a naive baseline, in one run.
 
     python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
 
@@ -44,7 +44,11 @@ SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent o
 RATE = 10  # publications a second
 MEMORY = 150  # MiB that a worker stays below
 SAMPLES = 5
-TITLE = {"naive": "naive twin", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, stored total"}
+TITLE = {
+    "naive": "naive baseline",
+    "fastapi": "FastAPI, own count",
+    "fastapi-stored": "FastAPI, stored total",
+}
 
 Sample = dict[str, float]
 
@@ -271,7 +275,7 @@ class Benchmark:
         return self.report()
 
     def compare_items(self, case: Case) -> None:
-        """Note where the naive twin and the others have other items than ours."""
+        """Record where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]
