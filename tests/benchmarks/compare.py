@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Compare the API with a minimal Django view (the floor, F) and a naive implementation, in one run.
+"""Measures the public interface beside the floor (F) and a naive baseline, in one run.
 
     python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
 
@@ -275,7 +275,7 @@ class Benchmark:
         return self.report()
 
     def compare_items(self, case: Case) -> None:
-        """Note where the naive baseline and the others have other items than ours."""
+        """Record where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]

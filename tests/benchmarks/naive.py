@@ -1,5 +1,5 @@
 """The naive baseline: what a competent Django developer writes first over the same tables. Settings, URLs,
-serializers and views are in one file. It shares only the keys of the items with our API."""
+serializers and views in one file; nothing here knows our interface but the keys of its items."""
 
 import os
 from typing import Any
