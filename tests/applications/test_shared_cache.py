@@ -19,6 +19,7 @@ from tests.servers import free_port
 from tests.services import Instance
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
 ]
