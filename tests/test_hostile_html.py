@@ -28,7 +28,7 @@ from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
 from vacancies.operations import bring_back, duplicate
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 TEXTS = html_fields(Vacancy)
 NAMES = list(PAYLOADS)
@@ -143,6 +143,7 @@ def test_created_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
     check_brands(len(NAMES))
 
 
+@pytest.mark.smoke
 def test_saved_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
     vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
     for number, vacancy in enumerate(vacancies):

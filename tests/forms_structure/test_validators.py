@@ -26,6 +26,8 @@ from tests.forms_structure.test_schema import (
     submissions,
 )
 
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
 # White space of Python, of ECMAScript and of neither; letters that are others without regard to case.
 ODD = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u180e\u2000\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060"
 ODD += "\u3000\ufeff\x00\x1b\x7f\ud800\udbff\udc00\udfff\ufffe\U0001f691\U0010ffff\u0661\u017f\u212a\u0130"

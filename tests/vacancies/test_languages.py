@@ -25,6 +25,7 @@ from forms_structure.models import Form
 from jobsite.admin.users import described
 from jobsite.ops.commands import rehearsal
 from tests.factories import make_option, make_recruiter, make_vacancy
+from tests.marks import slow_except
 from vacancies.admin.list_filters import REASONS
 from vacancies.admin.publication import DECISIONS
 from vacancies.choices import Keyword
@@ -34,6 +35,7 @@ from vacancies.previews import token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 LANGUAGES = ["nl", "fr", "de"]
+SOME_LANGUAGES = slow_except(["nl"], LANGUAGES)
 MARK = "zyx"  # in every name that a recruiter gave
 LIST = "/admin/vacancies/vacancy/"
 # Names, and what a reader of any language sees like that.
@@ -221,7 +223,7 @@ def test_a_forgotten_text_is_found() -> None:
     assert leftovers(with_more, english, "nl") == {"Take offline"}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: str) -> None:
     found, seen = {}, []
     for path in ["/admin/", *pages(shop)]:
@@ -235,7 +237,8 @@ def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: s
     assert len(seen) >= 5 * 5 - 2 + 6 + 3  # five models, six decisions, three pages of versions
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.slow
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], language: str) -> None:
     found = {}
     for state, vacancy in shop.items():
@@ -247,7 +250,7 @@ def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], la
     assert found == {}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: str) -> None:
     states = [f"state={state}" for state in (*State, "all")]
     reasons = [f"attention={code}" for code, _ in REASONS]
@@ -259,7 +262,8 @@ def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: st
     assert found == {}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.slow
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 @pytest.mark.parametrize("permission", ["view_vacancy", "add_vacancy"])
 def test_pages_of_who_may_do_little(
     client: Client, shop: dict[Any, Any], language: str, permission: str
@@ -273,7 +277,7 @@ def test_pages_of_who_may_do_little(
         assert leftovers(answer, english, language) == set(), path
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_start_page_without_anything(root: Client, language: str) -> None:
     for path in ("/admin/", LIST, f"{LIST}deleted/"):
         answer, english = in_both(root, path, language)
@@ -283,7 +287,8 @@ def test_start_page_without_anything(root: Client, language: str) -> None:
 # --- what comes of a click ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.slow
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
@@ -301,7 +306,7 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
     assert found == {}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the page that follows says so in the reader's language."""
     past = {"decided": "1", "day": "2020-01-01", "moment_0": "2020-01-01", "moment_1": "10:00"}
@@ -317,7 +322,7 @@ def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str
     assert found == {}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_refusals_of_a_form(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
     rows = {
@@ -341,7 +346,7 @@ def test_refusals_of_a_form(root: Client, shop: dict[Any, Any], language: str) -
         assert leftovers(answer, english, language) == set(), path
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, Any], language: str) -> None:
     place = "/admin/vacancies/filteroption/"
     options = list(Filter.objects.get(keyword="regions").options.all())
@@ -361,7 +366,7 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
 # --- previews, permissions, catalogs of scripts ------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
     Vacancy.objects.update(video="https://zyx.test/v")
     for token in (*(token_for(vacancy.pk) for vacancy in shop.values()), "wrong"):
@@ -382,7 +387,7 @@ def test_preview_ends_at_a_moment_as_readers_write_it(
     assert moment in answer.text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_permissions_of_ours_are_described(language: str) -> None:
     rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
 
@@ -405,7 +410,7 @@ def test_scripts_have_their_catalog(root: Client, language: str, words: str) -> 
 # --- what stays English ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_interface_says_the_same_in_every_language(
     client: Client, shop: dict[Any, Any], language: str
 ) -> None:
@@ -424,7 +429,7 @@ def test_interface_says_the_same_in_every_language(
     assert [answer.headers for answer in spoken] == [answer.headers for answer in plain]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_commands_speak_english_on_every_site(
     shop: dict[Any, Any], capsys: Any, settings: Any, language: str
 ) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import rehearsal
+from tests.marks import slow_except
 from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from vacancies.models import Vacancy
 
@@ -109,7 +110,7 @@ def test_each_page_says_what_it_asks_for():
     assert {kind_of(route)[0] for route in PAGES} == set(MAY)
 
 
-@pytest.mark.parametrize("role", [*roles.NAMES, "Nobody"])
+@pytest.mark.parametrize("role", slow_except([R], [*roles.NAMES, "Nobody"]))
 @pytest.mark.parametrize("model", MAY)
 def test_role_may_what_it_is_meant_to_and_no_more(world, role, model):
     everything = stored()
@@ -144,6 +145,7 @@ def test_pages_of_the_site_change_nothing(world, role):
     assert stored() == everything
 
 
+@pytest.mark.slow
 def test_auditor_takes_no_action_of_any_list(world):
     """Every action there is, as a superuser is offered it."""
     everything = stored()

@@ -67,6 +67,7 @@ def instance(tmp_path):
     return Instance(tmp_path, LOG_REQUESTS="off", DEBUG="on", MEDIA_ROOT=str(tmp_path / "media"))
 
 
+@pytest.mark.slow
 def test_a_database_without_or_with_some_migrations_is_one_line(instance, tmp_path):
     instance.manage("migrate", "vacancies", "0001", "-v0")
     partly = instance.manage("lint_vacancies", check=False)
@@ -96,6 +97,7 @@ def interrupted(instance, *words, when):
     return process.returncode, err.splitlines()
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_says_what_it_wrote(instance, tmp_path):
     def count():
         with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
@@ -183,6 +185,7 @@ def test_an_interrupted_demo_is_made_by_the_next_run(stopped, monkeypatch, setti
     assert out.getvalue().startswith("Made 4 applications.")
 
 
+@pytest.mark.slow
 def test_django_s_own_commands_are_interrupted_in_a_line_too(instance):
     code = (
         "import os, runpy, django.core.management as management; "

@@ -58,6 +58,7 @@ def test_a_site_that_is_ready_has_no_errors(production):
     assert SECRET not in "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_named_with_what_to_do(production, tmp_path):
     (tmp_path / "media").rmdir()
     (tmp_path / "media").write_text("a file")
@@ -83,6 +84,7 @@ def test_what_is_wrong_is_named_with_what_to_do(production, tmp_path):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_database_that_is_not_made_is_not_made_by_looking(production, tmp_path):
     path = tmp_path / "none.sqlite3"
 
@@ -93,6 +95,7 @@ def test_a_database_that_is_not_made_is_not_made_by_looking(production, tmp_path
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_migrations_that_lack_are_an_error(production):
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "applications", "zero", "-v0"],

@@ -26,6 +26,8 @@ from jobsite.serving import replicas
 from tests import servers
 from vacancies.models import Vacancy
 
+pytestmark = pytest.mark.slow
+
 DJANGO = "django.core.cache.backends"
 SOON = 4.0  # seconds, for what ought to take two at most on a quiet machine
 
@@ -414,6 +416,7 @@ def test_what_the_replica_lacks_is_asked_of_the_primary_without_leaving_it_out(s
     assert messages(caplog) == []
 
 
+@pytest.mark.smoke
 @needs_servers
 def test_replicas_answer_while_the_primary_is_gone(site, settings, caplog):
     site.primary.crash()
