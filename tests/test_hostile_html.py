@@ -26,7 +26,7 @@ from tests.vacancies.admin.test_admin import opened
 from vacancies.fields import html_fields
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
-from vacancies.operations import bring_back, duplicate
+from vacancies.operations import duplicate, restore
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -291,7 +291,7 @@ def test_copies_and_restored_versions_of_unsanitised_texts_are_clean(client: Cli
     assert version is not None
     assert version.content["offer"] == html
     Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
-    bring_back(version, author=None, at=now)
+    restore(version, author=None, at=now)
     check_vacancies(client, 1)
     assert Vacancy.objects.get().offer == sanitise(html)
 

@@ -24,7 +24,7 @@ logger = logging.getLogger("jobsite.ops.commands")
 
 
 @contextmanager
-def rehearsal(is_dry: bool) -> Iterator[None]:
+def dry_run(is_dry: bool) -> Iterator[None]:
     """Whatever is written inside is taken back at its end, if `is_dry`."""
     if not is_dry:
         yield

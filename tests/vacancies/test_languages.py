@@ -23,7 +23,7 @@ from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
 from jobsite.admin.users import described
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.marks import slow_except
 from vacancies.admin.list_filters import REASONS
@@ -293,7 +293,7 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
     for decision in DECISIONS:
-        with rehearsal(True):
+        with dry_run(True):
             chosen = [row.pk for row in shop.values()]
             data = {"action": f"{decision.name}_selected", "_selected_action": chosen}
             answer, asked = (
@@ -309,13 +309,13 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the page that follows says so in the reader's language."""
-    past = {"decided": "1", "day": "2020-01-01", "moment_0": "2020-01-01", "moment_1": "10:00"}
+    past = {"decided": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found = {}
     for state, vacancy in shop.items():
         english = root.get(f"{LIST}{vacancy.pk}/change/", headers={"accept-language": "en"})
         for decision in DECISIONS:
             path = f"{LIST}{vacancy.pk}/{decision.name}/"
-            with rehearsal(True):
+            with dry_run(True):
                 answer = root.post(path, past, headers={"accept-language": language}, follow=True)
             if left := leftovers(answer, english, language):
                 found[state, decision.name] = left

@@ -15,7 +15,7 @@ from jobsite.admin.base import as_id
 from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import State, Status
-from vacancies.quality import DOUBTS, SOON, doubted
+from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
 COUNTED = 10_000  # rows: a list that is longer is narrowed, not walked
@@ -52,7 +52,10 @@ class StateFilter(admin.SimpleListFilter):
 
 
 ENDING = "ending"
-REASONS = [(ENDING, _("Closing within a week")), *((doubt.code, doubt.label) for doubt in DOUBTS)]
+REASONS = [
+    (ENDING, _("Closing within a week")),
+    *((warning.code, warning.label) for warning in CONTENT_WARNINGS),
+]
 
 
 class AttentionFilter(DropdownFilter):
@@ -73,8 +76,8 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     now = timezone.now()
     if code == ENDING:
         return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
-    known = code in {doubt.code for doubt in DOUBTS}
-    return doubted(vacancies, str(code), at=now) if known else vacancies
+    known = code in {warning.code for warning in CONTENT_WARNINGS}
+    return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
 
 
 class BrandFilter(DropdownFilter):

@@ -22,15 +22,15 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id, with_named_parts
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
 from vacancies.admin.versions import readable_by
 from vacancies.history.diff import described, differences
-from vacancies.history.versions import PUBLICATION, content, fold
+from vacancies.history.versions import PUBLICATION, content, replay
 from vacancies.models import Change, State, Status, Vacancy, Version
-from vacancies.operations import Outcome
-from vacancies.quality import doubts, with_doubts
+from vacancies.operations import BulkResult
+from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import VacancyQuerySet
 from vacancies.validators import validate_moment
 
@@ -39,7 +39,7 @@ COPIES = 100  # at a time
 
 
 class ScheduleForm(forms.Form):
-    moment = ZonedDateTimeField(
+    publish_from = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_moment],
         help_text=gettext_lazy(
@@ -49,7 +49,7 @@ class ScheduleForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        with_named_parts(self.fields["moment"])
+        with_named_parts(self.fields["publish_from"])
 
 
 class ClosingDateForm(forms.Form):
@@ -61,9 +61,9 @@ class ClosingDateForm(forms.Form):
     )
 
 
-def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> Outcome:
+def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> BulkResult:
     chosen = list(vacancies.without_texts().order_by("pk"))
-    outcome = Outcome()
+    outcome = BulkResult()
     for vacancy in chosen[:COPIES]:
         outcome.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
     for vacancy in chosen[COPIES:]:
@@ -82,7 +82,7 @@ class Decision:
     text: Any  # what it will do, in one sentence
     done: Any  # the number of those it was done to, in words
     icon: str
-    act: Callable[..., Outcome]
+    act: Callable[..., BulkResult]
     states: frozenset[State]
     form: type[forms.Form] = forms.Form
     permission: str = "change"
@@ -221,8 +221,10 @@ class PublicationActionsAdmin(JobsiteAdmin):
             **self.asking(request, decision, form),
             "title": _("%(action)s: %(vacancy)s") % {"action": decision.label, "vacancy": vacancy},
             "original": vacancy,
-            "obstacles": [] if form.fields else self.obstacles(decision, chosen),
-            "doubts": [doubt.text for doubt in doubts(with_doubts(chosen, at=timezone.now()).get())]
+            "publish_blockers": [] if form.fields else self.publish_blockers(decision, chosen),
+            "warnings": [
+                warning.text for warning in content_warnings(with_warnings(chosen, at=timezone.now()).get())
+            ]
             if decision.shows_changes
             else [],
             **(public_changes(vacancy, request.user) if decision.shows_changes else {}),
@@ -230,11 +232,11 @@ class PublicationActionsAdmin(JobsiteAdmin):
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
 
-    def obstacles(self, decision: Decision, chosen: VacancyQuerySet) -> list[str]:
+    def publish_blockers(self, decision: Decision, chosen: VacancyQuerySet) -> list[str]:
         """Why the decision would be refused: it is tried, and taken back."""
         if decision.permission == "add":
             return []
-        with rehearsal(True):
+        with dry_run(True):
             outcome = decision.act(vacancies=chosen, at=timezone.now(), author=None)
         return [reason for reasons in outcome.refused.values() for reason in reasons.values()]
 
@@ -284,7 +286,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
 
     def act(
         self, request: HttpRequest, decision: Decision, chosen: VacancyQuerySet, form: forms.Form
-    ) -> Outcome:
+    ) -> BulkResult:
         """Do it, and say to how many, and of the others which were left alone and why."""
         outcome = decision.act(vacancies=chosen, at=timezone.now(), author=request.user, **form.cleaned_data)
         if count := len(outcome.done):
@@ -308,7 +310,7 @@ def public_changes(vacancy: Vacancy, user: Any) -> dict[str, Any]:
     versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
     public = _seen(versions, at=timezone.now())
     last = readable_by(user).filter(pk__in=public[-1:]).first()
-    before = fold(versions.filter(pk__lte=last.pk)) if last else {}
+    before = replay(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
     found = differences(before, content(vacancy)) if was_public else described(content(vacancy))
     return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}

@@ -22,7 +22,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
@@ -36,7 +36,7 @@ from vacancies.history.diff import differences
 from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
 from vacancies.previews import token_for
-from vacancies.quality import doubts, with_doubts
+from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 FEW = 500  # rows: their ids fit into a query
@@ -216,10 +216,10 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, ContentAdmin):
     def _warn(self, request: HttpRequest, vacancy: Vacancy) -> None:
         """Say what is rarely meant about one that shows."""
         shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now())
-        for row in with_doubts(shown, at=timezone.now()):
-            if found := doubts(row):
+        for row in with_warnings(shown, at=timezone.now()):
+            if found := content_warnings(row):
                 text = _("“%(vacancy)s”: %(warnings)s.") % {
-                    "vacancy": row, "warnings": "; ".join(str(doubt.text) for doubt in found),
+                    "vacancy": row, "warnings": "; ".join(str(warning.text) for warning in found),
                 }  # fmt: skip
                 self.message_user(request, text, messages.WARNING)
 
@@ -296,7 +296,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, ContentAdmin):
         vacancy = self._found(request, object_id)
         if not self.has_change_permission(request, vacancy):
             raise PermissionDenied
-        with rehearsal(True):
+        with dry_run(True):
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
             before = content(vacancy)
             form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)

@@ -24,7 +24,7 @@ from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.history.diff import field_labels
 from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
-from vacancies.operations import end_of_day, last_day, obstacles, save_options
+from vacancies.operations import end_of_day, last_day, publish_blockers, save_options
 
 LISTED = 200  # options in a page; longer lists are searched
 
@@ -165,7 +165,7 @@ class VacancyForm(forms.ModelForm):
         candidate = construct_instance(self, copy(self.instance))
         reasons: dict[str, str] = {}
         if candidate.status == Status.PUBLISHED:
-            reasons = obstacles(vacancy=candidate, at=now)
+            reasons = publish_blockers(vacancy=candidate, at=now)
             if "status" not in self.changed_data:  # one that ended, or came without a text, stays editable
                 for name, field in (("publish_until", "last_day"), ("description", "description")):
                     if field not in self.changed_data:

@@ -20,9 +20,17 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.form import forms_for
 from vacancies.history.diff import differences, field_labels
-from vacancies.history.versions import KEPT, Content, bare, catch_up, content, content_at, record
+from vacancies.history.versions import (
+    EXCLUDED_FIELDS,
+    Content,
+    bare,
+    content,
+    content_at,
+    record,
+    record_drift,
+)
 from vacancies.models import Change, Vacancy, Version
-from vacancies.operations import bring_back
+from vacancies.operations import restore
 from vacancies.querysets import own_brand
 
 VERSIONS_SHOWN = 20
@@ -66,7 +74,7 @@ class HistoryAdmin(JobsiteAdmin):
 
     def save_model(self, request: HttpRequest, obj: Vacancy, form: Any, change: bool) -> None:
         if change:
-            catch_up(obj, at=timezone.now())
+            record_drift(obj, at=timezone.now())
         super().save_model(request, obj, form, change)
 
     def log_addition(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
@@ -78,7 +86,7 @@ class HistoryAdmin(JobsiteAdmin):
         return super().log_change(request, obj, message)
 
     def delete_model(self, request: HttpRequest, obj: Vacancy) -> None:
-        catch_up(obj, at=timezone.now())
+        record_drift(obj, at=timezone.now())
         record(obj, Change.DELETED, author=request.user, at=timezone.now())
         super().delete_model(request, obj)
 
@@ -145,7 +153,7 @@ class HistoryAdmin(JobsiteAdmin):
         if request.method == "POST":
             try:
                 forms = forms_for(request.user)  # the form of then may be another brand's by now
-                vacancy, gone = bring_back(version, author=request.user, at=timezone.now(), forms=forms)
+                vacancy, gone = restore(version, author=request.user, at=timezone.now(), forms=forms)
             except ValidationError as error:
                 for text in error.messages:
                     self.message_user(request, text, messages.ERROR)
@@ -166,7 +174,7 @@ class HistoryAdmin(JobsiteAdmin):
                 each
                 for each in differences(now, wanted)
                 if not vacancy
-                or (each.name not in KEPT and bare(now.get(each.name)) != bare(wanted[each.name]))
+                or (each.name not in EXCLUDED_FIELDS and bare(now.get(each.name)) != bare(wanted[each.name]))
             ],
             "is_shown": vacancy and Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now()).exists(),
         }

@@ -54,7 +54,7 @@ def make_every_kind(**values: Any) -> None:
         make_vacancy(**fine | {"publish_from": begin} | values)
     for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
-    doubtful: list[dict[str, Any]] = [
+    flaws: list[dict[str, Any]] = [
         {"description": ""},
         {"image_url": ""},
         {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
@@ -64,9 +64,9 @@ def make_every_kind(**values: Any) -> None:
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
     ]
-    for doubt in doubtful:
-        make_vacancy(**fine | doubt | values)
-        make_vacancy(**fine | doubt | {"publish_until": NOW - DAY} | values)
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
 def listed(client: Client, url: str) -> set[int]:
@@ -309,11 +309,11 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
 
     response = anna.get(f"{LIST}{vacancy.pk}/publish/")
 
-    assert response.context["obstacles"] == [
+    assert response.context["publish_blockers"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
     assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
-        str(text) for text in response.context["doubts"]
+        str(text) for text in response.context["warnings"]
     }
     assert 'type="submit"><span' not in response.content.decode()
     after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
@@ -340,7 +340,7 @@ def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
     # planned, but nobody saw it yet
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    operations.schedule(vacancies=chosen, moment=NOW + 2 * DAY, at=NOW, author=author)
+    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
     # public since, then edited offline
@@ -368,8 +368,8 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
     schedule, extend = f"{LIST}{draft.pk}/schedule/", f"{LIST}{published.pk}/extend/"
     for url, form in (
         (schedule, {}),
-        (schedule, {"moment_0": "2026-13-01", "moment_1": "10:00"}),
-        (schedule, {"moment_0": "9999-12-31", "moment_1": "23:59"}),
+        (schedule, {"publish_from_0": "2026-13-01", "publish_from_1": "10:00"}),
+        (schedule, {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}),
         (extend, {}),
         (extend, {"day": "9999-12-31"}),
         (extend, {"day": "tomorrow"}),
@@ -378,7 +378,7 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
         assert (response.status_code, bool(response.context["form"].errors)) == (200, True)
     assert Version.objects.count() == 0
 
-    assert saved(anna.post(schedule, {"moment_0": "2026-03-09", "moment_1": "08:00"}))
+    assert saved(anna.post(schedule, {"publish_from_0": "2026-03-09", "publish_from_1": "08:00"}))
     assert saved(anna.post(extend, {"day": "2026-03-31"}))
 
     draft.refresh_from_db()

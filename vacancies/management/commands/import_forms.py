@@ -61,5 +61,5 @@ class Command(ImportCommand):
         else:
             yield from self.watched(source.forms(), source, unit="form")
 
-    def land(self, rows: Iterator[FormRow], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[FormRow], source: Service | Path) -> None:
+        self.importer.import_rows(rows)

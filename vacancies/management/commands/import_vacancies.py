@@ -55,8 +55,8 @@ class Command(ImportCommand):
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row
 
-    def land(self, rows: Iterator[Row], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[Row], source: Service | Path) -> None:
+        self.importer.import_rows(rows)
         if isinstance(source, Service):
             self.importer.keep_order(source.orders)
 
