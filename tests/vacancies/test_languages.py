@@ -27,7 +27,7 @@ from jobsite.ops.commands import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.marks import slow_except
 from vacancies.admin.list_filters import REASONS
-from vacancies.admin.publication import DECISIONS
+from vacancies.admin.publication_actions import ACTIONS
 from vacancies.choices import Keyword
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, Version
@@ -216,11 +216,11 @@ def test_a_forgotten_text_is_found() -> None:
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
     with_more = HttpResponse(
-        "<p>Nu publiceren</p><p>Kijk hier</p><p>Take offline</p><script>Archive</script>"
+        "<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>"
     )
 
     assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
-    assert leftovers(with_more, english, "nl") == {"Take offline"}
+    assert leftovers(with_more, english, "nl") == {"Unpublish"}
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
@@ -242,7 +242,7 @@ def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: s
 def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], language: str) -> None:
     found = {}
     for state, vacancy in shop.items():
-        for page in ("change", *(decision.name for decision in DECISIONS)):
+        for page in ("change", *(action.name for action in ACTIONS)):
             path = f"{LIST}{vacancy.pk}/{page}/"
             answer, english = in_both(root, path, language)
             if left := leftovers(answer, english, language):
@@ -292,33 +292,33 @@ def test_start_page_without_anything(root: Client, language: str) -> None:
 def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
-    for decision in DECISIONS:
+    for action in ACTIONS:
         with dry_run(True):
             chosen = [row.pk for row in shop.values()]
-            data = {"action": f"{decision.name}_selected", "_selected_action": chosen}
+            data = {"action": f"{action.name}_selected", "_selected_action": chosen}
             answer, asked = (
                 root.post(LIST, data, headers={"accept-language": code}, follow=True)
                 for code in (language, "en")
             )
             english = plain if asked.redirect_chain else asked
             if left := leftovers(answer, english, language):
-                found[decision.name] = left
+                found[action.name] = left
     assert found == {}
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the page that follows says so in the reader's language."""
-    past = {"decided": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
+    past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found = {}
     for state, vacancy in shop.items():
         english = root.get(f"{LIST}{vacancy.pk}/change/", headers={"accept-language": "en"})
-        for decision in DECISIONS:
-            path = f"{LIST}{vacancy.pk}/{decision.name}/"
+        for action in ACTIONS:
+            path = f"{LIST}{vacancy.pk}/{action.name}/"
             with dry_run(True):
                 answer = root.post(path, past, headers={"accept-language": language}, follow=True)
             if left := leftovers(answer, english, language):
-                found[state, decision.name] = left
+                found[state, action.name] = left
     assert found == {}
 
 
@@ -358,7 +358,7 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
         assert leftovers(answer, english, language) == set(), action
 
     decided = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
-    merged = root.post(place, {**decided, "decided": "1"}, headers={"accept-language": language}, follow=True)
+    merged = root.post(place, {**decided, "confirmed": "1"}, headers={"accept-language": language}, follow=True)
     plain = root.get(place, headers={"accept-language": "en"})
     assert leftovers(merged, plain, language) == set()
 

@@ -154,7 +154,7 @@ def test_auditor_takes_no_action_of_any_list(world):
         form = signed_in(world, "root").get(url).context.get("action_form")
         names = [name for name, _ in form.fields["action"].choices if name] if form else []
         for name in names:
-            data = {"action": name, "_selected_action": [row.pk], "post": "yes", "decided": "1"}
+            data = {"action": name, "_selected_action": [row.pk], "post": "yes", "confirmed": "1"}
             data |= {
                 "day": "2100-01-01",
                 "publish_from_0": "2100-01-01",

@@ -316,7 +316,7 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
         "day": "2100-01-01",
         "publish_from_0": "2100-01-01",
         "publish_from_1": "10:00",
-        "decided": "1",
+        "confirmed": "1",
         "post": "yes",
     }
     for name in names:

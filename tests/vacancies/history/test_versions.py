@@ -322,7 +322,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
     guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client.force_login(guest)
 
-    assert "Bring back" not in history(client, vacancy)
+    assert "Restore" not in history(client, vacancy)
     assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
