@@ -19,7 +19,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests import workplace
 from tests.applications.makers import make_token
 from tests.hostile import site as sites
@@ -150,7 +150,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     from django.test import override_settings
 
     folder = tmp_path_factory.mktemp("media")
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), rehearsal(True):
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), dry_run(True):
         made = World()
         made.folder = folder
         yield made

@@ -29,8 +29,7 @@ from django.http import HttpRequest
 
 from jobsite.api.caching import is_unchanged
 from jobsite.api.throttling import RateLimit
-from jobsite.ops.logs import SOURCE
-from jobsite.serving import replicas
+from jobsite.serving import SOURCE, replicas
 
 MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
 PREFIXES = ("/v1/", "/v0.1/")

@@ -23,7 +23,7 @@ from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
 from jobsite.admin.users import described
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from vacancies.admin.list_filters import REASONS
 from vacancies.admin.publication import DECISIONS
@@ -288,7 +288,7 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
     for decision in DECISIONS:
-        with rehearsal(True):
+        with dry_run(True):
             chosen = [row.pk for row in shop.values()]
             data = {"action": f"{decision.name}_selected", "_selected_action": chosen}
             answer, asked = (
@@ -310,7 +310,7 @@ def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str
         english = root.get(f"{LIST}{vacancy.pk}/change/", headers={"accept-language": "en"})
         for decision in DECISIONS:
             path = f"{LIST}{vacancy.pk}/{decision.name}/"
-            with rehearsal(True):
+            with dry_run(True):
                 answer = root.post(path, past, headers={"accept-language": language}, follow=True)
             if left := leftovers(answer, english, language):
                 found[state, decision.name] = left

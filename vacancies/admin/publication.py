@@ -22,7 +22,7 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.admin.base import WorkplaceAdmin, as_id, with_named_parts
 from jobsite.admin.datetime_fields import MomentField
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from vacancies import operations
 from vacancies.admin.list_filters import COUNTED
 from vacancies.admin.versions import readable_by
@@ -232,7 +232,7 @@ class DecidingAdmin(WorkplaceAdmin):
         """Why the decision would be refused: it is tried, and taken back."""
         if decision.permission == "add":
             return []
-        with rehearsal(True):
+        with dry_run(True):
             outcome = decision.act(vacancies=chosen, at=timezone.now(), author=None)
         return [reason for reasons in outcome.refused.values() for reason in reasons.values()]
 

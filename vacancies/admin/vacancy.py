@@ -21,7 +21,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id, moment
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
@@ -294,7 +294,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         vacancy = self._found(request, object_id)
         if not self.has_change_permission(request, vacancy):
             raise PermissionDenied
-        with rehearsal(True):
+        with dry_run(True):
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
             before = content(vacancy)
             form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)

@@ -13,7 +13,7 @@ from django.core.management.base import CommandParser
 
 from jobsite.http_client import Network
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, rehearsal
+from jobsite.ops.commands import UsageError, dry_run
 from vacancies.exchange.reports import Report
 from vacancies.exchange.sources import Service, SourceError, base_url, time_zone
 
@@ -75,7 +75,7 @@ class ImportCommand(BaseCommand):
                         rows = islice(rows, left)
                     if options["dry_run"]:
                         rows = iter(list(rows))  # read first: a transaction must not wait for a network
-                    with rehearsal(options["dry_run"]):
+                    with dry_run(options["dry_run"]):
                         self.land(rows, source)
                 except SourceError as error:
                     report.fail(str(error))

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from jobsite.admin import roles
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from vacancies.models import Vacancy
 
@@ -65,7 +65,7 @@ PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != 
 
 @pytest.fixture(scope="module")
 def world(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock(), rehearsal(True):
+    with django_db_blocker.unblock(), dry_run(True):
         yield build()
 
 
@@ -119,7 +119,7 @@ def test_role_may_what_it_is_meant_to_and_no_more(world, role, model):
             if not verb:
                 continue
             may = verb in MAY[of_model].get(role, "")
-            with rehearsal(True):
+            with dry_run(True):
                 # anew, because a password that was set is taken back, and its session with it
                 response = answers(signed_in(world, role), world, route, method)
                 changed = method == "post" and stored() != everything
