@@ -215,9 +215,7 @@ def test_a_forgotten_text_is_found() -> None:
     """Of texts that stand in the catalogs and of such as nobody wrapped."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
-    with_more = HttpResponse(
-        "<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>"
-    )
+    with_more = HttpResponse("<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>")
 
     assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
     assert leftovers(with_more, english, "nl") == {"Unpublish"}
@@ -358,7 +356,9 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
         assert leftovers(answer, english, language) == set(), action
 
     decided = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
-    merged = root.post(place, {**decided, "confirmed": "1"}, headers={"accept-language": language}, follow=True)
+    merged = root.post(
+        place, {**decided, "confirmed": "1"}, headers={"accept-language": language}, follow=True
+    )
     plain = root.get(place, headers={"accept-language": "en"})
     assert leftovers(merged, plain, language) == set()
 
