@@ -19,11 +19,12 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests import workplace
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
+from tests.marks import slow_except
 from vacancies.models import Attachment, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -150,7 +151,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     from django.test import override_settings
 
     folder = tmp_path_factory.mktemp("media")
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), rehearsal(True):
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), dry_run(True):
         made = World()
         made.folder = folder
         yield made
@@ -222,7 +223,7 @@ VARIANTS: tuple[dict[str, str], ...] = (
 # --- The interface and the pages around it -----------------------------------------------------
 
 
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous", "other recruiter"], VIEWERS))
 @pytest.mark.parametrize("route", OF_THE_INTERFACE)
 def test_route_answers_each_viewer_as_its_row_says(world, route, viewer):
     row = ROWS[route]
@@ -250,7 +251,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous"], VIEWERS))
 def test_no_question_finds_what_is_hidden(world, viewer):
     """Counts, pages, orders, keys, and the options of filters that only hidden vacancies have."""
     client, total = world.client(viewer), len(world.site.shown)
@@ -322,7 +323,7 @@ def test_file_is_seen_by_whoever_sees_its_vacancy(world, viewer, kind):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous"], VIEWERS))
 def test_hidden_is_as_what_never_was(world, viewer, variant):
     """Status, headers and body, whoever asks and however."""
     client = world.client(viewer)
@@ -352,7 +353,7 @@ def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
 # --- The workplace -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("viewer", [*NOBODY, *APPLICANTS])
+@pytest.mark.parametrize("viewer", slow_except(["applicant A"], [*NOBODY, *APPLICANTS]))
 def test_workplace_is_closed_to_those_who_are_no_colleagues(world, viewer):
     client = world.client(viewer)
     pk = HIDDEN["draft"]

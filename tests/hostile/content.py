@@ -92,7 +92,7 @@ def hide(kind: str, now: Any) -> None:
         "draft": {"status": "draft"},
         "unpublished": {"status": "unpublished"},
         "scheduled": {"publish_from": now + timedelta(days=30)},
-        "expired": {"publish_from": now - timedelta(days=30), "publish_until": now - timedelta(days=1)},
+        "expired": {"publish_from": now - timedelta(days=30), "publish_until": now},
         "internal": {"audience": "internal", "is_hot": True},
         "deleted": {},
     }[kind]
