@@ -1,4 +1,4 @@
-"""Links in the documents: every relative link, every anchor and every path of this repository resolves."""
+"""The documents: relative links, anchors and paths of this repository resolve, and lines are short."""
 
 import re
 
@@ -58,6 +58,11 @@ def test_paths_in_text_exist(path):
     assert [
         file for file in sorted(mentioned) if not ((ROOT / file).exists() or (ROOT / "tests" / file).exists())
     ] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_lines_are_shorter_than_120_characters(path):
+    assert [line for line in path.read_text().splitlines() if len(line) >= 120] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
