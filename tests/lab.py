@@ -211,23 +211,24 @@ class Truth:
 
         from applications.models import Application
         from vacancies.models import Vacancy, VacancyOption
+        from vacancies.querysets import VacancyList
 
         self.pool = pool()
         published = Vacancy.objects.published(at=timezone.now())
         mine = Vacancy.objects.filter(pk__in=self.pool)
         self.lists = []
-        for path, verbs, query in (
-            ("/v1/vacancies", "external", {}),
-            ("/v1/vacancies/hot", "external hot", {}),
-            ("/v1/vacancies/internal", "internal", {}),
-            ("/v1/vacancies/hot/internal", "internal hot", {}),
-            ("/v0.1/vacancies", "external", {}),
-            ("/v0.1/vacancies/internal", "internal", {}),
-            ("/v1/vacancies", "external", {"filter[regions]": "antwerp,liege"}),
-            ("/v1/vacancies/hot", "external hot", {"filter[search]": "ghent"}),
-            ("/v1/vacancies", "external", {"sort": "published_at", "fields": "id,title,slug"}),
+        for path, vacancy_list, query in (
+            ("/v1/vacancies", VacancyList.EXTERNAL, {}),
+            ("/v1/vacancies/hot", VacancyList.HOT, {}),
+            ("/v1/vacancies/internal", VacancyList.INTERNAL, {}),
+            ("/v1/vacancies/hot/internal", VacancyList.HOT_INTERNAL, {}),
+            ("/v0.1/vacancies", VacancyList.EXTERNAL, {}),
+            ("/v0.1/vacancies/internal", VacancyList.INTERNAL, {}),
+            ("/v1/vacancies", VacancyList.EXTERNAL, {"filter[regions]": "antwerp,liege"}),
+            ("/v1/vacancies/hot", VacancyList.HOT, {"filter[search]": "ghent"}),
+            ("/v1/vacancies", VacancyList.EXTERNAL, {"sort": "published_at", "fields": "id,title,slug"}),
         ):
-            rows, own = (each.that_are(*verbs.split()) for each in (published, mine))
+            rows, own = (each.in_list(vacancy_list) for each in (published, mine))
             if "filter[regions]" in query:
                 rows, own = (each.with_option("regions", ["antwerp", "liege"]) for each in (rows, own))
             if "filter[search]" in query:

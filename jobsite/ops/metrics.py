@@ -32,8 +32,7 @@ from jobsite.models import Revision
 from jobsite.ops import health
 from jobsite.serving import replicas
 from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState, State, Vacancy
-from vacancies.readmodel.listing import LISTS
-from vacancies.readmodel.totals import NEXT_CHANGES, as_moment
+from vacancies.readmodel.totals import COLUMNS, NEXT_CHANGES, as_datetime
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 EVERY = 10.0  # seconds that what was asked of the database is good for
@@ -69,7 +68,7 @@ _counted: Any = {"registry": None if _folder else registry}
 
 REQUESTS = Counter(
     "jobsite_requests",
-    "Requests answered; the source is kept, shortcut or view.",
+    "Requests answered; the source is cache, fast_path or view.",
     ["operation", "method", "status", "source"],
     **_counted,
 )
@@ -114,14 +113,14 @@ def _asked() -> dict[str, Any]:
         for state in State
         if state != State.PUBLISHED
     }
-    sums = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in LISTS})
+    sums = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in COLUMNS})
     only_internal = ListedVacancy.objects.filter(
-        phase=PublicationState.LISTED, audience=Audience.INTERNAL
+        state=PublicationState.LIVE, audience=Audience.INTERNAL
     ).values("pk")
     states[State.PUBLISHED.value] = sums["external"] + only_internal[:COUNTED_TO].count()
     with health.connections["default"].cursor() as cursor:
         cursor.execute(f"SELECT {NEXT_CHANGES}")
-        moments = [moment for each in cursor.fetchone() if (moment := as_moment(each))]
+        moments = [moment for each in cursor.fetchone() if (moment := as_datetime(each))]
     overdue = (now - min(moments)).total_seconds() if moments else 0
     number = Revision.objects.filter(pk=1).values_list("number", flat=True).first()
     return {"states": states, "lists": sums, "revision": number or 0, "overdue": max(0, overdue)}

@@ -124,7 +124,7 @@ def test_processes_count_for_each_other(tmp_path):
         found = told()
         return {
             source: found.get(("jobsite_requests_total", *sorted((*labels, source))), 0)
-            for source in ("kept", "shortcut", "view")
+            for source in ("cache", "fast_path", "view")
         }
 
     try:
@@ -132,7 +132,7 @@ def test_processes_count_for_each_other(tmp_path):
         read(10)
         seen = answered()
         assert sum(seen.values()) == 10
-        assert 0 < seen["view"] < seen["kept"]  # each process asks a view once
+        assert 0 < seen["view"] < seen["cache"]  # each process asks a view once
         assert {json.dumps(answered()) for _ in range(6)} == {json.dumps(seen)}  # whoever answers
 
         for path in health.PATHS:
@@ -224,9 +224,9 @@ def test_every_state_is_told(at, django_assert_num_queries):
         before = metrics._asked()
     assert (before["overdue"] > 0, before["lists"]["external"]) == (True, 0)  # nobody has read them yet
 
-    from vacancies.readmodel.listing import settle
+    from vacancies.readmodel.changes import apply_due_changes
 
-    settle(at=at)
+    apply_due_changes(at=at)
     told = metrics._asked()
     assert told["states"] == dict.fromkeys(("draft", "scheduled", "expired", "withdrawn", "archived"), 1) | {
         "published": 2
