@@ -81,7 +81,7 @@ MESSAGES = [
     "The cache is left out: ",
     "The database could not answer ",
     "The primary does not answer: its connections are cut",
-    "The shortcut failed; Django answers.",
+    "The fast path failed; Django makes the response.",
     "Not started: the configuration is unsafe",
     "A table was in use at every try",
     "A file could not be stored: ",
