@@ -98,7 +98,7 @@ class Application(models.Model):
     def shown_status(self, *, at: datetime) -> Status | None:
         """What the applicant reads at the moment `at`: the status of the latest stage whose embargo is
         over, or of the first one while none is; None without any. Needs `with_shown()`."""
-        told = [change for change in self.ordered_changes if change.told_at <= at]
+        told = [change for change in self.ordered_changes if change.visible_at <= at]
         latest = told[-1:] or self.ordered_changes[:1]
         return latest[0].stage.status if latest else None
 
@@ -112,7 +112,7 @@ class StageChange(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     at = models.DateTimeField(default=timezone.now)
-    is_told_at_once = models.BooleanField(default=False)  # the applicant knew already: no embargo
+    is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knew already: no embargo
 
     class Meta:
         ordering = ["at", "pk"]
@@ -121,9 +121,9 @@ class StageChange(models.Model):
         return str(self.stage)
 
     @property
-    def told_at(self) -> datetime:
+    def visible_at(self) -> datetime:
         """The moment from which the applicant reads its status: so many calendar days later."""
-        return days_after(self.at, 0 if self.is_told_at_once else self.stage.embargo_days)
+        return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
 
 
 class HistoryEntry(models.Model):

@@ -421,7 +421,7 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.start_page",
+    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {

@@ -19,11 +19,12 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from jobsite.ops.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests import workplace
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
+from tests.marks import slow_except
 from vacancies.models import Attachment, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -152,7 +153,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     from django.test import override_settings
 
     folder = tmp_path_factory.mktemp("media")
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), rehearsal(True):
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), dry_run(True):
         made = World()
         made.folder = folder
         yield made
@@ -224,7 +225,7 @@ VARIANTS: tuple[dict[str, str], ...] = (
 # --- The API and the public pages -----------------------------------------------------
 
 
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous", "other recruiter"], VIEWERS))
 @pytest.mark.parametrize("route", PUBLIC_ROUTES)
 def test_route_returns_the_statuses_of_its_row(world, route, viewer):
     row = ROWS[route]
@@ -252,7 +253,7 @@ QUERIES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous"], VIEWERS))
 def test_no_query_finds_hidden_vacancies(world, viewer):
     """Counts, pages, orders, keys, and options of filters that only hidden vacancies have."""
     client, total = world.client(viewer), len(world.site.shown)
@@ -326,7 +327,7 @@ def test_file_is_readable_by_those_who_may_read_its_vacancy(world, viewer, kind)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("viewer", slow_except(["anonymous"], VIEWERS))
 def test_hidden_and_absent_vacancies_get_the_same_response(world, viewer, variant):
     """The same status, headers and body, for every viewer and every conditional header."""
     client = world.client(viewer)
@@ -358,7 +359,7 @@ def test_etag_of_a_published_vacancy_opens_nothing_once_it_is_unpublished(world)
 # --- The admin -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("viewer", [*NOBODY, *APPLICANTS])
+@pytest.mark.parametrize("viewer", slow_except(["applicant A"], [*NOBODY, *APPLICANTS]))
 def test_admin_is_closed_to_those_who_are_not_staff(world, viewer):
     client = world.client(viewer)
     pk = HIDDEN["draft"]

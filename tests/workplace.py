@@ -295,7 +295,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "restore":
         data = {"revision": 1, "seen": row.revision if row else 1}
     elif kind == "schedule":
-        data = {"moment_0": str(day), "moment_1": "10:00:00"}
+        data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
     elif kind == "option":

@@ -64,6 +64,8 @@ class VacanciesConfig(AppConfig):
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
+        # models are not loaded when this module is imported
+        from vacancies import checks  # noqa: F401 - importing registers the checks
         from vacancies.readmodel import listing
 
         post_migrate.connect(listing.watch, sender=self)

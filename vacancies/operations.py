@@ -12,7 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.choices import Keyword
-from vacancies.history.versions import KEPT, PUBLICATION, catch_up, content_at, record, record_publication
+from vacancies.history.versions import (
+    EXCLUDED_FIELDS,
+    PUBLICATION,
+    content_at,
+    record,
+    record_drift,
+    record_publication,
+)
 from vacancies.models import (
     Attachment,
     Brand,
@@ -42,7 +49,7 @@ def last_day(until: datetime) -> date:
     return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
-def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
+def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Why `vacancy` cannot go out at the moment `at`, by field; empty when nothing is in the way."""
     found = vacancy.missing_to_publish()
     if not vacancy.description:
@@ -53,14 +60,14 @@ def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
 
 
 @dataclass
-class Outcome:
+class BulkResult:
     """The ids of those that a decision changed, and of the others which and why not, by field."""
 
     done: list[int] = field(default_factory=list)
     refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
 
 
-def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Publish at the moment `at`.
 
     One that appeared before keeps its first moment, so that going offline for a day does not bring
@@ -73,23 +80,25 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
             return {"status": _("It is already published.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = min(vacancy.publish_from or at, at)
-        return obstacles(vacancy=vacancy, at=at)
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, author: Any = None) -> Outcome:
-    """Plan the publication for `moment`."""
+def schedule(
+    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None
+) -> BulkResult:
+    """Schedule the publication for `publish_from`."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
             return {"status": _("It is already published.")}
-        if moment <= at:
+        if publish_from <= at:
             return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
-        vacancy.publish_from = moment
-        found = obstacles(vacancy=vacancy, at=at)
-        if vacancy.publish_until and vacancy.publish_until <= moment:
+        vacancy.publish_from = publish_from
+        found = publish_blockers(vacancy=vacancy, at=at)
+        if vacancy.publish_until and vacancy.publish_until <= publish_from:
             found.setdefault(
                 "publish_until",
                 _("The vacancy would close before it goes live. Choose a later closing date."),
@@ -99,7 +108,7 @@ def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, auth
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Take those that are published or planned offline."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -111,7 +120,7 @@ def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -
     return _decide(Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> Outcome:
+def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> BulkResult:
     """Show them until the end of `day`. Nothing is shortened."""
     until = end_of_day(day)
 
@@ -125,12 +134,12 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
         if until <= vacancy.publish_until:
             return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until
-        return obstacles(vacancy=vacancy, at=at)
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Put away what is not shown any more."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -151,10 +160,10 @@ def _decide(
     vacancies: VacancyQuerySet,
     at: datetime,
     author: Any,
-) -> Outcome:
+) -> BulkResult:
     """Let `decide` change each of `vacancies` or say why not; write and put on record what changed, all
     or nothing."""
-    outcome = Outcome()
+    outcome = BulkResult()
     with transaction.atomic():
         ready = []
         for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
@@ -205,7 +214,7 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
     )
 
 
-def bring_back(
+def restore(
     version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None
 ) -> tuple[Vacancy, list[str]]:
     """Let the vacancy say again what it said after `version`, and return it with the names of what is
@@ -222,7 +231,7 @@ def bring_back(
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             gone = [wanted["brand"][1]] if wanted["brand"] and not brand else []
         else:
-            catch_up(vacancy, at=at)
+            record_drift(vacancy, at=at)
             gone = []
         vacancy.updated_at = at
         gone += _apply(vacancy, wanted, at=at, forms=forms)
@@ -243,7 +252,7 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         return [pk for pk, _ in pairs if pk in found]
 
     for column in Vacancy._meta.concrete_fields:
-        if column.name in KEPT or column.name not in wanted:
+        if column.name in EXCLUDED_FIELDS or column.name not in wanted:
             continue
         value = wanted[column.name]
         if column.is_relation:
@@ -251,7 +260,7 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         setattr(vacancy, column.attname, value)
     reasons: dict[str, str] = {}
     if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
-        reasons = obstacles(vacancy=vacancy, at=at)
+        reasons = publish_blockers(vacancy=vacancy, at=at)
     elif vacancy.status == Status.PUBLISHED:  # one that ended needs no text, and a head as ever
         reasons = vacancy.missing_to_publish()
     if reasons:

@@ -22,7 +22,7 @@ from vacancies.validators import (
     DOCUMENT_RULE,
     IMAGE_FORMATS,
     UNREADABLE,
-    is_kept,
+    is_checked,
     validate_document,
     validate_image,
 )
@@ -102,7 +102,7 @@ def _to_srgb(picture: Image.Image, profile: bytes) -> Image.Image:
 def clean_document(file: Any) -> Any:
     """Return `file` as it may be kept: an image encoded anew, anything else as it is. Raises a
     ValidationError for what is neither."""
-    if is_kept(file):
+    if is_checked(file):
         return file
     validate_document(file)
     return clean_image(file) if file.name.lower().rpartition(".")[2] in DOCUMENT_IMAGES else file

@@ -51,7 +51,7 @@ def validate_moment(moment: datetime) -> None:
         raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
 
-def is_kept(file: Any) -> bool:
+def is_checked(file: Any) -> bool:
     """Whether `file` was stored earlier, so that a rule that came later does not keep its owner from being
     saved; or went through `vacancies.uploads` just now."""
     return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)
@@ -65,7 +65,7 @@ def validate_image(file: File) -> None:
 
     Reads the header only: whether the rest can be decoded, `vacancies.uploads.clean_image` finds out.
     """
-    if is_kept(file):
+    if is_checked(file):
         return
     if file.size > IMAGE_BYTES_MAX:
         raise ValidationError(
@@ -128,7 +128,7 @@ def validate_document(file: File) -> None:
     """Refuse what a browser would run from our own address (HTML, SVG, scripts), what is not what its name
     says, and documents with macros. Of a packed document one small part is read, whatever the others would
     unpack to."""
-    if is_kept(file):
+    if is_checked(file):
         return
     name = str(file.name)
     ending = name.rpartition(".")[2].lower() if "." in name else ""

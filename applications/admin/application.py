@@ -224,7 +224,9 @@ class ApplicationAdmin(BrandScopedAdmin):
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
         coming: list[tuple[str]] = []
         before: Any = status
-        for visible_from in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
+        for visible_from in sorted(
+            change.visible_at for change in seen.ordered_changes if change.visible_at > now
+        ):
             after = seen.shown_status(at=visible_from)
             if after != before:
                 text = gettext("From %(visible_from)s: %(status)s.")

@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("is_told_at_once", models.BooleanField(default=False)),
+                ("is_exempt_from_embargo", models.BooleanField(default=False)),
                 (
                     "application",
                     models.ForeignKey(

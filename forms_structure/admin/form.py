@@ -326,7 +326,7 @@ class FormAdmin(JobsiteAdmin):
             {
                 "snapshot": new,
                 "lines": difference(old.structure if old else [], new.structure),
-                "origin": operations.origin_said(new.origin),
+                "origin": operations.translated_origin(new.origin),
                 "language": new.get_language_display() if not old or old.language != new.language else "",
             }
             for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
-from jobsite.unique_names import attempted
+from jobsite.unique_names import retry_on_conflict
 
 
 class NamedRow(forms.ModelForm):
@@ -71,7 +71,7 @@ class CheckedIds:
 
         # A form is checked before it is written. Where a colleague took the same name or deleted what was
         # chosen between the two, it is checked again, and says so.
-        return attempted(post)
+        return retry_on_conflict(post)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         if "\0" in object_id:  # where ids are text, PostgreSQL takes none

@@ -18,6 +18,7 @@ from tests.applications.makers import MINE
 from tests.servers import Instance, free_port
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
 ]

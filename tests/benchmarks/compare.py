@@ -3,9 +3,9 @@
 
     python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
 
-Each round takes every case on every application, one after another, with wrk; ratios are medians over the
-rounds of ratios within a round. Cold cases ask an instance that keeps no answers (BODY_CACHE_MB=0), over
-as many pages as there are; warm ones ask one that does. CPU is that of the workers and of PostgreSQL.
+Each round runs every case on every application, one after another, with wrk. A ratio is the median over
+the rounds of the ratio within a round. Cold cases use an instance without a response cache
+(BODY_CACHE_MB=0) and many pages; warm cases use one with the cache. CPU includes the workers and PostgreSQL.
 """
 
 import argparse
@@ -55,7 +55,7 @@ Sample = dict[str, float]
 
 @dataclass
 class Case:
-    """Paths to ask, one or a walk, and the least that ours has to reach, by the name of the other."""
+    """Paths to request, and the minimum ratio of ours to each other application, by its name."""
 
     key: str
     title: str

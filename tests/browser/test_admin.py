@@ -204,9 +204,9 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
     visit(page, f"{site}{ADMIN}")
     for pk in (nurse.pk, copy.pk, *others):
         page.locator(f"input[name=_selected_action][value='{pk}']").check()
-    run_action(page, "Take offline")
-    page.get_by_text("3 vacancies were taken offline.").wait_for()
-    page.get_by_text(f"“{copy.title}” was left alone. It is not published.").wait_for()
+    run_action(page, "Unpublish")
+    page.get_by_text("3 vacancies were unpublished.").wait_for()
+    page.get_by_text(f"“{copy.title}” was not changed. It is not published.").wait_for()
     assert served(page, site) == []
 
     # Put away: out of the list, in the filter.
@@ -231,8 +231,8 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
     visit(page, f"{site}/admin/")
     follow(page, "link", "Deleted vacancies")
     page.get_by_role("heading", name="Nurse").wait_for()
-    follow(page, "link", "Bring back")
-    follow(page, "button", "Bring back")
+    follow(page, "link", "Restore")
+    follow(page, "button", "Restore")
     assert page.url == change
     assert page.input_value("#id_title") == "Nurse"
     assert Vacancy.objects.get(pk=nurse.pk).status == "draft"
@@ -240,9 +240,9 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
 
 def bring_back(page: Any, version: Any) -> None:
     with page.expect_navigation():
-        version.get_by_role("link", name="Bring back").click()
+        version.get_by_role("link", name="Restore").click()
     page.get_by_text("the public sees it at once").wait_for()
-    follow(page, "button", "Bring back")
+    follow(page, "button", "Restore")
 
 
 def test_form_that_is_refused_opens_where_something_is_missing(
@@ -253,7 +253,7 @@ def test_form_that_is_refused_opens_where_something_is_missing(
     visit(page, f"{site}{ADMIN}add/")
     page.fill("#id_title", "Nurse")
     page.get_by_role("textbox", name="Description", exact=True).fill("We care")
-    tab(page, "Classification")
+    tab(page, "Job details")
     choose(page, "brand", "Acme")
     tab(page, "Publication")
     page.select_option("#id_status", "published")
@@ -313,7 +313,7 @@ def test_keyboard_alone_leads_from_the_login_to_a_published_vacancy(
     page.keyboard.type("always")
     tab_to(page, "[role=tab]", "Shift+Tab")
     page.keyboard.press("ArrowRight")
-    page.get_by_role("tab", name="Classification", selected=True).wait_for()
+    page.get_by_role("tab", name="Job details", selected=True).wait_for()
     choose_by_keys(page, "brand", "Acme")
     choose_by_keys(page, "regions", "Leuven")
     page.keyboard.type("Ghent")
@@ -338,7 +338,7 @@ def test_keyboard_alone_leads_from_the_login_to_a_published_vacancy(
     tab_to(page, "[role=tab]")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    tab_to(page, "[aria-label^='Head recruiter'][data-opener]")
+    tab_to(page, "[aria-label^='Lead recruiter'][data-opener]")
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')")
     page.keyboard.press("Escape")
@@ -425,7 +425,7 @@ def test_recruiter_meets_nothing_of_another_brand(live_server: Any, browser_page
 
     visit(page, f"{site}{ADMIN}add/")
     for part, field, offered in (
-        ("Classification", "brand", ["Acme"]),
+        ("Job details", "brand", ["Acme"]),
         ("Application form", "form", ["Free form"]),
     ):
         tab(page, part)
@@ -460,7 +460,7 @@ def test_option_that_is_missing_is_added_in_place(live_server: Any, browser_page
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Leuven"]})
     log_in(page, site)
     visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
-    tab(page, "Classification")
+    tab(page, "Job details")
     page.once("dialog", lambda dialog: dialog.accept("Mechelen"))
     button = page.get_by_role("button", name="Add an option: Region")
     button.click()
@@ -491,7 +491,7 @@ def test_image_is_shown_and_attachments_keep_their_order(
     tab(page, "Media")
     page.set_input_files("#id_image", picture())
     for index, name in enumerate(("Brochure", "Map")):
-        page.get_by_role("link", name="Add another").last.click()
+        page.get_by_role("link", name="Add attachment").last.click()
         page.fill(f"#id_attachments-{index}-url", f"https://example.org/{name}.pdf")
         page.fill(f"#id_attachments-{index}-name", name)
     save(page)
@@ -655,7 +655,7 @@ def test_pages_of_the_workplace_are_open_to_everybody(
             each.click()
             found += findings(page, f"{address} {each.inner_text()}")
     page.get_by_role("tab", name="People").click()
-    page.get_by_role("link", name="Add another").first.click()
+    page.get_by_role("link", name="Add recruiter").first.click()
     found += findings(page, "an empty row")
     page.get_by_role("tab", name="Texts").click()
     page.fill("#id_title", "Night nurse")

@@ -565,7 +565,7 @@ def test_earlier_versions_are_compared_and_restored(desk: Desk) -> None:
     page.get_by_label("Label").fill("Years at work")
     desk.save(2)
 
-    page.get_by_role("link", name="Versions").click()
+    page.get_by_role("link", name="History").click()
     changes = page.get_by_role("group", name="Changes of version 2")
     assert "Years [years]" in changes.locator(".is-removed").inner_text()
     assert "Years at work [years]" in changes.locator(".is-added").inner_text()

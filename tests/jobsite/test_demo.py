@@ -359,8 +359,8 @@ def test_second_run_says_what_is_there_and_keeps_passwords(printed):
     recruiter.set_password("something else")
     recruiter.save()
     again = run()
-    assert again.startswith("The demo content is there already; nothing was changed.")
-    assert again.count("(there already, password as you left it)") == 5
+    assert again.startswith("The demo content exists already; nothing was changed.")
+    assert again.count("(existing account, password not changed)") == 5
     recruiter.refresh_from_db()
     assert recruiter.check_password("something else")
 
@@ -377,7 +377,7 @@ def test_command_names_a_port_in_use_and_does_nothing(settings):
     settings.DEBUG = True
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]
-        with pytest.raises(CommandError, match=rf"^Cannot serve at port {number} \("):
+        with pytest.raises(CommandError, match=rf"^Port {number} is not available \("):
             call_command("demo", port=number)
     assert not Vacancy.objects.exists()
 

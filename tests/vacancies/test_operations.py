@@ -35,7 +35,7 @@ def make_one(state: str, **values) -> Vacancy:
     return make_vacancy(title=state, updated_at=NOW - DAY, **STATES[state] | values)
 
 
-def reasons(outcome: operations.Outcome) -> dict[str, list[str]]:
+def reasons(outcome: operations.BulkResult) -> dict[str, list[str]]:
     return {vacancy.title: list(why) for vacancy, why in outcome.refused.items()}
 
 
@@ -112,7 +112,7 @@ def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refus
     vacancy = make_one(state)
     before = rows()
 
-    outcome = operations.schedule(vacancies=ALL(), moment=moment, at=NOW)
+    outcome = operations.schedule(vacancies=ALL(), publish_from=moment, at=NOW)
 
     assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
     if refused_for:
@@ -156,7 +156,7 @@ def test_gate_refuses_what_lacks_a_head_a_brand_or_a_description(decide):
     bare = make_one("draft", description="")
     Vacancy.objects.update(head_recruiter=None, brand=None)
     ready = make_one("unpublished")
-    more = {"moment": NOW + DAY} if decide == "schedule" else {}
+    more = {"publish_from": NOW + DAY} if decide == "schedule" else {}
 
     outcome = getattr(operations, decide)(vacancies=ALL(), at=NOW, **more)
 
@@ -256,7 +256,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
     Attachment.objects.create(vacancy=vacancy, name="new.pdf", url="https://acme.test/new.pdf")
     now = content(vacancy)
 
-    brought, gone = operations.bring_back(version, author=anna, at=NOW + HOUR)
+    brought, gone = operations.restore(version, author=anna, at=NOW + HOUR)
 
     kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
     assert (content(brought), gone) == (then | kept, [])
@@ -267,7 +267,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
     found = Version.objects.order_by("pk").values_list("change", "author")
     assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
     # What was found is on record too, so the way back has a way back.
-    back, _ = operations.bring_back(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
+    back, _ = operations.restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
     assert content(back) == now
 
 
@@ -284,11 +284,11 @@ def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_ch
     before, versions = rows(), Version.objects.count()
 
     if state == "expired" and lacks == "description":  # such a one stays editable, too
-        operations.bring_back(version, author=None, at=NOW)
+        operations.restore(version, author=None, at=NOW)
         assert Vacancy.objects.get().description == ""
         return
     with pytest.raises(ValidationError):
-        operations.bring_back(version, author=None, at=NOW)
+        operations.restore(version, author=None, at=NOW)
 
     assert (rows(), Version.objects.count()) == (before, versions)
 
@@ -308,7 +308,7 @@ def test_deleted_vacancy_comes_back_as_a_draft_with_its_id_and_without_what_is_g
     version.refresh_from_db()
     assert (version.brand, version.vacancy_id) == (None, pk)
 
-    brought, gone = operations.bring_back(version, author=anna, at=NOW)
+    brought, gone = operations.restore(version, author=anna, at=NOW)
 
     assert (brought.pk, brought.created_at) == (pk, NOW)
     assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]

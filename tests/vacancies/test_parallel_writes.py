@@ -29,7 +29,7 @@ from vacancies.exchange import importer as importer_module
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
-from vacancies.history.versions import fold
+from vacancies.history.versions import replay
 from vacancies.models import (
     Brand,
     Change,
@@ -128,7 +128,7 @@ def test_vacancy_deleted_and_saved_at_once_can_be_brought_back(pair: list[Client
     assert last
     assert last.change == Change.DELETED
     titles = [version.content["title"] for version in versions if "title" in version.content]
-    assert fold(versions)["title"] == titles[-1]
+    assert replay(versions)["title"] == titles[-1]
     assert f"/{last.pk}/" in pair[0].get(f"{LIST}deleted/").content.decode()
 
 
@@ -227,7 +227,7 @@ def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> No
     step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
     importer = Importer()
 
-    importer.land([Row("row 1", items(1)[0])])
+    importer.import_rows([Row("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.status) == ("Job 1", Status.UNPUBLISHED)
@@ -259,7 +259,7 @@ def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> No
         yield Row("row 2", second)
 
     importer = Importer()
-    importer.land(rows())
+    importer.import_rows(rows())
 
     assert (importer.report.failed, importer.report.created) == ([], 2)
     regions = VacancyOption.objects.filter(option__filter=ghent.filter).order_by("vacancy")
@@ -275,7 +275,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: 
     with ExitStack() as stack, transaction.atomic():
         form_operations.save(form=form, structure=mine, author=anna)
         importer = FormImporter()
-        land = partial(importer.land, [FormRow("row 1", vacancy.pk, sections(NAME))])
+        land = partial(importer.import_rows, [FormRow("row 1", vacancy.pk, sections(NAME))])
         stack.enter_context(waiting(land))
 
     form.refresh_from_db()
@@ -294,7 +294,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch
     importer = FormImporter()
     step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
 
-    importer.land([FormRow("row 1", vacancy.pk, sections(NAME))])
+    importer.import_rows([FormRow("row 1", vacancy.pk, sections(NAME))])
 
     vacancy.refresh_from_db()
     assert vacancy.form == chosen

@@ -12,7 +12,7 @@ from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.admin.test_admin import LIST, opened, page
 from vacancies import operations
-from vacancies.history.versions import content, fold, record
+from vacancies.history.versions import content, record, replay
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
 
 pytestmark = [
@@ -24,7 +24,7 @@ TWICE = range(8)  # a race is not lost every time
 
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:
-    return fold(Version.objects.filter(vacancy=vacancy.pk))
+    return replay(Version.objects.filter(vacancy=vacancy.pk))
 
 
 @pytest.mark.parametrize("_", TWICE)

@@ -561,7 +561,7 @@ def test_files_that_may_come_back_stay(media: Path) -> None:
         row.delete()
     assert clean()["files"] == []
 
-    back, _gone = operations.bring_back(version, author=None, at=now)
+    back, _gone = operations.restore(version, author=None, at=now)
     assert sorted([back.image.name, back.attachments.get().file.name]) == first
     assert set(first) <= set(stored(media))
 

@@ -1,4 +1,4 @@
-"""The form of a vacancy: its options in order, its last day, and what keeps it from going out."""
+"""The form of a vacancy: options in order, closing date, and checks before publication."""
 
 from contextlib import suppress
 from copy import copy
@@ -24,7 +24,7 @@ from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.history.diff import field_labels
 from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
-from vacancies.operations import end_of_day, last_day, obstacles, save_options
+from vacancies.operations import end_of_day, last_day, publish_blockers, save_options
 
 LISTED = 200  # options in a page; longer lists are searched
 
@@ -58,7 +58,7 @@ class VacancyForm(forms.ModelForm):
         self._explain()
 
     def _explain(self) -> None:
-        """Say where the vacancy stands now; one that a user may only look at has no fields to explain."""
+        """Add the current values to the help texts. A read-only form has no fields."""
         if "status" not in self.fields:
             return
         if self.instance.pk:
@@ -68,7 +68,6 @@ class VacancyForm(forms.ModelForm):
                 if form
                 else _("Applicants are currently only asked for consent.")
             )
-            # The theme prints help texts as markup.
             self.fields["form"].help_text = format_html(
                 "{} {}", self.fields["form"].help_text, now % {"form": form}
             )
@@ -83,16 +82,15 @@ class VacancyForm(forms.ModelForm):
             self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
-        """Offer the options of each vocabulary under the name that it has on this site: those that are
-        offered still, and those that the vacancy carries."""
+        """Set the label and the choices of each filter: its active options, and those of the vacancy."""
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
             links = self.instance.choices.order_by("position", "pk")
             for keyword, pk in links.values_list("option__filter__keyword", "option"):
                 chosen.setdefault(keyword, []).append(pk)
-        carried = [pk for pks in chosen.values() for pk in pks]
+        selected = [pk for pks in chosen.values() for pk in pks]
         offered: dict[str, list[tuple[int, str]]] = {}
-        rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=carried))
+        rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=selected))
         for keyword, pk, label in rows.order_by("position", "label", "pk").values_list(
             "filter__keyword", "pk", "label"
         ):
@@ -124,12 +122,12 @@ class VacancyForm(forms.ModelForm):
         return data
 
     def _refuse_overwriting(self) -> None:
-        """Another recruiter saved since this form was opened: refuse, say who changed what, and keep both
-        texts in reach."""
+        """Refuse to save if someone else saved since this form was opened. Report who changed what, with
+        links to both texts."""
         seen = self.data.get(self.add_prefix("version"), "")
         if not self.instance.pk or seen == self.initial["version"]:
             return
-        # Those of its brand: what is told of may be asked for by whoever posts an older moment.
+        # Only versions of its brand: a forged, older `version` would list changes of other brands.
         of_brand = Version.objects.filter(vacancy=self.instance.pk, brand=self.instance.brand_id)
         versions = of_brand.exclude(change=Change.FOUND).order_by("pk")
         with suppress(ValueError):
@@ -165,8 +163,8 @@ class VacancyForm(forms.ModelForm):
         candidate = construct_instance(self, copy(self.instance))
         reasons: dict[str, str] = {}
         if candidate.status == Status.PUBLISHED:
-            reasons = obstacles(vacancy=candidate, at=now)
-            if "status" not in self.changed_data:  # one that ended, or came without a text, stays editable
+            reasons = publish_blockers(vacancy=candidate, at=now)
+            if "status" not in self.changed_data:  # an expired or imported vacancy stays editable
                 for name, field in (("publish_until", "last_day"), ("description", "description")):
                     if field not in self.changed_data:
                         reasons.pop(name, None)
@@ -179,7 +177,7 @@ class VacancyForm(forms.ModelForm):
                 self.add_error(field if field in self.fields else None, reason)
 
     def _save_m2m(self) -> None:
-        super()._save_m2m()  # type: ignore[misc] # undocumented, and where a form saves its relations
+        super()._save_m2m()  # type: ignore[misc] # undocumented
         for keyword in Keyword:
             if keyword.value in self.changed_data:
                 save_options(vacancy=self.instance, keyword=keyword, pks=self.cleaned_data[keyword.value])

@@ -202,12 +202,12 @@ def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: An
     anna.force_login(User.objects.get(username="anna"))
     url = f"/admin/vacancies/vacancy/{vacancy.pk}/schedule/"
 
-    refused = anna.post(url, typed("2026-10-25", "02:30", name="moment"))
-    assert refused.context["form"].errors == {"moment": [AMBIGUOUS]}
+    refused = anna.post(url, typed("2026-10-25", "02:30", name="publish_from"))
+    assert refused.context["form"].errors == {"publish_from": [AMBIGUOUS]}
     assert LEGEND in refused.content.decode()
-    missing = anna.post(url, typed("2027-03-28", "02:30", name="moment"))
+    missing = anna.post(url, typed("2027-03-28", "02:30", name="publish_from"))
     assert "does not exist in the time zone Europe/Brussels" in missing.content.decode()
-    assert saved(anna.post(url, typed("2026-10-25", "02:30", "1", name="moment")))
+    assert saved(anna.post(url, typed("2026-10-25", "02:30", "1", name="publish_from")))
 
     assert stored(vacancy) == SECOND.replace(second=0, microsecond=0)
 

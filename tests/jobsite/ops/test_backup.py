@@ -34,7 +34,7 @@ from vacancies.api.fast_path import Shortcut
 from vacancies.models import Attachment, DailyCount, Vacancy
 from vacancies.readmodel.listing import settle
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal",
          "/v0.1/vacancies", "/v0.1/vacancies/internal", "/v1/filters")  # fmt: skip
@@ -140,6 +140,7 @@ def disturb() -> None:
     make_vacancy(title="Later", brand=make_brand("Later"))
 
 
+@pytest.mark.smoke
 def test_in_an_empty_place_everything_is_as_it_was(site, settings, tmp_path, elsewhere):
     bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
     make_token(site.user)

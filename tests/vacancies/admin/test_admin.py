@@ -320,8 +320,8 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
 
     assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
         "1 vacancy was published.",
-        "“Nurse” was left alone. It is already published.",
-        "“Porter” was left alone. A vacancy needs a lead recruiter to be published. "
+        "“Nurse” was not changed. It is already published.",
+        "“Porter” was not changed. A vacancy needs a lead recruiter to be published. "
         "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
     ]
     states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
@@ -355,8 +355,8 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
     draft = Vacancy.objects.create(title="Porter")
 
     assert run(anna, "unpublish_selected", [vacancy, draft]) == [
-        "1 vacancy was taken offline.",
-        "“Porter” was left alone. It is not published.",
+        "1 vacancy was unpublished.",
+        "“Porter” was not changed. It is not published.",
     ]
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
@@ -382,7 +382,7 @@ def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy,
     response = client.get(page(vacancy))
 
     assertContains(response, "Regions: Antwerp")
-    assertNotContains(response, "Take offline")
+    assertNotContains(response, "Unpublish")
     assert client.post(f"{LIST}{vacancy.pk}/unpublish/").status_code == 403
     assert client.post(page(vacancy), {"title": "Mine"}).status_code == 403
     assert Vacancy.objects.get().title == "Nurse"

@@ -54,7 +54,7 @@ def make_every_kind(**values: Any) -> None:
         make_vacancy(**fine | {"publish_from": begin} | values)
     for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
-    doubtful: list[dict[str, Any]] = [
+    flaws: list[dict[str, Any]] = [
         {"description": ""},
         {"image_url": ""},
         {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
@@ -64,9 +64,9 @@ def make_every_kind(**values: Any) -> None:
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
     ]
-    for doubt in doubtful:
-        make_vacancy(**fine | doubt | values)
-        make_vacancy(**fine | doubt | {"publish_until": NOW - DAY} | values)
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
 def listed(client: Client, url: str) -> set[int]:
@@ -113,7 +113,7 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
         "No description": "1",
         "No image": "1",
         "No contact information": "1",
-        "Hot, but ending": "1",
+        "Featured, but closing soon": "1",
         "Continuously open, but with a closing date": "1",
         "Title in capitals": "1",
         "Internal wording in the internal title": "1",
@@ -309,16 +309,16 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
 
     response = anna.get(f"{LIST}{vacancy.pk}/publish/")
 
-    assert response.context["obstacles"] == [
+    assert response.context["publish_blockers"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
     assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
-        str(text) for text in response.context["doubts"]
+        str(text) for text in response.context["warnings"]
     }
     assert 'type="submit"><span' not in response.content.decode()
     after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
     assert [str(message) for message in after.context["messages"]] == [
-        "“NURSE WANTED” was left alone. A vacancy needs a brand to be published. "
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
         "A vacancy needs a description to be published."
     ]
     assert Vacancy.objects.get().state == State.DRAFT
@@ -340,7 +340,7 @@ def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
     # planned, but nobody saw it yet
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    operations.schedule(vacancies=chosen, moment=NOW + 2 * DAY, at=NOW, author=author)
+    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
     # public since, then edited offline
@@ -368,8 +368,8 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
     schedule, extend = f"{LIST}{draft.pk}/schedule/", f"{LIST}{published.pk}/extend/"
     for url, form in (
         (schedule, {}),
-        (schedule, {"moment_0": "2026-13-01", "moment_1": "10:00"}),
-        (schedule, {"moment_0": "9999-12-31", "moment_1": "23:59"}),
+        (schedule, {"publish_from_0": "2026-13-01", "publish_from_1": "10:00"}),
+        (schedule, {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}),
         (extend, {}),
         (extend, {"day": "9999-12-31"}),
         (extend, {"day": "tomorrow"}),
@@ -378,7 +378,7 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
         assert (response.status_code, bool(response.context["form"].errors)) == (200, True)
     assert Version.objects.count() == 0
 
-    assert saved(anna.post(schedule, {"moment_0": "2026-03-09", "moment_1": "08:00"}))
+    assert saved(anna.post(schedule, {"publish_from_0": "2026-03-09", "publish_from_1": "08:00"}))
     assert saved(anna.post(extend, {"day": "2026-03-31"}))
 
     draft.refresh_from_db()
@@ -400,12 +400,12 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
         str(pk) for pk in picked["_selected_action"]
     )
     assert Version.objects.count() == 0
-    wrong = anna.post(LIST, picked | {"decided": "1", "day": "x"})
+    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
     assert wrong.context["form"].errors
-    done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
+    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
-        "“Endless” was left alone. It has no closing date.",
+        "“Endless” was not changed. It has no closing date.",
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
@@ -414,8 +414,8 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
 def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
     rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
     assert run(anna, "unpublish_selected", rows) == [
-        *(f"“Row {n:02}” was left alone. It is not published." for n in range(10)),
-        "3 more vacancies were left alone.",
+        *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
+        "3 more vacancies were not changed.",
     ]
 
 
@@ -436,8 +436,8 @@ def test_copies_are_limited(anna: Client, monkeypatch: Any) -> None:
     monkeypatch.setattr(publication, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
-        "2 copies were made.",
-        "“Row 2” was left alone. At most 2 are copied at a time.",
+        "2 vacancies were duplicated.",
+        "“Row 2” was not changed. At most 2 are copied at a time.",
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
@@ -653,9 +653,9 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
 
     assert asked.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
-    wrong = anna.post(OPTIONS, picked | {"decided": "1", "into": other.pk})
+    wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
-    done = anna.post(OPTIONS, picked | {"decided": "1", "into": ghent.pk}, follow=True)
+    done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
     assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
@@ -699,7 +699,7 @@ def test_merge_takes_the_right_to_delete(client: Client) -> None:
     client.force_login(user)
     picked = {"action": "merge", "_selected_action": [option.pk for option in options]}
 
-    client.post(OPTIONS, picked | {"decided": "1", "into": options[0].pk})
+    client.post(OPTIONS, picked | {"confirmed": "1", "into": options[0].pk})
 
     assert FilterOption.objects.count() == 2
 

@@ -202,6 +202,7 @@ CHANGES: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_shows_at_once(site, change):
     make_site()

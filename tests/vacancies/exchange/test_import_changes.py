@@ -25,7 +25,7 @@ from vacancies.choices import Keyword
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Row
 from vacancies.fields import html_fields
-from vacancies.history.versions import catch_up, record
+from vacancies.history.versions import record, record_drift
 from vacancies.models import Brand, Recruiter, Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -297,7 +297,7 @@ def test_equal_items_of_a_public_and_an_internal_file_say_nothing(tmp_path):
 def test_audience_that_a_recruiter_changed_does_not_stop_the_source(tmp_path):
     run(write(tmp_path, items(1)))
     vacancy = Vacancy.objects.get()
-    catch_up(vacancy, at=vacancy.created_at)
+    record_drift(vacancy, at=vacancy.created_at)
     Vacancy.objects.update(audience="internal")
     record(vacancy, "changed", author=User.objects.create_user("anna"), at=vacancy.created_at)
 
@@ -372,7 +372,7 @@ def test_interrupt_in_a_batch_leaves_whole_batches_and_counts_only_them(tmp_path
 
     importer._land_item = interrupt
     with pytest.raises(KeyboardInterrupt):
-        importer.land(rows)
+        importer.import_rows(rows)
 
     assert (Vacancy.objects.count(), importer.report.created, len(reported)) == (100, 100, 100)
     assert len(importer.report.notes) == 100

@@ -17,7 +17,7 @@ from tests.vacancies.admin.test_admin import ADD, LIST, NO_ROWS, opened, page, r
 from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
-from vacancies.history.versions import KEPT, catch_up, content, content_at, fold, record
+from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
 from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -42,7 +42,7 @@ def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
 
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:
-    return fold(Version.objects.filter(vacancy=vacancy.pk))
+    return replay(Version.objects.filter(vacancy=vacancy.pk))
 
 
 EVERYTHING = sorted(
@@ -199,7 +199,7 @@ def test_decisions_are_on_record_with_the_publication_they_left(anna: Client) ->
     parts = ["publish_from", "publish_until", "status"]
     for vacancy in vacancies:
         assert told(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
-    catch_up(vacancies[0], at=NOW)
+    record_drift(vacancies[0], at=NOW)
     assert folded(vacancies[0]) == content(vacancies[0])
 
 
@@ -322,7 +322,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
     guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client.force_login(guest)
 
-    assert "Bring back" not in history(client, vacancy)
+    assert "Restore" not in history(client, vacancy)
     assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
@@ -413,7 +413,7 @@ def test_uploads_of_older_versions_are_kept(anna: Client) -> None:
     version = Version.objects.first()
     attachment = Attachment.objects.get()
     attachment.delete()
-    operations.bring_back(version, author=None, at=NOW)
+    operations.restore(version, author=None, at=NOW)
 
     with Attachment.objects.get().file as file:
         assert file.read() == b"%PDF-1.4 old"
@@ -442,7 +442,7 @@ STEPS = st.lists(st.tuples(st.lists(EDITS, max_size=3), st.booleans()), min_size
 def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
     """One edit of the vacancy, through what stands behind the pages."""
     if name in ("publish", "unpublish", "archive", "schedule"):
-        more = {"moment": NOW + HOUR} if name == "schedule" else {}
+        more = {"publish_from": NOW + HOUR} if name == "schedule" else {}
         decide = getattr(operations, name)
         decide(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author, **more)
     elif name in ("regions", "types"):
@@ -485,7 +485,7 @@ def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
         for name, value in edits:
             act(vacancy, name, value, author)
         if is_outside:
-            catch_up(vacancy, at=NOW)
+            record_drift(vacancy, at=NOW)
         else:
             record(vacancy, Change.CHANGED, author=author, at=NOW)
         now = content(vacancy)
@@ -503,14 +503,14 @@ def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
         shows = False
     else:
         shows = now["status"] == "published"
-    wanted = then[number] | {name: now[name] for name in KEPT}
+    wanted = then[number] | {name: now[name] for name in EXCLUDED_FIELDS}
     if shows and not (wanted["head_recruiter"] and wanted["description"]):
         with pytest.raises(operations.ValidationError):
-            operations.bring_back(version, author=author, at=NOW)
+            operations.restore(version, author=author, at=NOW)
         assert content(vacancy) == now
         return
 
-    brought, gone = operations.bring_back(version, author=author, at=NOW)
+    brought, gone = operations.restore(version, author=author, at=NOW)
 
     assert gone == []
     assert content(brought) == folded(brought) == wanted
