@@ -25,8 +25,8 @@ class JobsiteConfig(AppConfig):
             from jobsite.accounts import sign_in  # allauth is an optional dependency
 
             sign_in.hide_from_admin()
-        pre_migrate.connect(revision.unwatch, sender=self)
-        post_migrate.connect(revision.watch)
+        pre_migrate.connect(revision.drop_triggers, sender=self)
+        post_migrate.connect(revision.install_triggers)
 
 
 @receiver(class_prepared)

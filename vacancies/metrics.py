@@ -11,8 +11,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from jobsite.models import Revision
 from jobsite.ops.metrics import gauge
 from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState, State, Vacancy
-from vacancies.readmodel.listing import LISTS
-from vacancies.readmodel.totals import NEXT_CHANGES, as_moment
+from vacancies.readmodel.totals import COLUMNS, NEXT_CHANGES, as_datetime
 
 COUNT_MAX = 10_000  # rows counted for each state: more are reported as this number
 
@@ -26,9 +25,9 @@ def collect() -> Iterator[GaugeMetricFamily]:
         for state in State
         if state != State.PUBLISHED
     }
-    lists = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in LISTS})
+    lists = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in COLUMNS})
     only_internal = ListedVacancy.objects.filter(
-        phase=PublicationState.LISTED, audience=Audience.INTERNAL
+        state=PublicationState.LIVE, audience=Audience.INTERNAL
     ).values("pk")
     states[State.PUBLISHED.value,] = lists["external"] + only_internal[:COUNT_MAX].count()
     yield gauge("vacancies", f"Vacancies by state, {COUNT_MAX} for more.", ("state",), states)
@@ -40,6 +39,6 @@ def collect() -> Iterator[GaugeMetricFamily]:
 
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {NEXT_CHANGES}")
-        due = [at for each in cursor.fetchone() if (at := as_moment(each))]
+        due = [at for each in cursor.fetchone() if (at := as_datetime(each))]
     overdue = (now - min(due)).total_seconds() if due else 0
     yield gauge("overdue_seconds", "Age of the oldest due change of a list.", (), {(): max(0, overdue)})

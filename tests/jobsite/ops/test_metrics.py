@@ -27,7 +27,7 @@ from tests.factories import make_vacancy
 from tests.wsgi import ask
 from vacancies.metrics import collect
 from vacancies.models import Status, Vacancy
-from vacancies.readmodel.listing import settle
+from vacancies.readmodel.changes import apply_due_changes
 
 ALERTS = Path("deploy/alerts.yaml")
 LONG = 300  # seconds, for processes that start on a busy machine
@@ -126,7 +126,7 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
         found = scrape()
         return {
             source: found.get(("jobsite_requests_total", *sorted((*labels, source))), 0)
-            for source in ("kept", "shortcut", "view")
+            for source in ("cache", "fast_path", "view")
         }
 
     try:
@@ -134,7 +134,7 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
         read(10)
         seen = answered()
         assert sum(seen.values()) == 10
-        assert 0 < seen["view"] < seen["kept"]  # each process runs the view once
+        assert 0 < seen["view"] < seen["cache"]  # each process runs the view once
         assert {json.dumps(answered()) for _ in range(6)} == {json.dumps(seen)}  # from any process
 
         for path in health.PATHS:
@@ -237,7 +237,7 @@ def test_gauges_of_vacancies_cover_every_state(at, django_assert_num_queries):
     assert before["overdue_seconds"] > 0
     assert before["listed external"] == 0  # due, and not applied yet
 
-    settle(at=at)
+    apply_due_changes(at=at)
     assert read() == {
         "vacancies draft": 1,
         "vacancies scheduled": 1,

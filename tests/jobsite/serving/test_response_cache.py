@@ -13,8 +13,8 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.models import Form
 from jobsite.models import Revision
-from jobsite.serving.response_cache import Bodies
-from jobsite.serving.revision import State, state
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import RevisionState, read_state
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
 from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
@@ -25,27 +25,27 @@ LIST, V0_1, FILTERS = "/v1/vacancies", "/v0.1/vacancies", "/v1/filters"
 class Service:
     """A server process in front of Django that counts how often Django is asked."""
 
-    def __init__(self, application: Any, state: Any) -> None:
+    def __init__(self, application: Any, read_state: Any) -> None:
         self.asked = 0
 
         def counted(environ: Any, start_response: Any) -> Any:
             self.asked += 1
             return application(environ, start_response)
 
-        self.bodies = Bodies(counted, state)
+        self.cache = ResponseCache(counted, read_state)
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[str, dict[str, str], bytes]:
-        return ask(self.bodies, path, method, **headers)
+        return ask(self.cache, path, method, **headers)
 
 
-def committed() -> State:
+def committed() -> RevisionState:
     """The revision as it would be if the transaction that the test runs in were committed."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
-            for noted in ("jobsite.noted0", "jobsite.noted1"):  # a new transaction notes again
-                cursor.execute("SELECT set_config(%s, '', true)", [noted])
-    return state()
+            for name in ("jobsite.pending_bump0", "jobsite.pending_bump1"):  # a new transaction adds it again
+                cursor.execute("SELECT set_config(%s, '', true)", [name])
+    return read_state()
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def live(wsgi, settings, transactional_db):
     from jobsite.wsgi import _bare
 
     settings.BODY_CACHE_MB = 1
-    return Service(_bare, state)
+    return Service(_bare, read_state)
 
 
 def test_second_question_is_answered_without_django(service):
@@ -143,34 +143,34 @@ def test_filter_and_form_show_their_changes(service):
 def test_uncommitted_change_is_not_kept_under_the_next_revision(live):
     make_vacancy(title="Nurse")
     live.ask(LIST)
-    revision = state().number
+    revision = read_state().number
 
     with transaction.atomic():
         Vacancy.objects.update(title="Never")
         transaction.set_rollback(True)
 
-    assert state().number == revision
+    assert read_state().number == revision
     assert b"Nurse" in live.ask(LIST)[2]
     assert live.asked == 1
 
 
 def test_transaction_raises_the_revision_by_statements_on_sqlite_and_by_itself_on_postgresql(live):
-    revision = state().number
+    revision = read_state().number
 
     with transaction.atomic():
         for number in range(5):
             make_vacancy(title=f"Nurse {number}")
 
-    raised = state().number - revision
+    raised = read_state().number - revision
     assert raised == 2 if connection.vendor == "postgresql" else raised >= 5
 
 
 def test_what_is_nobodys_business_raises_nothing(service, django_user_model):
-    revision = state().number
+    revision = read_state().number
 
     django_user_model.objects.create_user("anna")
 
-    assert state().number == revision
+    assert read_state().number == revision
 
 
 def test_nothing_kept_is_handed_out_while_nobody_tells_of_changes(service):
@@ -232,7 +232,7 @@ def test_what_is_not_for_everybody_is_not_kept(service, settings, django_user_mo
         service.ask(path)
 
     assert service.asked == 10
-    assert service.bodies.answers == {}
+    assert service.cache.entries == {}
 
 
 def test_origins_share_an_answer_unless_it_depends_on_them(service, settings):
@@ -246,8 +246,8 @@ def test_origins_share_an_answer_unless_it_depends_on_them(service, settings):
     assert service.asked == 1
 
     settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, ["https://a.test"]
-    service.bodies.answers.clear()
-    service.bodies.heads.clear()
+    service.cache.entries.clear()
+    service.cache.header_templates.clear()
     for _ in range(2):
         told = [service.ask(LIST, **origin)[1] for origin in origins]
         assert [headers.get("access-control-allow-origin") for headers in told] == [
@@ -281,8 +281,8 @@ def test_memory_is_bounded_and_what_was_asked_last_stays(service):
         service.ask(f"{LIST}?page[size]=20&page[number]=1&utm={page}")
         service.ask(LIST)
 
-    assert service.bodies.size <= 2**20
-    assert service.bodies.size == sum(answer.size for answer in service.bodies.answers.values())
+    assert service.cache.size <= 2**20
+    assert service.cache.size == sum(answer.size for answer in service.cache.entries.values())
     asked = service.asked
     service.ask(LIST)
     assert service.asked == asked
@@ -291,7 +291,7 @@ def test_memory_is_bounded_and_what_was_asked_last_stays(service):
 def test_long_questions_are_not_kept(service):
     service.ask(f"{LIST}?utm={'x' * 2000}")
 
-    assert service.bodies.answers == {}
+    assert service.cache.entries == {}
 
 
 def test_many_who_ask_at_once_have_it_made_once(live):
@@ -320,7 +320,7 @@ def test_lost_database_is_for_django_to_tell(service, monkeypatch):
 
     make_vacancy()
     service.ask(LIST)
-    service.bodies.state = lost
+    service.cache.read_state = lost
 
     assert service.ask(LIST)[0] == "200 OK"  # Django's own, whose connection is fine here
     assert service.asked == 2
