@@ -170,6 +170,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=[block.place for block in BLOCKS])
 def test_block_does_what_the_document_says(block, demo, tmp_path):
