@@ -19,10 +19,10 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, models
 
-from tests import workplace
+from tests import admin_pages
+from tests.admin_pages import APPS, address, kind_of, routes, version_of
 from tests.applications.makers import make_application
 from tests.browser.test_hostile_html import ALARM
-from tests.workplace import APPS, address, kind_of, routes, version_of
 from vacancies.previews import token_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -131,7 +131,7 @@ def test_no_stored_text_runs_on_any_page(
     live_server: Any, browser_page: Any, visit: Any, filters: Any, group: str, pages: int
 ) -> None:
     site = live_server.url
-    world = workplace.build()
+    world = admin_pages.build()
     add_what_shows_more(world)
     assert poison() > 300
     cookie = {"name": "sessionid", "value": world.sessions["root"], "url": site}

@@ -50,13 +50,13 @@ def make() -> Site:
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 
-    from tests import workplace
+    from tests import admin_pages
     from tests.applications.makers import make_application, make_step, make_token, make_user
     from tests.contract.sample import make_site
     from vacancies.models import Vacancy
 
     now = timezone.now()
-    site, world = Site(), workplace.build()
+    site, world = Site(), admin_pages.build()
     make_site(now)
     for kind in HIDDEN:
         hide(kind, now)
@@ -65,10 +65,10 @@ def make() -> Site:
         application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["withdrawn"]))
         make_step(application, f"{HIDDEN_WORD} step of {name}")
         site.tokens[name], site.users[name] = make_token(user), user.pk
-        site.sessions[name] = workplace.session_of(user)
+        site.sessions[name] = admin_pages.session_of(user)
     site.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
     for name in ("expired", "closed"):
-        site.sessions[name] = workplace.session_of(leaver := make_user(f"applicant-{name}"))
+        site.sessions[name] = admin_pages.session_of(leaver := make_user(f"applicant-{name}"))
     Session.objects.filter(pk=site.sessions["expired"]).update(expire_date=now - timedelta(days=1))
     leaver.is_active = False
     leaver.save()

@@ -9,8 +9,8 @@ from django.test import Client
 
 from jobsite import roles
 from jobsite.commands import rehearsal
+from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from tests.marks import slow_except
-from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
