@@ -189,7 +189,8 @@ def test_an_interrupted_demo_is_made_by_the_next_run(stopped, monkeypatch, setti
 @pytest.mark.slow
 def test_django_s_own_commands_are_interrupted_in_a_line_too(instance):
     code = (
-        "import os, runpy, django.core.management as management; "
+        "import os, runpy, signal, django.core.management as management; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background jobs
         "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )
