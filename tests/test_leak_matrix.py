@@ -20,7 +20,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobsite.ops.commands import dry_run
-from tests import workplace
+from tests import admin_pages
 from tests.applications.makers import make_token
 from tests.hostile import content as hostile_content
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
@@ -90,12 +90,12 @@ INSIDE = {"internal": STAFF}
 PUBLIC_ROUTES = sorted(
     {
         re.sub(r"[\^$]", "", route.replace("(?P<pk>[^/]+)", "{pk}"))
-        for route in workplace.every_route()
+        for route in admin_pages.every_route()
         if not route.startswith("admin")
     }
     | {path.name for path in settings.WHITENOISE_ROOT.iterdir()}  # served at the root of the site
 )
-ADMIN_ROUTES = sorted(set(workplace.routes()))
+ADMIN_ROUTES = sorted(set(admin_pages.routes()))
 
 
 def test_every_route_has_a_row():
@@ -117,7 +117,7 @@ class World:
             "expired session": self.site.sessions["expired"],
             "applicant B": self.site.sessions["B"],
             "other recruiter": self.site.sessions["recruiter"],
-            "recruiter": workplace.session_of(recruiter),
+            "recruiter": admin_pages.session_of(recruiter),
             "superuser": self.site.sessions["root"],
         }
         self.tokens = {

@@ -611,7 +611,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
     return vacancy
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.once)])
 def test_pages_of_the_workplace_are_open_to_everybody(
     live_server: Any, browser_page: Any, full_office: Vacancy, scheme: str
 ) -> None:

@@ -21,7 +21,7 @@ from tests.contract.sample import make_site
 from tests.factories import make_insider
 from vacancies.models import Vacancy
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

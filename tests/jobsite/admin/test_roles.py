@@ -9,8 +9,8 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import dry_run
+from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from tests.marks import slow_except
-from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db

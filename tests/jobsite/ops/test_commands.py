@@ -188,7 +188,8 @@ def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, set
 @pytest.mark.slow
 def test_interrupted_command_of_django_prints_one_line(instance):
     code = (
-        "import os, runpy, django.core.management as management; "
+        "import os, runpy, signal, django.core.management as management; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background jobs
         "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )

@@ -652,6 +652,7 @@ def test_both_lists_keep_their_order_however_they_cross(at):
 # --- real data ---
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
 def test_real_vacancies_come_out_as_they_came_in(client, settings):
