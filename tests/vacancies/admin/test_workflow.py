@@ -711,5 +711,7 @@ def test_merged_option_is_named_when_an_older_version_comes_back(anna: Client) -
 
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True)
 
-    assert "Not restored because they no longer exist: Gent." in [str(message) for message in response.context["messages"]]
+    assert "Not restored because they no longer exist: Gent." in [
+        str(message) for message in response.context["messages"]
+    ]
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]
