@@ -29,3 +29,7 @@ NAMES = [
 class ApplicationsConfig(AppConfig):
     name = "applications"
     verbose_name = _("applicants")
+
+    def ready(self) -> None:
+        # models are not loaded when this module is imported
+        from applications import checks  # noqa: F401 - importing registers the checks

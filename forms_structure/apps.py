@@ -20,5 +20,5 @@ NAMES = [
 
 class FormsStructureConfig(AppConfig):
     name = "forms_structure"
-    shared = ("Form", "ConsentText")  # whose rows the public sees (jobsite/serving/revision.py)
+    shared_models = ("Form", "ConsentText")  # a change raises the revision (jobsite/serving/revision.py)
     verbose_name = _("application forms")

@@ -166,6 +166,8 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=[block.place for block in BLOCKS])
 def test_block_prints_what_the_document_shows(block, demo, tmp_path):
     lines = lines_of(block)

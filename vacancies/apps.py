@@ -58,12 +58,14 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    # Whose rows the public sees (jobsite/serving/revision.py), and which of them many vacancies share.
-    shown = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
-    shared = ("Brand", "Recruiter", "Filter", "FilterOption")
+    # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share the latter.
+    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
+    shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
-        from vacancies.readmodel import listing
+        # models are not loaded when this module is imported
+        from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.readmodel import triggers
 
-        post_migrate.connect(listing.watch, sender=self)
+        post_migrate.connect(triggers.install_triggers, sender=self)

@@ -33,7 +33,7 @@ from vacancies.models import (
     Version,
 )
 from vacancies.querysets import VacancyQuerySet
-from vacancies.readmodel.listing import list_now
+from vacancies.readmodel.changes import mark_live
 
 BATCH = 500
 
@@ -176,7 +176,7 @@ def _decide(
         record_publication(ready, change, author=author, at=at)
         outcome.done = [vacancy.pk for vacancy in ready]
         if change == Change.PUBLISHED:
-            list_now(outcome.done, at=at)
+            mark_live(outcome.done, at=at)
     return outcome
 
 

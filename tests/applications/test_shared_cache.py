@@ -18,6 +18,7 @@ from tests.applications.makers import MINE
 from tests.servers import Instance, free_port
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
 ]
@@ -73,7 +74,7 @@ for user in User.objects.all():
 """
 SIGN_IN = """
 from django.contrib.auth.models import User
-from tests.workplace import session_of
+from tests.admin_pages import session_of
 for user in User.objects.order_by("username"):
     print(session_of(user))
 """

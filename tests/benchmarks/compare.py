@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Measures the public interface beside the floor (F) and a naive twin, in one run.
+"""Measures the public interface beside the floor (F) and a naive baseline, in one run.
 
     python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
 
-Each round takes every case on every application, one after another, with wrk; ratios are medians over the
-rounds of ratios within a round. Cold cases ask an instance that keeps no answers (BODY_CACHE_MB=0), over
-as many pages as there are; warm ones ask one that does. CPU is that of the workers and of PostgreSQL.
+Each round runs every case on every application, one after another, with wrk. A ratio is the median over
+the rounds of the ratio within a round. Cold cases use an instance without a response cache
+(BODY_CACHE_MB=0) and many pages; warm cases use one with the cache. CPU includes the workers and PostgreSQL.
 """
 
 import argparse
@@ -44,14 +44,18 @@ SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent o
 RATE = 10  # publications a second
 MEMORY = 150  # MiB that a worker stays below
 SAMPLES = 5
-TITLE = {"naive": "naive twin", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, stored total"}
+TITLE = {
+    "naive": "naive baseline",
+    "fastapi": "FastAPI, own count",
+    "fastapi-stored": "FastAPI, stored total",
+}
 
 Sample = dict[str, float]
 
 
 @dataclass
 class Case:
-    """Paths to ask, one or a walk, and the least that ours has to reach, by the name of the other."""
+    """Paths to request, and the minimum ratio of ours to each other application, by its name."""
 
     key: str
     title: str
@@ -271,7 +275,7 @@ class Benchmark:
         return self.report()
 
     def compare_items(self, case: Case) -> None:
-        """Note where the naive twin and the others have other items than ours."""
+        """Record where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]

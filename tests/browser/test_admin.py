@@ -605,7 +605,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
     return vacancy
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.once)])
 def test_admin_pages_are_accessible(
     live_server: Any, browser_page: Any, full_office: Vacancy, scheme: str
 ) -> None:

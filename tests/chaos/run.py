@@ -85,8 +85,10 @@ class Result:
                 found.append("nothing was saved")
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
-    HEAD = ("fault", "requests", "failed", "503", "wrong responses", "slowest, ms", "recovered after, s",
-            "saves", "writes visible", "goal")  # fmt: skip
+    HEAD = (
+        "fault", "requests", "failed", "503", "wrong responses", "longest response, ms", "recovered after, s",
+        "saves", "writes visible", "goal",
+    )  # fmt: skip
 
     def cells(self) -> list[Any]:
         recovered, recruiter, writer = self.recovered_after, self.recruiter, self.writer

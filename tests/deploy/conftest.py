@@ -91,7 +91,7 @@ MAKE = """
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
-from tests.workplace import session_of
+from tests.admin_pages import session_of
 from vacancies.models import Attachment, Recruiter, Vacancy
 head = Recruiter.objects.create(name="Noor")
 for pk in range(1, 41):

@@ -9,6 +9,8 @@ import pytest
 from tests.deploy.conftest import MAKE, Gunicorn
 from tests.servers import Instance
 
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
 HOST = b"Host: jobs.example.com\r\n"
 
 

@@ -184,6 +184,8 @@ def test_make_demo_says_what_pip_could_not_do(checkout, slow_pip, tmp_path):
     assert not (checkout / ".venv/.run").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_make_demo_makes_a_real_environment(checkout):
     """With nothing to install, so that no registry is asked."""
     (checkout / "requirements.txt").write_text("")

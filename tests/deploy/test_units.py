@@ -130,6 +130,8 @@ def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
     )  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_replica_of_the_containers_follows():
     """The very steps that compose.yaml gives to PostgreSQL's image, after what that image does itself."""
@@ -200,6 +202,8 @@ def test_replica_of_the_containers_follows():
 # --- A release ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
     port = servers.free_port()
     (tmp_path / "answers.py").write_text(

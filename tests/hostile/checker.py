@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from tests.hostile.client import Connection, Endpoint, Response, send
 from tests.hostile.content import ABSENT, BASE, HIDDEN, HIDDEN_WORD, Content
 from tests.hostile.corpus.baseline import BaselinePair
-from tests.hostile.corpus.case import CLOSED, MARK, PAGE, Case, request
+from tests.hostile.corpus.case import CLOSED, MARK, PAGE, REFUSED, Case, request
 
 INTERNALS = (
     b"Traceback (most recent",
@@ -34,8 +34,8 @@ def violations(
     is_inside: bool = False,
 ) -> Iterator[str]:
     """Yield what is wrong with `response`; `is_inside`: of a signed-in recruiter."""
-    said = "\n".join(f"{name}: {value}" for name, value in response.headers if name != "set-cookie")
-    text = said.encode("latin-1", "replace") + response.body
+    headers = "\n".join(f"{name}: {value}" for name, value in response.headers if name != "set-cookie")
+    text = headers.encode("latin-1", "replace") + response.body
     if response.status not in allowed:
         yield f"{response.status} {response.body[:160]!r}"
     if response.status >= 500 and not (is_malformed and response.status in (501, 505)):
@@ -57,11 +57,8 @@ def violations(
         yield "repeats markup"
     if response.status in (301, 302, 303, 307, 308):
         target = urlsplit(response.get("location"))
-        is_ours = target.netloc in ("", "localhost", urlsplit(BASE).netloc) and target.scheme in (
-            "",
-            "http",
-            "https",
-        )
+        is_ours = target.netloc in ("", "localhost", urlsplit(BASE).netloc)
+        is_ours &= target.scheme in ("", "http", "https")
         if not is_ours or response.get("location").startswith(("//", "/\\", "\\")):
             yield f"redirects to another site: {response.get('location')}"
     is_public = is_api(path) or path in ("/docs", "/openapi.json")
@@ -72,21 +69,7 @@ def violations(
     if b":1337" in response.body and response.status < 400:
         yield "uses the port of the Host header"
     # nginx may reject malformed requests with its own pages.
-    is_of_nginx = is_malformed and response.status in (
-        400,
-        405,
-        408,
-        411,
-        413,
-        414,
-        415,
-        417,
-        421,
-        431,
-        494,
-        501,
-        505,
-    )
+    is_of_nginx = is_malformed and response.status in REFUSED - {CLOSED, 404, 412}
     if response.status < 400:
         if not kind.startswith(("application/json", "application/problem+json")) and response.status == 200:
             yield f"is {kind}"

@@ -52,13 +52,13 @@ def create() -> Content:
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 
-    from tests import workplace
+    from tests import admin_pages
     from tests.applications.makers import make_application, make_step, make_token, make_user
     from tests.contract.sample import make_site
     from vacancies.models import Vacancy
 
     now = timezone.now()
-    content, world = Content(), workplace.build()
+    content, world = Content(), admin_pages.build()
     make_site(now)
     for kind in HIDDEN:
         hide(kind, now)
@@ -67,10 +67,10 @@ def create() -> Content:
         application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"]))
         make_step(application, f"{HIDDEN_WORD} step of {name}")
         content.tokens[name], content.users[name] = make_token(user), user.pk
-        content.sessions[name] = workplace.session_of(user)
+        content.sessions[name] = admin_pages.session_of(user)
     content.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
     for name in ("expired", "closed"):
-        content.sessions[name] = workplace.session_of(leaver := make_user(f"applicant-{name}"))
+        content.sessions[name] = admin_pages.session_of(leaver := make_user(f"applicant-{name}"))
     Session.objects.filter(pk=content.sessions["expired"]).update(expire_date=now - timedelta(days=1))
     leaver.is_active = False
     leaver.save()
@@ -92,7 +92,7 @@ def hide(kind: str, now: Any) -> None:
         "draft": {"status": "draft"},
         "unpublished": {"status": "unpublished"},
         "scheduled": {"publish_from": now + timedelta(days=30)},
-        "expired": {"publish_from": now - timedelta(days=30), "publish_until": now - timedelta(days=1)},
+        "expired": {"publish_from": now - timedelta(days=30), "publish_until": now},
         "internal": {"audience": "internal", "is_hot": True},
         "deleted": {},
     }[kind]

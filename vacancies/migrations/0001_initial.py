@@ -411,7 +411,7 @@ class Migration(migrations.Migration):
                 ("hot_internal", models.IntegerField()),
             ],
             options={
-                "indexes": [models.Index(fields=["day"], name="tally_day")],
+                "indexes": [models.Index(fields=["day"], name="daily_count_day")],
             },
         ),
         migrations.CreateModel(
@@ -472,10 +472,10 @@ class Migration(migrations.Migration):
                 ("is_hot", models.BooleanField()),
                 ("publish_from", models.DateTimeField()),
                 ("publish_until", models.DateTimeField(null=True)),
-                ("phase", models.SmallIntegerField(choices=[(0, "Ahead"), (1, "Listed"), (2, "Over")])),
+                ("state", models.SmallIntegerField(choices=[(0, "Scheduled"), (1, "Live"), (2, "Expired")])),
                 ("brand_id", models.BigIntegerField(null=True)),
                 ("form_id", models.BigIntegerField(null=True)),
-                ("stamp", models.BigIntegerField()),
+                ("row_version", models.BigIntegerField()),
                 ("v1", models.BinaryField(null=True)),
                 ("v0_1", models.BinaryField(null=True)),
             ],
@@ -657,7 +657,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 models.OrderBy(models.F("publish_from"), descending=True),
                 models.OrderBy(models.F("vacancy"), descending=True),
-                condition=models.Q(("phase", 1), ("audience__in", ("public", "both"))),
+                condition=models.Q(("state", 1), ("audience__in", ("public", "both"))),
                 name="listed_external",
             ),
         ),
@@ -666,7 +666,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 models.OrderBy(models.F("publish_from"), descending=True),
                 models.OrderBy(models.F("vacancy"), descending=True),
-                condition=models.Q(("phase", 1), ("audience__in", ("public", "both")), ("is_hot", True)),
+                condition=models.Q(("state", 1), ("audience__in", ("public", "both")), ("is_hot", True)),
                 name="listed_hot",
             ),
         ),
@@ -675,7 +675,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 models.OrderBy(models.F("publish_from"), descending=True),
                 models.OrderBy(models.F("vacancy"), descending=True),
-                condition=models.Q(("phase", 1), ("audience__in", ("internal", "both"))),
+                condition=models.Q(("state", 1), ("audience__in", ("internal", "both"))),
                 name="listed_internal",
             ),
         ),
@@ -684,7 +684,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 models.OrderBy(models.F("publish_from"), descending=True),
                 models.OrderBy(models.F("vacancy"), descending=True),
-                condition=models.Q(("phase", 1), ("audience__in", ("internal", "both")), ("is_hot", True)),
+                condition=models.Q(("state", 1), ("audience__in", ("internal", "both")), ("is_hot", True)),
                 name="listed_hot_internal",
             ),
         ),
@@ -694,8 +694,8 @@ class Migration(migrations.Migration):
                 models.F("audience"),
                 models.F("is_hot"),
                 models.F("publish_from"),
-                condition=models.Q(("phase", 0)),
-                name="listing_appears",
+                condition=models.Q(("state", 0)),
+                name="listed_next_start",
             ),
         ),
         migrations.AddIndex(
@@ -704,8 +704,8 @@ class Migration(migrations.Migration):
                 models.F("audience"),
                 models.F("is_hot"),
                 models.F("publish_until"),
-                condition=models.Q(("phase", 1)),
-                name="listing_vanishes",
+                condition=models.Q(("state", 1)),
+                name="listed_next_end",
             ),
         ),
         migrations.AddIndex(

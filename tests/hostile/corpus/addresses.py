@@ -58,7 +58,7 @@ def paths(content: Content) -> Iterator[Case]:
     for path in ("/v1%2fvacancies", "/%76%31/vacancies", "/v1/%76acancies", "/v1/./vacancies", "//v1/vacancies", "/v1/x/../vacancies",
                  "/v1/../v1/vacancies", "/./v1/vacancies", "///v1///vacancies", "/v1/vacancies/.", "/v1/vacancies/..", "/v1/vacancies/../filters"):  # fmt: skip
         yield case("path", path, path, allowed=OK | BAD | ABSENT_HERE, is_malformed=True)
-    # what a cache between could take for a file, asked for with a credential
+    # Web cache deception: a cache may take the address for a file's.
     bearer = f"Authorization: Bearer {content.tokens['A']}"
     cookie = f"Cookie: sessionid={content.sessions['A']}"
     for suffix in ("/x.css", ";x.css", "%2fx.js", "/.css", "%00.css", "%0a.css", "/%2e%2e/x.css", ".json", "%3fx.css", "%23.css", "/", "//",

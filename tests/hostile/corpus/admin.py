@@ -192,7 +192,7 @@ def admin(content: Content) -> Iterator[Case]:
         for pk in ("1", "abc", "%00", "9" * 30, "-1", "_5F"):
             yield get(f"/admin/r/{content_type}/{pk}/")
             yield get(f"/admin/r/{content_type}/{pk}/", root)
-    for number in range(1, 25):  # every kind of row there is
+    for number in range(1, 25):  # every content type
         yield get(f"/admin/r/{number}/abc/", root)
     for query in (
         "s=%00",

@@ -30,7 +30,7 @@ def bodies() -> Iterator[Case]:
         **how: object,
     ) -> Case:
         heads = [*([f"Content-Type: {kind}"] if kind else []), *headers]
-        if len(body) > 60_000:  # nginx takes 64 kB
+        if len(body) > 60_000:  # the limit of nginx is 64 kB
             allowed = allowed | {413}
         return case("body", name, TOKEN, *heads, method="POST", body=body, allowed=allowed, **how)  # type: ignore[arg-type]
 
@@ -58,7 +58,7 @@ def bodies() -> Iterator[Case]:
     yield token("a member twice", good[:-1] + b', "username": ["x"]}', allowed={400, 401})
     for kind in ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", "multipart/form-data", "application/json-seq",
                  "application/yaml", "image/png", MARK, "*/*", "application/*"):  # fmt: skip
-        # a type that is not said, or any, leaves JSON
+        # No content type, or */*, is read as JSON.
         yield token(f"as {kind or 'nothing'}", good, kind=kind, allowed={400, 401, 415})
     for charset in (
         "rot13",
@@ -73,7 +73,7 @@ def bodies() -> Iterator[Case]:
         'utf-8"',
         "x" * 500,
     ):
-        # each for another account, or it is locked
+        # A new account each time: several failures lock one.
         other = json.dumps({"username": f"of {charset}"[:99], "password": MARK}).encode()
         yield token(
             f"charset {charset[:12]}", other, kind=f"application/json; charset={charset}", allowed={400, 401}
@@ -173,7 +173,7 @@ def forms(content: Content) -> Iterator[Case]:
             yield case("form", f"{page} {name}", page, f"Content-Type: {kind}", f"Cookie: csrftoken={csrf}", f"Origin: {content.origin}", method="POST", body=body,
                        allowed=set(seen), is_malformed=True)  # fmt: skip
         yield case("form", f"{page} without a token", page, method="POST", body=b"username=x", allowed={403})
-        yield case("form", f"{page} from elsewhere", page, f"Cookie: csrftoken={csrf}", "Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded",
+        yield case("form", f"{page} from another origin", page, f"Cookie: csrftoken={csrf}", "Origin: https://evil.example", "Content-Type: application/x-www-form-urlencoded",
                    method="POST", body=f"csrfmiddlewaretoken={csrf}".encode(), allowed={403})  # fmt: skip
     for target in ("//evil.example", "https://evil.example", "javascript:alert(1)", "\\\\evil.example", "/\\evil.example", "%0d%0aX-Injected:1", "%00", "///evil.example",
                    "http:///evil.example", "%09//evil.example", "https:evil.example", "/%2f/evil.example"):  # fmt: skip

@@ -182,7 +182,7 @@ def framing(content: Content) -> Iterator[Case]:
         yield wire(
             f"Upgrade: {value}", request(PAGE, f"Upgrade: {value}", "HTTP2-Settings: AAMAAABkAAQAAP__")
         )
-    # a body that a reader may take for the next request
+    # Request smuggling: a server may take the body for the next request.
     for target in (PAGE, "/v1/filters", MINE, "/docs", "/v1/nothing"):
         allowed = OK | BAD | UNAUTHORIZED | ABSENT_HERE
         yield wire(

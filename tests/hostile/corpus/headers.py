@@ -38,7 +38,7 @@ PARAMETERS = (
 
 def content_types() -> Iterator[Case]:
     targets = {PAGE: 200, "/v1/filters": 200, MINE: 401, "/docs": 200, "/account/login?next=/x": 200}
-    of_all = (PAGE, "/v1/filters", "/docs")  # the others have a mask of their own in each answer
+    of_all = (PAGE, "/v1/filters", "/docs")  # the others contain a masked CSRF token
     for target, status in targets.items():
         yield case("Content-Type", f"baseline {target}", target, allowed={status})
         for tail in [f"charset={name}" for name in CHARSETS] + list(PARAMETERS):
@@ -121,7 +121,7 @@ def credentials(content: Content) -> Iterator[Case]:
         f"access_token={content.tokens['B']}",
         f"api_key={content.tokens['B']}",
     ):
-        yield case("Authorization", f"in the address {query[:12]}", f"{MINE}?{query}", allowed=UNAUTHORIZED)
+        yield case("Authorization", f"in the query {query[:12]}", f"{MINE}?{query}", allowed=UNAUTHORIZED)
     for session in ("expired", "closed"):
         yield case("Authorization", f"session {session}", MINE, f"Cookie: sessionid={content.sessions[session]}",
                    allowed=UNAUTHORIZED)  # fmt: skip
@@ -143,10 +143,10 @@ FORGED = (
 def environment() -> Iterator[Case]:
     same = f"Content-Type: baseline {PAGE}"
     for name in FORGED:
-        # what may be said again, in a header and in the log: of letters, digits and few marks
+        # This header is repeated in the response and in the log if it is valid.
         word = "given" if name == "X-Request-Id" else MARK
         for value in (f"/{MARK}", f"{word}.example", "DELETE", '"><script>', "\xff\xfe"):
-            # another origin, and another scheme, is another answer: CORS looks at one, links at the other
+            # The response depends on the origin (CORS) and on the scheme (links).
             may_differ = name in ("Origin", "X-Forwarded-Proto") or "_" in name or name.startswith("wsgi")
             yield case("header", f"{name}: {value[:12]}", PAGE, f"{name}: {value}", allowed=OK | BAD,
                        same_as="" if may_differ else same)  # fmt: skip
@@ -185,7 +185,7 @@ def hosts() -> Iterator[Case]:
         "a" * 300,
     ):
         yield case("Host", f"foreign {host[:30]}", PAGE, host=host, allowed={400, 421})
-        yield case("Host", f"foreign at a page {host[:30]}", "/account/reset", host=host, allowed={400, 421})
+        yield case("Host", f"foreign, of a page {host[:30]}", "/account/reset", host=host, allowed={400, 421})
     yield case("Host", "none", PAGE, host=None, allowed=BAD, is_malformed=True)
     yield case("Host", "empty", PAGE, host="", allowed=BAD, is_malformed=True)
     yield case("Host", "twice", PAGE, f"Host: {MARK}.example", allowed=BAD | {200, 421}, is_malformed=True)
@@ -241,12 +241,12 @@ def conditions() -> Iterator[Case]:
             allowed = {200}
             if name == "If-None-Match" and value == "*":
                 allowed = {304}
-            if (name == "If-Match" and value != "*") or name == "If-Unmodified-Since":  # nginx looks at it
+            if (name == "If-Match" and value != "*") or name == "If-Unmodified-Since":  # nginx evaluates it
                 allowed = {200, 412}
             if name == "If-Modified-Since":
                 allowed = {200, 304}
             yield case("condition", f"{name}: {value[:24]}", PAGE, f"{name}: {value}", allowed=allowed)
         yield case(
-            "condition", f"{name} of what is absent", "/v1/vacancies/1", f"{name}: *", allowed=ABSENT_HERE
+            "condition", f"{name} of an absent vacancy", "/v1/vacancies/1", f"{name}: *", allowed=ABSENT_HERE
         )
-        yield case("condition", f"{name} of what is private", MINE, f"{name}: *", allowed=UNAUTHORIZED)
+        yield case("condition", f"{name} of a private list", MINE, f"{name}: *", allowed=UNAUTHORIZED)

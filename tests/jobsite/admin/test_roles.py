@@ -9,7 +9,8 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import dry_run
-from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.marks import slow_except
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,7 @@ def test_every_route_has_its_permissions():
     assert {kind_of(route)[0] for route in PAGES} == set(MAY)
 
 
-@pytest.mark.parametrize("role", [*roles.NAMES, "Nobody"])
+@pytest.mark.parametrize("role", slow_except([R], [*roles.NAMES, "Nobody"]))
 @pytest.mark.parametrize("model", MAY)
 def test_role_has_exactly_its_permissions(world, role, model):
     everything = stored()
@@ -144,6 +145,7 @@ def test_pages_of_the_site_change_nothing(world, role):
     assert stored() == everything
 
 
+@pytest.mark.slow
 def test_auditor_cannot_run_changelist_actions(world):
     """Every action there is, as a superuser is offered it."""
     everything = stored()

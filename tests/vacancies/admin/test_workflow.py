@@ -54,7 +54,7 @@ def make_every_kind(**values: Any) -> None:
         make_vacancy(**fine | {"publish_from": begin} | values)
     for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
-    doubtful: list[dict[str, Any]] = [
+    flaws: list[dict[str, Any]] = [
         {"description": ""},
         {"image_url": ""},
         {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
@@ -64,9 +64,9 @@ def make_every_kind(**values: Any) -> None:
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
     ]
-    for doubt in doubtful:
-        make_vacancy(**fine | doubt | values)
-        make_vacancy(**fine | doubt | {"publish_until": NOW - DAY} | values)
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
 def listed(client: Client, url: str) -> set[int]:
@@ -650,7 +650,9 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
     wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
     done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
-    assert [str(message) for message in done.context["messages"]] == ["“Gent” was replaced by “Ghent” in 2 vacancies."]
+    assert [str(message) for message in done.context["messages"]] == [
+        "“Gent” was replaced by “Ghent” in 2 vacancies."
+    ]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
         for vacancy in (first, second)

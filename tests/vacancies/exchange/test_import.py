@@ -459,6 +459,7 @@ def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1
     }
 
 
+@pytest.mark.slow
 def test_service_is_taken_over_with_order_and_audience(client, source):
     with source.serve() as url:
         theirs = everything(lambda path: urllib3.request("GET", url + path).json()["data"])
@@ -479,6 +480,7 @@ def test_service_is_taken_over_with_order_and_audience(client, source):
     assert list(audiences) == ["public"] * 100 + ["both"] * 10 + ["internal"] * 20
 
 
+@pytest.mark.slow
 def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
     walk = Service.rows
 
@@ -508,6 +510,7 @@ def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
     assert Vacancy.objects.external().newest_first().first().pk == 1001
 
 
+@pytest.mark.slow
 def test_closed_internal_list_is_told(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
     source.manage(
@@ -649,6 +652,8 @@ def test_both_lists_keep_their_order_however_they_cross(at):
 # --- real data ---
 
 
+@pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
 def test_real_vacancies_come_out_as_they_came_in(client, settings):
     settings.TIME_ZONE = "UTC"

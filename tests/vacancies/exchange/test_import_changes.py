@@ -44,17 +44,17 @@ def records(path):
 # --- missing keys, and empty values ---
 
 
-@pytest.mark.parametrize("key", sorted(FULL.keys() - {"id"}))
-def test_missing_key_changes_nothing(client, tmp_path, key):
+def test_missing_key_changes_nothing(client, tmp_path):
     run(write(tmp_path, [FULL]))
     before = snapshot()
-    item = {name: value for name, value in FULL.items() if name != key}
 
-    code, summary, lines = run(write(tmp_path, [item]))
+    for key in sorted(FULL.keys() - {"id"}):
+        item = {name: value for name, value in FULL.items() if name != key}
+        code, summary, lines = run(write(tmp_path, [item]))
 
-    assert (code, lines, served(client, 101)) == (0, [], as_body(FULL))
-    assert summary == "Nothing changed: 1 vacancies are here as their source has them."
-    assert snapshot() == before
+        assert (key, code, lines, served(client, 101)) == (key, 0, [], as_body(FULL))
+        assert summary == "Nothing changed: 1 vacancies are here as their source has them."
+        assert snapshot() == before, key
 
 
 def test_item_with_nothing_but_an_id_and_a_text_changes_that_text(client, tmp_path):

@@ -1,5 +1,5 @@
-"""The workplace as tests of walls and roles see it: its routes, two brands with rows of every kind, an
-account of each role, and what each form posts."""
+"""The admin for tests of roles and of brand scoping: its routes, two brands with rows of every model, an
+account of each role, and data to post to each form."""
 
 import json
 import re
@@ -26,8 +26,8 @@ from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
 
-FOREIGN = "zzforeign"  # in every text of the other brand, and in no address that a test asks for
-WORD = "qqsecret"  # beside it, to search by
+FOREIGN = "zzforeign"  # in every text of the other brand, and in no URL that a test requests
+WORD = "qqsecret"  # in the same texts, to search for
 OWN = "zzown"
 NO_ROWS = {
     f"{prefix}-{name}": "0"
@@ -41,7 +41,7 @@ APPS = ("auth", "forms_structure", "vacancies", "applications")
 
 
 def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
-    """Every address of the site, as the resolver has it."""
+    """Every route of the site."""
     for pattern in (resolver or get_resolver()).url_patterns:
         route = before + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
@@ -51,12 +51,12 @@ def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
 
 
 def routes() -> Iterator[str]:
-    """Those of the workplace."""
+    """The routes of the admin."""
     return (route for route in every_route() if route.startswith("admin"))
 
 
 def kind_of(route: str) -> tuple[str, str] | None:
-    """The model and the kind of page of a `route`, None for those of the whole site."""
+    """The model and the kind of page of a `route`; None for a page of no model."""
     found = re.fullmatch(r"admin/(\w+)/(\w+)/(.*)", route)
     if not found or found[1] not in APPS:
         return None
@@ -66,7 +66,7 @@ def kind_of(route: str) -> tuple[str, str] | None:
 
 
 def address(route: str, pk: Any = 0, number: Any = 0) -> str:
-    """The address of `route` for the row `pk`."""
+    """The URL of `route` for the row `pk`."""
     filled = re.sub(r"<int:number>", str(number), route)
     return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
 
@@ -81,20 +81,20 @@ def structure(text: str) -> list[dict[str, Any]]:
 
 
 def make_form(text: str, **values: Any) -> Form:
-    """A form in its second version."""
+    """Create a form in its second version."""
     form = forms.create(name=f"{text} form {WORD}", structure=structure(f"{text}_a"), **values)
     forms.save(form=form, structure=structure(f"{text}_b"), author=values.get("author"))
     return form
 
 
 def make_rows(text: str, colleague: User) -> SimpleNamespace:
-    """A brand whose rows all say `text`, written by `colleague`."""
+    """Create a brand with rows of every model. All contain `text` and have `colleague` as author."""
     now = timezone.now()
     form = make_form(text, author=colleague)
     brand = make_brand(
         f"{text} brand {WORD}", description=f"<p>{text}</p>", form=form, url=f"https://{text}.test"
     )
-    contact = make_recruiter(f"Contact of {text[2:]}")  # known to every brand
+    contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     texts = {
         name: f"{text} {name} {WORD}"
         for name in ("title_internal", "location", "profile", "offer", "contact")
@@ -134,8 +134,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
 
 
 def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: Any) -> Vacancy:
-    """`vacancy` after the second of `authors` gave it to another `brand`, with other `values`; what the first
-    one wrote is on record too."""
+    """Move `vacancy` to another `brand` with other `values`. Its history has a version by the first of
+    `authors`, and the move by the second."""
     record(vacancy, Change.CREATED, author=authors[0], at=timezone.now())
     for name, value in {"brand": brand, **values}.items():
         setattr(vacancy, name, value)
@@ -145,7 +145,7 @@ def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: An
 
 
 def build() -> SimpleNamespace:
-    """Two brands, what lies between them, and the accounts."""
+    """Create two brands, rows that both use, and the accounts."""
     roles.create()
     make_filter("regions")
     there = Form.objects.default().first()
@@ -160,7 +160,7 @@ def build() -> SimpleNamespace:
     theirs.groups.add(Group.objects.get(name="Recruiter"))
     foreign.brand.members.add(theirs)
 
-    # between the two
+    # rows that both brands use
     shared = make_form("zzshared")
     Vacancy.objects.filter(pk=own.archived.pk).update(form=shared)
     Vacancy.objects.filter(pk=foreign.archived.pk).update(form=shared)
@@ -186,7 +186,7 @@ def build() -> SimpleNamespace:
     lost_pk = lost.pk
     lost.delete()
 
-    # what is there to be deleted
+    # rows to delete
     spare_brand = make_brand(f"{OWN} spare brand")
     spare_option = make_option("regions", "Spare region")
     in_use = make_option("regions", "Used region")
@@ -218,7 +218,7 @@ def build() -> SimpleNamespace:
     staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
     staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand
     staff["Homeless"].groups.add(Group.objects.get(name="Recruiter"))
-    # as no role is, but a group could be: everything, for the own brand
+    # no role is like this, but a group could be: all permissions, for its own brand only
     staff["Handy"] = User.objects.create_user("handy", is_staff=True)
     staff["Handy"].user_permissions.set(
         Permission.objects.filter(content_type__app_label__in=roles.OURS).exclude(
@@ -273,13 +273,13 @@ def signed_in(world: SimpleNamespace, name: str) -> Client:
     return client
 
 
-# --- what is posted ----------------------------------------------------------------------------
+# --- data to post ----------------------------------------------------------------------------
 
 JSON = ("save", "check", "copy", "extend")
 
 
 def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
-    """How a client posts to the page `kind` of the row `pk`, so that it would change something."""
+    """Arguments of `client.post` for the page `kind` of the row `pk`: data that would change something."""
     row = apps.get_model(model).objects.filter(pk=pk).first() if pk else None
     data: dict[str, Any] = {}
     day = timezone.now().date() + timedelta(days=30)
@@ -339,11 +339,11 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
     return {"name": "Posted"}
 
 
-# --- what is stored ----------------------------------------------------------------------------
+# --- stored rows ----------------------------------------------------------------------------
 
 
 def stored() -> dict[str, list[tuple]]:
-    """All that anybody could have changed: every table of ours and of accounts, but who looked when."""
+    """All rows that a request could have changed: our tables and the accounts, without the access log."""
     found = {}
     for app in APPS:
         for model in apps.get_app_config(app).get_models(include_auto_created=True):
@@ -354,7 +354,7 @@ def stored() -> dict[str, list[tuple]]:
 
 
 def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
-    """All that belongs to the other brand, or that its public sees."""
+    """All rows of the other brand, and what it publishes."""
     vacancies = world.foreign_pks["vacancies.vacancy"]
     of_form = world.foreign_pks["forms_structure.form"] + [world.default.pk, world.shared.pk]
     of_contact = [world.foreign.contact.pk]
@@ -385,5 +385,5 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
 
 
 def version_of(pk: Any) -> int:
-    """The first version of the vacancy `pk`."""
+    """The number of the first version of the vacancy `pk`, or 0."""
     return Version.objects.filter(vacancy=pk).order_by("pk").values_list("pk", flat=True).first() or 0

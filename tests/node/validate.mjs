@@ -1,8 +1,8 @@
 /**
  * Validates submissions with the JSON Schema validators that sites use, and with our own form.js.
  *
- * Reads lines of {"schema", "submissions"} and answers each with a line of {"verdicts", "complaints"}: by name of
- * the validator whether each submission is valid, and what a validator said about the schema itself. Formats are
+ * Reads lines of {"schema", "submissions"} and writes a line of {"results", "errors"} for each: by validator
+ * name, whether each submission is valid, and the errors that a validator reports about the schema. Formats are
  * asserted by the validators that can ("... formats"), and by cfworker, which always does.
  */
 
@@ -19,8 +19,8 @@ import addFormats from "ajv-formats";
 const source = await readFile(process.argv[2], "utf8");
 const form = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 
-const complaints = [];
-const log = (...words) => complaints.push(words.join(" "));
+const errors = [];
+const log = (...words) => errors.push(words.join(" "));
 const logger = { log, warn: log, error: log };
 
 function withAjv(schema, options) {
@@ -60,8 +60,8 @@ function compilePatterns(part) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { schema, submissions } = JSON.parse(line);
-  const verdicts = {};
-  complaints.length = 0;
+  const results = {};
+  errors.length = 0;
   try {
     compilePatterns(schema);
   } catch (error) {
@@ -70,10 +70,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const [name, prepare] of Object.entries(VALIDATORS)) {
     try {
       const isValid = await prepare(structuredClone(schema));
-      verdicts[name] = submissions.map(isValid);
+      results[name] = submissions.map(isValid);
     } catch (error) {
       log(name, error);
     }
   }
-  console.log(JSON.stringify({ verdicts, complaints }));
+  console.log(JSON.stringify({ results, errors }));
 }
