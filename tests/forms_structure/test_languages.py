@@ -1,4 +1,4 @@
-"""The builder in the language of a colleague; forms, the interface and commands in their own."""
+"""The builder is in the language of the user; forms, API and commands are not."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def form(db):
 
 @pytest.fixture
 def colleague(db):
-    """Somebody at work whose browser asks for a language."""
+    """A user whose browser prefers a language."""
     root = User.objects.create_superuser("root")
 
     def client(language):
@@ -42,7 +42,7 @@ def colleague(db):
     return client
 
 
-# --- the workplace -----------------------------------------------------------------------------
+# --- the admin ---------------------------------------------------------------------------------
 
 
 def test_list_and_its_actions_are_in_dutch(colleague, form):
