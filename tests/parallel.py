@@ -54,7 +54,7 @@ def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
         while thread.is_alive():
             cursor.execute(
                 "SELECT pg_stat_clear_snapshot()"
-            )  # the statistics stay the same within a transaction
+            )  # constant within a transaction
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND wait_event_type = 'Lock'"
