@@ -27,8 +27,8 @@ def report_unreadable_settings() -> None:
     else:
         return
     settings.configure(LOGGING_CONFIG=None)
-    from jobsite.doctor import describe_refusal
     from jobsite.management.commands.doctor import Command
+    from jobsite.ops.doctor import describe_refusal
 
     command = Command()
     command.json = sys.argv[-1].endswith("json")
@@ -41,6 +41,6 @@ def report_unreadable_settings() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except KeyboardInterrupt:  # our own commands also say what they have written: jobsite/commands.py
+    except KeyboardInterrupt:  # our own commands also say what they have written: jobsite/ops/commands.py
         sys.stderr.write("Interrupted.\n")
         sys.exit(130)

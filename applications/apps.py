@@ -12,7 +12,6 @@ NAMES = [
     _("created"),
     _("expiry"),
     _("name"),
-    _("planned at"),
     _("position"),
     _("result"),
     _("stage"),
@@ -20,7 +19,6 @@ NAMES = [
     _("stage change"),
     _("stage changes"),
     _("status"),
-    _("steps"),
     _("token"),
     _("tokens"),
     _("user"),
@@ -31,3 +29,7 @@ NAMES = [
 class ApplicationsConfig(AppConfig):
     name = "applications"
     verbose_name = _("applicants")
+
+    def ready(self) -> None:
+        # models are not loaded when this module is imported
+        from applications import checks  # noqa: F401 - importing registers the checks

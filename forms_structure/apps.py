@@ -6,7 +6,6 @@ NAMES = [
     _("consent text"),
     _("consent texts"),
     _("created at"),
-    _("extends"),
     _("form"),
     _("forms"),
     _("language"),
@@ -21,5 +20,5 @@ NAMES = [
 
 class FormsStructureConfig(AppConfig):
     name = "forms_structure"
-    shared = ("Form", "ConsentText")  # whose rows the public sees (jobsite/revision.py)
+    shared_models = ("Form", "ConsentText")  # a change raises the revision (jobsite/serving/revision.py)
     verbose_name = _("application forms")

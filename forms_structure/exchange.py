@@ -8,14 +8,14 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from forms_structure import structure
+from forms_structure.choices import LEVELS, FieldType, Language
 from forms_structure.structure import CONSENT, Structure, StructureError, shown
-from forms_structure.vocabulary import LEVELS, FieldType, Language
 from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 
 
-class Reading:
+class ParsedForm:
     """The form that `data`, an array of sections of the interface, describes.
 
     `structure` is it as we store it, without the consent box, since we add our own (docs/decisions.md

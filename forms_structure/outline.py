@@ -6,8 +6,8 @@ from difflib import SequenceMatcher
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from forms_structure.choices import FieldType, Width
 from forms_structure.structure import Field, Structure
-from forms_structure.vocabulary import FieldType, Width
 from jobsite.html import visible_text
 
 UNCHANGED, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"

@@ -7,7 +7,7 @@ owner has the value that shows it, and only then can it be required.
 
 from typing import Any
 
-from forms_structure.vocabulary import CHECKED, FieldType
+from forms_structure.choices import CHECKED, FieldType
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

@@ -9,9 +9,9 @@ from rest_framework.routers import SimpleRouter
 
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
-from applications.lockout import limited
-from applications.pages import password_in_admin
-from jobsite.admin import view_on_site
+from jobsite.accounts.lockout import limited
+from jobsite.accounts.pages import password_in_admin
+from jobsite.admin.users import view_on_site
 from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
@@ -33,7 +33,7 @@ admin.site.password_change = limited(password_in_admin)  # type: ignore[method-a
 if "allauth" in settings.INSTALLED_APPS:  # whoever has a second factor is asked for it on the account pages
     from allauth.account.decorators import secure_admin_login
 
-    from jobsite.sign_in import elsewhere
+    from jobsite.accounts.sign_in import elsewhere
 
     admin.site.login = secure_admin_login(elsewhere(admin.site.login))  # type: ignore[method-assign]
 
@@ -43,7 +43,7 @@ urlpatterns = [
     path("v0.1/", include((v0_1.urls, "v0_1"))),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
-    path("account/", include("applications.pages")),
+    path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),
     path("admin/language", set_language, name="set_language"),
     path(

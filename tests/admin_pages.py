@@ -19,12 +19,12 @@ from applications.models import AccessLog, Status
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
-from jobsite import roles
+from jobsite.admin import roles
 from tests.applications.makers import make_application, make_stage, make_step
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
+from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
-from vacancies.versions import record
 
 FOREIGN = "zzforeign"  # in every text of the other brand, and in no URL that a test requests
 WORD = "qqsecret"  # in the same texts, to search for
@@ -295,7 +295,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "restore":
         data = {"revision": 1, "seen": row.revision if row else 1}
     elif kind == "schedule":
-        data = {"moment_0": str(day), "moment_1": "10:00:00"}
+        data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
     elif kind == "option":

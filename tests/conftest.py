@@ -12,7 +12,7 @@ from django.db import close_old_connections, connection
 from django.test import override_settings
 
 from tests.factories import make_filter
-from vacancies.vocabulary import Keyword
+from vacancies.choices import Keyword
 
 # The same examples in every run, so that a failure can be reproduced.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)

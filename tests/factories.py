@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
+from vacancies.choices import Keyword
 from vacancies.models import (
     Brand,
     Filter,
@@ -17,7 +18,6 @@ from vacancies.models import (
     VacancyRecruiter,
     free_value,
 )
-from vacancies.vocabulary import Keyword
 
 _numbers = count(1)
 

@@ -1,10 +1,10 @@
 # ruff: noqa: E501 - tables of who gets what
-"""Who gets what, and what never shows to whom: every route x method x viewer (docs/operations.md, ASVS 8.2).
+"""Who gets what, and what never shows to whom: every route x method x viewer (docs/operations/security.md, ASVS 8.2).
 
 A new route fails here until it has a row. What is hidden has a word in all its texts that nothing else has;
 no answer, no header and no page may say it to somebody who may not see it. That an answer is the same
-to the byte whether something is hidden or not there: tests/vacancies/test_leaks.py. What each role may do inside
-the workplace, page by page: tests/jobsite/test_roles.py; between brands: tests/vacancies/test_walls.py.
+to the byte whether something is hidden or not there: tests/vacancies/api/test_leaks.py. What each role may do inside
+the workplace, page by page: tests/jobsite/admin/test_roles.py; between brands: tests/vacancies/admin/test_brand_access.py.
 """
 
 import re
@@ -19,11 +19,11 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
-from jobsite.commands import rehearsal
+from jobsite.ops.commands import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_token
-from tests.hostile import site as sites
-from tests.hostile.site import ABSENT, HIDDEN, HIDDEN_WORD
+from tests.hostile import content as hostile_content
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD
 from tests.marks import slow_except
 from vacancies.models import Attachment, Vacancy
 
@@ -34,7 +34,7 @@ APPLICANTS = ("applicant A", "applicant B")
 STAFF = ("other recruiter", "recruiter", "superuser")
 VIEWERS = (*NOBODY, *APPLICANTS, *STAFF)
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn", "deleted")
+UNPUBLISHED = ("draft", "scheduled", "expired", "unpublished", "deleted")
 NOTHING: frozenset[str] = frozenset()
 
 # --- What each route answers -------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_every_route_has_a_row():
 
 class World:
     def __init__(self) -> None:
-        self.site = sites.make()
+        self.site = hostile_content.create()
         recruiter = User.objects.create_user("of-the-hidden-brands", is_staff=True)
         recruiter.groups.add(Group.objects.get(name="Recruiter"))
         for vacancy in Vacancy.objects.filter(pk__in=HIDDEN.values()):
@@ -151,7 +151,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     from django.test import override_settings
 
     folder = tmp_path_factory.mktemp("media")
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), rehearsal(True):
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), dry_run(True):
         made = World()
         made.folder = folder
         yield made
@@ -194,7 +194,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The hidden things that an answer to `viewer` may tell of, by the words after the marker."""
     if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever became of the vacancy
-        return frozenset({"withdrawn", f"step of {viewer[-1]}"})
+        return frozenset({"unpublished", f"step of {viewer[-1]}"})
     if viewer in STAFF and "internal" in route:
         return frozenset({"internal"})
     return NOTHING
@@ -344,7 +344,7 @@ def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
     tag = client.get(f"/v1/vacancies/{pk}")["ETag"]
 
     assert ask(client, "GET", f"/v1/vacancies/{pk}", **{"if-none-match": tag}).status_code == 304
-    Vacancy.objects.filter(pk=pk).update(status="withdrawn")
+    Vacancy.objects.filter(pk=pk).update(status="unpublished")
 
     for suffix in ("", "/form", "/form/schema"):
         assert ask(client, "GET", f"/v1/vacancies/{pk}{suffix}", **{"if-none-match": tag}).status_code == 404
@@ -375,7 +375,7 @@ def test_workplace_is_closed_to_those_who_are_no_colleagues(world, viewer):
             assert leaks(answer.told, NOTHING) == [], path
 
 
-HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "withdraw", "extend",
+HIDDEN_ROWS = ("change", "history", "delete", "preview", "application-form", "publish", "schedule", "unpublish", "extend",
                "archive", "duplicate", "versions/1")  # fmt: skip
 
 

@@ -22,7 +22,6 @@ NAMES = [
     _("filter options"),
     _("filters"),
     _("function"),
-    _("head recruiter"),
     _("image"),
     _("keyword"),
     _("label"),
@@ -50,7 +49,7 @@ NAMES = [
     _("versions"),
     _("video"),
 ]
-# Permissions of our own, which the database keeps in English (jobsite/admin.py).
+# Permissions of our own, which the database keeps in English (jobsite/admin/users.py).
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
@@ -59,12 +58,14 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    # Whose rows the public sees (jobsite/revision.py), and which of them many vacancies share.
-    shown = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
-    shared = ("Brand", "Recruiter", "Filter", "FilterOption")
+    # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share the latter.
+    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
+    shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
-        from vacancies import listing
+        # models are not loaded when this module is imported
+        from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.readmodel import triggers
 
-        post_migrate.connect(listing.watch, sender=self)
+        post_migrate.connect(triggers.install_triggers, sender=self)

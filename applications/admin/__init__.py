@@ -1,3 +1,9 @@
 """The recruiters' side of applications: one module per noun, registered by being imported."""
 
-from applications.admin import access, application, procedure, step, vacancy  # noqa: F401 - importing registers
+from applications.admin import (  # noqa: F401 - importing registers
+    access,
+    application,
+    stage,
+    step,
+    vacancy,
+)

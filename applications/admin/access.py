@@ -8,12 +8,12 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.workplace import WorkplaceAdmin
-from vacancies.admin.walls import within
+from jobsite.admin.base import JobsiteAdmin
+from vacancies.admin.brand_access import within
 from vacancies.querysets import EVERY_BRAND
 
 
-class ReadOnlyAdmin(WorkplaceAdmin):
+class ReadOnlyAdmin(JobsiteAdmin):
     """Rows to look at."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -16,11 +16,12 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from applications.admin.walls import WalledAdmin, record
+from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
+from jobsite.admin.base import RowsInline, as_id, person
+from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.workplace import RowsInline, as_id, moment, person
 
 
 class StageFilter(admin.SimpleListFilter):
@@ -46,7 +47,7 @@ class ApplicationForm(forms.ModelForm):
         Stage.objects.all(),
         label=_("Stage"),
         widget=UnfoldAdminSelectWidget,
-        help_text=_("Another one is recorded with you and this moment."),
+        help_text=_("Stage changes are logged with your name and the time."),
     )
 
     class Meta:
@@ -93,7 +94,7 @@ class StepInline(RowsInline):
     form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name_plural = _("steps")
+    verbose_name_plural = _("interviews and tasks")
 
     def may(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("applications.change_application")
@@ -105,14 +106,14 @@ class StepInline(RowsInline):
 
 
 @admin.register(Application)
-class ApplicationAdmin(WalledAdmin):
+class ApplicationAdmin(BrandScopedAdmin):
     """An application: where it stands, and what its applicant sees of it."""
 
     form = ApplicationForm
     fieldsets = (
         (_("Application"), {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
         (_("What the applicant sees"), {"fields": ("shown_status", "shown_steps")}),
-        (_("Stages so far"), {"fields": ("stages",)}),
+        (_("Stage history"), {"fields": ("stages",)}),
     )
     readonly_fields = (
         "applicant", "email", "to", "applied", "current_stage", "shown_status", "shown_steps", "stages"
@@ -124,7 +125,7 @@ class ApplicationAdmin(WalledAdmin):
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
     search_fields = ("user__username",)  # shows the box; see get_search_results
-    search_help_text = _("Search names, e-mail addresses and vacancies, or the id of a vacancy.")
+    search_help_text = _("Search names, e-mail addresses and vacancies, or enter the ID of a vacancy.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
@@ -201,15 +202,15 @@ class ApplicationAdmin(WalledAdmin):
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
-        return moment(application.created_at)
+        return format_datetime(application.created_at)
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Any) -> str:
         return application.stage_name or "-"
 
-    @display(description=_("Next step"), ordering="next_at")
+    @display(description=_("Next interview or task"), ordering="next_at")
     def next_step(self, application: Any) -> str:
-        return moment(application.next_at) if application.next_at else "-"
+        return format_datetime(application.next_at) if application.next_at else "-"
 
     @display(description=_("Status"))
     def shown_status(self, application: Application) -> str:
@@ -223,32 +224,35 @@ class ApplicationAdmin(WalledAdmin):
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
         coming: list[tuple[str]] = []
         before: Any = status
-        for moment_told in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
-            after = seen.shown_status(at=moment_told)
+        for visible_from in sorted(
+            change.visible_at for change in seen.ordered_changes if change.visible_at > now
+        ):
+            after = seen.shown_status(at=visible_from)
             if after != before:
-                text = gettext("From %(moment)s on: %(status)s.")
-                coming.append((text % {"moment": moment(moment_told), "status": after},))
+                text = gettext("From %(visible_from)s: %(status)s.")
+                coming.append((text % {"visible_from": format_datetime(visible_from), "status": after},))
             before = after
         later = format_html_join("", "<p>{}</p>", coming)
         return format_html('<ul class="shown">{}</ul>{}', words, later)
 
-    @display(description=_("Steps"))
+    @display(description=_("Interviews and tasks"))
     def shown_steps(self, application: Application) -> str:
         rows = application.history.visible().in_order()
         lines = (
-            (moment(step.planned_at), step.name, step.result or gettext("no result yet")) for step in rows
+            (format_datetime(step.planned_at), step.name, step.result or gettext("no result yet"))
+            for step in rows
         )
         return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
 
     @display(description=_("Stages"))
     def stages(self, application: Application) -> str:
         rows = application.changes.select_related("stage", "author")
-        by_somebody = gettext("%(moment)s: %(stage)s, by %(person)s")
-        by_nobody = gettext("%(moment)s: %(stage)s, by the system")
+        by_somebody = gettext("%(changed_at)s: %(stage)s, by %(person)s")
+        by_nobody = gettext("%(changed_at)s: %(stage)s, by the system")
         lines = (
             (by_somebody if change.author else by_nobody)
             % {
-                "moment": moment(change.at),
+                "changed_at": format_datetime(change.at),
                 "stage": change.stage,
                 "person": person(change.author) if change.author else "",
             }
@@ -308,7 +312,7 @@ class ApplicationAdmin(WalledAdmin):
             model_admin.message_user(request, text % values, messages.SUCCESS)
         if there:
             text = ngettext(
-                "%(count)d was in %(stage)s already.", "%(count)d were in %(stage)s already.", len(there)
+                "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
             )
             values = {"count": len(there), "stage": stage}
             model_admin.message_user(request, text % values, messages.WARNING)

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.walls import WalledAdmin
+from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
-from jobsite.workplace import person
+from jobsite.admin.base import person
 
 
 class WhenFilter(admin.SimpleListFilter):
@@ -23,7 +23,10 @@ class WhenFilter(admin.SimpleListFilter):
     parameter_name = "when"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [("past", pgettext("steps", "Past")), ("all", pgettext("steps", "All"))]
+        return [
+            ("past", pgettext("steps", "Past")),
+            ("all", pgettext("steps", "All")),
+        ]
 
     def choices(self, changelist: Any) -> Any:
         """What is coming is what one sees without choosing."""
@@ -41,7 +44,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(WalledAdmin):
+class StepAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
     list_display_links = None

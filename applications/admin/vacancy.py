@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.models import Application
-from jobsite.workplace import counted
+from jobsite.admin.base import counted
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
 from vacancies.models import Vacancy
 

@@ -1,4 +1,4 @@
-"""Version v1 of an applicant's own applications (interface 2.7, 2.8, 5)."""
+"""Version v1 of the API of a user's own applications (interface 2.7, 2.8, 5)."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,6 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from applications.api import schema
-from applications.languages import preferred
 from applications.models import Application, HistoryEntry
 from applications.querysets import ApplicationQuerySet
 from jobsite.api import caching
@@ -21,11 +20,12 @@ from jobsite.api.openapi import documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
+from jobsite.languages import preferred_language
 from vacancies.api.v1 import VacancySerializer
 
 
 class MillisecondsField(serializers.DateTimeField):
-    """A moment with three digits of its second, cut off, never rounded (docs/decisions.md #13)."""
+    """A datetime with milliseconds, truncated and never rounded (docs/decisions.md #13)."""
 
     def to_representation(self, value: datetime) -> str:  # type: ignore[override]
         local = timezone.localtime(value)
@@ -43,10 +43,14 @@ class HistoryEntrySerializer(ItemSerializer):
         fields = ("name", "result", "planned_at", "updated_at", "created_at")
 
 
-@documented("Application", "A vacancy that the user applied to, and where that stands.", schema.APPLICATION)
+@documented(
+    "Application",
+    "A vacancy that the user applied to, with the status of the application.",
+    schema.APPLICATION,
+)
 class ApplicationSerializer(PlainItemSerializer):
-    """Interface 2.7: the v1 form of the vacancy, then the application's own keys. Needs
-    `Application.objects.with_shown()`, and in its context `language` and `now`."""
+    """Interface 2.7: the vacancy as in v1, then the application's own keys. Needs
+    `Application.objects.with_shown()`, and `language` and `now` in its context."""
 
     status = serializers.SerializerMethodField()
     is_spontaneous = serializers.BooleanField()
@@ -85,8 +89,8 @@ class ApplicationSerializer(PlainItemSerializer):
     list=operation(
         id="listMyApplications",
         summary="List my applications",
-        description="The vacancies that the signed-in user applied to, newest application first, whatever "
-        "became of the vacancy. `status` is in the language that `Accept-Language` asks for.",
+        description="The vacancies that the signed-in user applied to, newest application first, in any "
+        "state of the vacancy. `status` is in the language of `Accept-Language`.",
         tag="Applications",
         takes=[schema.ACCEPT_LANGUAGE],
         response=ApplicationSerializer(many=True),
@@ -102,7 +106,7 @@ class ApplicationSerializer(PlainItemSerializer):
     )
 )
 class ApplicationViewSet(ReadOnlyViewSet):
-    """The signed-in user's applications, and nobody else's."""
+    """The signed-in user's own applications."""
 
     serializer_class = ApplicationSerializer
     pagination_class = Unpaged
@@ -110,7 +114,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
     language: str
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.language = preferred(request.headers.get("Accept-Language", ""))
+        self.language = preferred_language(request.headers.get("Accept-Language", ""))
         super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> ApplicationQuerySet:
@@ -124,7 +128,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
-        caching.private(response)  # a refusal too: it tells who asked
+        caching.private(response)  # errors too: they depend on the user
         if response.status_code == 200:
             response["Content-Language"] = self.language
         patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])

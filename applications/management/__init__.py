@@ -3,7 +3,7 @@
 from typing import Any
 
 from applications import privacy
-from jobsite.commands import UsageError
+from jobsite.ops.commands import UsageError
 
 
 def account(username: str) -> Any:

@@ -28,14 +28,15 @@ from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
 from forms_structure.api.v1 import serve
+from forms_structure.choices import LEVELS, FieldType, Language, Width
 from forms_structure.exchange import digest, level_labels
 from forms_structure.models import Form, Snapshot
 from forms_structure.outline import difference, outline
 from forms_structure.presets import presets
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
-from jobsite.workplace import WorkplaceAdmin, as_id, moment, person
+from jobsite.admin.base import JobsiteAdmin, as_id, person
+from jobsite.formats import format_datetime
 
 SNAPSHOTS_SHOWN = 20
 
@@ -66,10 +67,10 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         except StructureError as error:
             return JsonResponse({"faults": error.faults}, status=400)
         except IntegrityError:
-            text = _("Somebody else saved at the same moment: try again.")
+            text = _("Someone else saved at the same time. Try again.")
             return JsonResponse({"faults": {"": text}}, status=409)
         except Form.DoesNotExist:
-            return JsonResponse({"faults": {"": _("This form was deleted meanwhile.")}}, status=404)
+            return JsonResponse({"faults": {"": _("This form was deleted in the meantime.")}}, status=404)
         except ValidationError as error:
             faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
             return JsonResponse({"faults": faults}, status=400)
@@ -77,7 +78,7 @@ def question(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return answer
 
 
-class FormAdmin(WorkplaceAdmin):
+class FormAdmin(JobsiteAdmin):
     """Forms and their builder. Who uses forms says for what, by the methods at the end."""
 
     fields = ("name", "language", "extends")
@@ -91,10 +92,10 @@ class FormAdmin(WorkplaceAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Form]:
         return super().get_queryset(request).defer("structure")
 
-    @admin.action(description=gettext_lazy("Make it the site's form"), permissions=["make_default"])
+    @admin.action(description=gettext_lazy("Set as the site's form"), permissions=["make_default"])
     def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
         if len(chosen := list(queryset[:2])) != 1:
-            self.message_user(request, _("Choose one form: a site has one."), messages.WARNING)
+            self.message_user(request, _("Choose one form. A site has only one."), messages.WARNING)
             return
         [form] = chosen
         try:
@@ -103,7 +104,7 @@ class FormAdmin(WorkplaceAdmin):
             self.message_user(request, error.message, messages.WARNING)
             return
         self.log_change(request, form, "Made the site's form.")
-        text = _("“%(form)s” is now the form of every vacancy that has no other one.")
+        text = _("“%(form)s” is now the form of every vacancy that has no other form.")
         self.message_user(request, text % {"form": form}, messages.SUCCESS)
 
     def has_make_default_permission(self, request: HttpRequest) -> bool:
@@ -115,7 +116,7 @@ class FormAdmin(WorkplaceAdmin):
         for form in queryset.select_related("extends").defer(None):
             made = operations.copy(form=form, author=request.user)
             self.log_addition(request, made, f"Copied from “{form}”.")
-            self.message_user(request, _("“%(form)s” was made.") % {"form": made}, messages.SUCCESS)
+            self.message_user(request, _("“%(form)s” was created.") % {"form": made}, messages.SUCCESS)
 
     # --- adding: a name and a language, then the builder ---
 
@@ -251,8 +252,8 @@ class FormAdmin(WorkplaceAdmin):
         form.refresh_from_db()
         author = snapshot.author if snapshot else None
         return {
-            "who": person(author) if author else _("Somebody else"),
-            "when": moment(form.updated_at),
+            "who": person(author) if author else _("Someone else"),
+            "when": format_datetime(form.updated_at),
             "revision": form.revision,
         }
 
@@ -283,7 +284,7 @@ class FormAdmin(WorkplaceAdmin):
         key, language = asked.get("for"), asked.get("language")
         user = self.user(request, key)
         if key is not None and user is None:
-            raise ValidationError({"for": _("There is no such vacancy, or none that you may see.")})
+            raise ValidationError({"for": _("This vacancy does not exist, or you do not have access to it.")})
         name = _("%(form)s for %(vacancy)s") if user else _("Copy of %(form)s")
         with transaction.atomic():
             made = operations.create(
@@ -325,14 +326,14 @@ class FormAdmin(WorkplaceAdmin):
             {
                 "snapshot": new,
                 "lines": difference(old.structure if old else [], new.structure),
-                "origin": operations.origin_said(new.origin),
+                "origin": operations.translated_origin(new.origin),
                 "language": new.get_language_display() if not old or old.language != new.language else "",
             }
             for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": _("Versions of %(form)s") % {"form": form},
+            "title": _("History of %(form)s") % {"form": form},
             "opts": self.opts,
             "original": form,
             "versions": versions,
@@ -362,7 +363,8 @@ class FormAdmin(WorkplaceAdmin):
             return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
         except operations.ConflictError:
             text = _(
-                "Nothing was restored: somebody else saved the form meanwhile. Look at the versions again."
+                "Nothing was restored, because someone else saved the form in the meantime. Check the "
+                "versions again."
             )
             self.message_user(request, text, messages.ERROR)
             return redirect(self.address("history", form))
@@ -371,7 +373,7 @@ class FormAdmin(WorkplaceAdmin):
                 self.message_user(request, text, messages.ERROR)
             return redirect(self.address("history", form))
         self.log_change(request, form, f"Version {snapshot.revision} restored.")
-        text = _("Version %(number)s is the form again.") % {"number": snapshot.revision}
+        text = _("Version %(number)s was restored.") % {"number": snapshot.revision}
         self.message_user(request, text, messages.SUCCESS)
         return redirect(self.address("change", form))
 

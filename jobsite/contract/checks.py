@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from jobsite.contract import applications, forms, shapes
-from jobsite.contract.lists import NUMBER, SIZE, Listing, expect_problem
+from jobsite.contract.lists import NUMBER, SIZE, ListedVacancy, expect_problem
 from jobsite.contract.service import Service
 
 BAD_NUMBERS = ("abc", "0", "-1", "1.5", "1e3", "01", "+1", "1_0", "²", "", "1234567890")
@@ -20,10 +20,12 @@ def steps(service: Service, max_pages: int) -> list[Step]:
     lists = {
         listing.path: listing
         for listing in (
-            Listing(service, "/v1/vacancies", shapes.VACANCY, max_pages=max_pages),
-            Listing(service, "/v1/vacancies/hot", shapes.VACANCY, max_pages=max_pages, is_hot=True),
-            Listing(service, "/v1/vacancies/internal", shapes.VACANCY, max_pages=max_pages, is_internal=True),
-            Listing(
+            ListedVacancy(service, "/v1/vacancies", shapes.VACANCY, max_pages=max_pages),
+            ListedVacancy(service, "/v1/vacancies/hot", shapes.VACANCY, max_pages=max_pages, is_hot=True),
+            ListedVacancy(
+                service, "/v1/vacancies/internal", shapes.VACANCY, max_pages=max_pages, is_internal=True
+            ),
+            ListedVacancy(
                 service,
                 "/v1/vacancies/hot/internal",
                 shapes.VACANCY,
@@ -31,8 +33,8 @@ def steps(service: Service, max_pages: int) -> list[Step]:
                 is_hot=True,
                 is_internal=True,
             ),
-            Listing(service, "/v0.1/vacancies", shapes.VACANCY_V0_1, max_pages=max_pages),
-            Listing(
+            ListedVacancy(service, "/v0.1/vacancies", shapes.VACANCY_V0_1, max_pages=max_pages),
+            ListedVacancy(
                 service,
                 "/v0.1/vacancies/internal",
                 shapes.VACANCY_V0_1,
@@ -69,7 +71,7 @@ def steps(service: Service, max_pages: int) -> list[Step]:
     return taken
 
 
-def refusals(service: Service, listing: Listing, *, is_thorough: bool) -> None:
+def refusals(service: Service, listing: ListedVacancy, *, is_thorough: bool) -> None:
     """Parameters that have to be refused, and those that have to be ignored."""
     if listing.is_closed:
         return
@@ -102,7 +104,7 @@ def _plain(query: list[tuple[str, str]]) -> str:
     return "&".join(f"{name}={value}" for name, value in query)
 
 
-def methods(service: Service, path: str, listing: Listing | None = None) -> None:
+def methods(service: Service, path: str, listing: ListedVacancy | None = None) -> None:
     """HEAD, OPTIONS, other methods, conditional requests and representations of a path that there is."""
     if listing is not None and listing.is_closed:
         return
@@ -162,7 +164,7 @@ def methods(service: Service, path: str, listing: Listing | None = None) -> None
         report.expect(other.status == 200, path, "200 for If-None-Match with another tag", other.status)
 
 
-def agreement(service: Service, lists: dict[str, Listing]) -> None:
+def agreement(service: Service, lists: dict[str, ListedVacancy]) -> None:
     """What one list holds, another has to hold too."""
     for part, whole in (
         ("/v1/vacancies/hot", "/v1/vacancies"),
@@ -179,7 +181,7 @@ def agreement(service: Service, lists: dict[str, Listing]) -> None:
                 service.report.expect(not missing, part, f"every hot vacancy of {whole}", missing[:10])
 
 
-def versions(service: Service, public: Listing, old: Listing) -> None:
+def versions(service: Service, public: ListedVacancy, old: ListedVacancy) -> None:
     """v0.1 lists the same vacancies as v1, in the same order, with the same values."""
     if public.is_whole and old.is_whole:
         service.report.expect(
@@ -238,7 +240,7 @@ def _single(service: Service, id_: Any) -> dict[str, Any] | None:
     return body["data"]
 
 
-def singles(service: Service, lists: dict[str, Listing]) -> None:
+def singles(service: Service, lists: dict[str, ListedVacancy]) -> None:
     """A vacancy by its id is what its list shows."""
     path = "/v1/vacancies/{id}"
     for listing in lists.values():
@@ -267,7 +269,7 @@ def singles(service: Service, lists: dict[str, Listing]) -> None:
             expect_problem(service.report, path, answer, 400, f"?{name}=1", parameter=name)
 
 
-def unknown(service: Service, lists: dict[str, Listing]) -> None:
+def unknown(service: Service, lists: dict[str, ListedVacancy]) -> None:
     """Ids that no vacancy has, and texts that are no id, are one and the same 404."""
     answers = {}
     for text in (_free_id(lists), "0", "007", "abc", "-1", "1.0", "%C2%B2", "9" * 19, "9" * 30):
@@ -280,13 +282,13 @@ def unknown(service: Service, lists: dict[str, Listing]) -> None:
     )
 
 
-def _free_id(lists: dict[str, Listing]) -> str:
+def _free_id(lists: dict[str, ListedVacancy]) -> str:
     """An id that no vacancy has."""
     known = [id_ for listing in lists.values() for id_ in listing.ids]
     return str(max((id_ for id_ in known if shapes.is_id(id_)), default=0) + 987_654_321)
 
 
-def application_forms(service: Service, lists: dict[str, Listing]) -> None:
+def application_forms(service: Service, lists: dict[str, ListedVacancy]) -> None:
     """The forms of the vacancies that are listed."""
     ids = list(dict.fromkeys(id_ for listing in lists.values() for id_ in listing.items))
     if not ids:
@@ -322,7 +324,7 @@ def _filters(service: Service, query: dict[str, str]) -> list[dict[str, Any]]:
     return well_formed
 
 
-def filters(service: Service, public: Listing) -> None:
+def filters(service: Service, public: ListedVacancy) -> None:
     """Filters offer what there is: a count is the total of the list under it, also under other filters."""
     path, report = "/v1/filters", service.report
     methods(service, path)
@@ -385,7 +387,7 @@ def filters(service: Service, public: Listing) -> None:
         )
 
 
-def sorting(service: Service, public: Listing) -> None:
+def sorting(service: Service, public: ListedVacancy) -> None:
     """Each order holds the same vacancies, and is that order."""
     report, path = service.report, public.path
     orders: dict[str, list[Any]] = {}
@@ -393,7 +395,7 @@ def sorting(service: Service, public: Listing) -> None:
         if public.page({"sort": key}, size=1) is None:
             return
         if public.is_whole and len(public.ids) <= 2000:
-            walked = Listing(service, path, shapes.VACANCY, max_pages=20)
+            walked = ListedVacancy(service, path, shapes.VACANCY, max_pages=20)
             walked.walk(query={"sort": key, "fields": "id,title"}, is_sparse=True)
             orders[key] = list(walked.titles.items())
     if not orders:
@@ -427,7 +429,7 @@ def sorting(service: Service, public: Listing) -> None:
         )
 
 
-def fewer_keys(service: Service, public: Listing) -> None:
+def fewer_keys(service: Service, public: ListedVacancy) -> None:
     """`fields` cuts items to the keys asked for; they stay what they are."""
     for asked, kept in (("id,title,slug", ["id", "title", "slug"]), ("slug,id", ["id", "slug"])):
         body = public.page({"fields": asked}, size=SAMPLE)
@@ -440,7 +442,7 @@ def fewer_keys(service: Service, public: Listing) -> None:
             service.report.expect(same, public.path, f"fields={asked} to change no value", item)
 
 
-def list_parameters(service: Service, public: Listing) -> None:
+def list_parameters(service: Service, public: ListedVacancy) -> None:
     """A list that is repeated, or whose name ends with [], is the comma list."""
     for name, values in (("fields", ("id", "title")), ("filter[regions]", ("antwerp", "ghent"))):
         comma = public.ask([(name, ",".join(values)), (SIZE, "1")]).json()
@@ -454,7 +456,7 @@ def list_parameters(service: Service, public: Listing) -> None:
             )
 
 
-def search(service: Service, public: Listing) -> None:
+def search(service: Service, public: ListedVacancy) -> None:
     """A vacancy is found by the words of its title."""
     for id_, item in islice(public.items.items(), SAMPLE):
         title = item.get("title")

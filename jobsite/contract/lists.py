@@ -53,7 +53,7 @@ def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> b
     return address == path and before[-1] in "?&" and sorted(parse_qsl(query)) == wanted
 
 
-class Listing:
+class ListedVacancy:
     """One paged list of a service, and what is known of it so far.
 
     `ids` are those of the pages read, in order; `items` the first of them, by id; `is_whole` whether

@@ -347,7 +347,7 @@ def test_stage_in_use_is_not_deleted_and_a_status_says_something(own, root):
     empty = root.post("/admin/applications/status/add/", {})
 
     assert Stage.objects.filter(pk=stage.pk).exists()
-    assertContains(empty, "Say it in one language at least.")
+    assertContains(empty, "Enter the text in at least one language.")
 
 
 @pytest.mark.parametrize("name", ["50% done", "%x", "%(name)s", "100%"])

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
-from applications.imports import Importer
+from applications.importer import Importer
 from applications.models import Application, Stage, Status
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
@@ -109,7 +109,7 @@ def test_of_two_saves_of_an_application_one_is_told(stages: dict[str, Stage], _:
 
 def imported(rows: list[dict[str, Any]]) -> list[str]:
     importer = Importer()
-    importer.land(rows, source="file")
+    importer.import_rows(rows, source="file")
     return importer.report.failed
 
 

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.applications.makers import MINE
-from tests.servers import free_port
-from tests.services import Instance
+from tests.servers import Instance, free_port
 
 pytestmark = [
     pytest.mark.once,

@@ -1,4 +1,4 @@
-"""The naive twin: what a competent Django developer writes first over the same tables. Settings, URLs,
+"""The naive baseline: what a competent Django developer writes first over the same tables. Settings, URLs,
 serializers and views in one file; nothing here knows our interface but the keys of its items."""
 
 import os
@@ -20,8 +20,8 @@ from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
+from vacancies.choices import Keyword  # noqa: E402
 from vacancies.models import Attachment, Brand, Recruiter, Vacancy, VacancyOption  # noqa: E402
-from vacancies.vocabulary import Keyword  # noqa: E402
 
 TEXTS = ["description", "short_description", "profile", "offer", "contact", "company", "postcustom1"]
 

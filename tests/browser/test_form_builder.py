@@ -459,13 +459,13 @@ def test_nobody_overwrites_a_colleague(desk: Desk, chromium: Any) -> None:
     desk.row("First name").click()
     page.get_by_label("Label").fill("Given name")
     desk.button("Save").click()
-    dialog = page.get_by_role("dialog", name="Somebody else saved this form")
+    dialog = page.get_by_role("dialog", name="Someone else saved this form")
     assert "Bram Maes saved version 2 at" in dialog.inner_text()
     assert "Nothing was overwritten." in dialog.inner_text()
     assert dialog.get_by_role("link").get_attribute("target") == "_blank"
     dialog.get_by_role("button", name="Keep editing").click()
     desk.button("Save").click()
-    desk.button("Save mine as a copy").click()
+    desk.button("Save my version as a copy").click()
     page.wait_for_url(lambda url: f"/{form.pk}/" not in url)
     desk.ready()
 
@@ -495,14 +495,14 @@ def test_a_form_in_use_says_so_and_keeps_its_names(desk: Desk) -> None:
     dialog = page.get_by_role("dialog", name="Change it for all?")
     dialog.get_by_role("link", name="Nurse 1").wait_for()
     dialog.get_by_role("button", name="Change it for all").click()
-    dialog = page.get_by_role("dialog", name="Take these fields away?")
+    dialog = page.get_by_role("dialog", name="Remove these fields?")
     dialog.wait_for()
     assert dialog.get_by_role("listitem").all_inner_texts() == ["Years years"]
     dialog.get_by_role("button", name="Cancel").click()
     desk.ready()
     assert Form.objects.get().revision == 1
     desk.button("Save").click()  # who said "for all" once is not asked again
-    desk.button("Take them away and save").click()
+    desk.button("Remove and save").click()
     desk.saved(2)
     served = page.request.get(f"{desk.site}/v1/vacancies/{vacancies[0].pk}/form").json()["data"]
     assert served[0]["fields"][0]["name"] == "first_name"
@@ -565,7 +565,7 @@ def test_earlier_versions_are_compared_and_restored(desk: Desk) -> None:
     page.get_by_label("Label").fill("Years at work")
     desk.save(2)
 
-    page.get_by_role("link", name="Versions").click()
+    page.get_by_role("link", name="History").click()
     changes = page.get_by_role("group", name="Changes of version 2")
     assert "Years [years]" in changes.locator(".is-removed").inner_text()
     assert "Years at work [years]" in changes.locator(".is-added").inner_text()

@@ -39,7 +39,7 @@ KEPT = {
     "auth.User": {"password"},
     "applications.Token": {"digest", "token_key", "password_mark"},
     "vacancies.Filter": {"keyword"},
-    "vacancies.Listing": {"audience"},
+    "vacancies.ListedVacancy": {"audience"},
     "vacancies.Vacancy": {"title_folded", "search_text"},
     "vacancies.FilterOption": {"value"},  # a slug: checked by its validator
 }

@@ -7,8 +7,8 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.models import ConsentText
 from tests.forms_structure.strategies import section, specimen, text_field
+from vacancies.choices import Keyword
 from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
-from vacancies.vocabulary import Keyword
 
 TITLES = (
     "Naval architect", "naval Engineer", "Élan coach", "Zoo keeper", "1st mate", "Crane operator",

@@ -14,8 +14,8 @@ import pytest
 from forms_structure import operations
 from forms_structure.models import ConsentText
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from vacancies.choices import Keyword
 from vacancies.models import Attachment
-from vacancies.vocabulary import Keyword
 
 HERE = Path(__file__).parent
 

@@ -30,7 +30,10 @@ def form():
 
 def recruiter(*permissions, name="anna"):
     user = User.objects.create_user(name, is_staff=True)
-    rights = (*permissions, "work_for_every_brand")  # the walls are for tests/vacancies/test_walls.py
+    rights = (
+        *permissions,
+        "work_for_every_brand",
+    )  # the walls are for tests/vacancies/admin/test_brand_access.py
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client = Client()
     client.force_login(user)
@@ -263,7 +266,7 @@ def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
 def test_for_what_is_no_vacancy_nothing_is_made(anna, form, key):
     assert ask(anna, form, "copy", **{"for": key}) == (
         400,
-        {"faults": {"for": "There is no such vacancy, or none that you may see."}},
+        {"faults": {"for": "This vacancy does not exist, or you do not have access to it."}},
     )
     assert Form.objects.count() == 1
     assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
@@ -531,6 +534,6 @@ def test_vacancy_page_names_the_form_that_its_applicants_get(form):
     vacancy = make_vacancy()
     url = f"/admin/vacancies/vacancy/{vacancy.pk}/change/"
 
-    assertContains(root.get(url), "Now applicants are asked for their consent alone.")
+    assertContains(root.get(url), "Applicants are currently only asked for consent.")
     Form.objects.update(is_default=True)
     assertContains(root.get(url), "Now applicants get “Standard”.")

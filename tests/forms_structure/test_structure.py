@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import settings as search
 from hypothesis import strategies as st
 
+from forms_structure.choices import LEVELS, FieldType, Language, Width
 from forms_structure.structure import StructureError, clean, names, walk
-from forms_structure.vocabulary import LEVELS, FieldType, Language, Width
 from tests.forms_structure import strategies as made
 from tests.forms_structure.strategies import chain, corruptions, section, specimen, structures, text_field
 

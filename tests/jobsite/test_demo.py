@@ -17,6 +17,7 @@ from PIL import Image
 
 from jobsite.demo import content
 from jobsite.html import sanitise
+from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.models import (
     Attachment,
@@ -29,7 +30,6 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.vocabulary import Keyword
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +92,7 @@ def test_every_state_occurs(loaded):
         State.SCHEDULED: 3,
         State.EXPIRED: 2,
         State.DRAFT: 3,
-        State.WITHDRAWN: 2,
+        State.UNPUBLISHED: 2,
     }
 
 
@@ -161,7 +161,7 @@ def test_every_vocabulary_is_used_in_full_and_missing_somewhere(loaded):
 
 def test_all_filters_but_one_are_offered(loaded):
     assert list(Filter.objects.values_list("label", "is_active")) == [
-        ("Function group", True),
+        ("Job category", True),
         ("Type", True),
         ("Contract", True),
         ("Working time", True),
@@ -277,7 +277,9 @@ def test_second_load_changes_nothing(loaded, media):
 
 
 def test_second_load_keeps_what_a_recruiter_changed(loaded):
-    Vacancy.objects.filter(title="CFO").update(status="withdrawn", description="<p>Found.</p>", is_hot=False)
+    Vacancy.objects.filter(title="CFO").update(
+        status="unpublished", description="<p>Found.</p>", is_hot=False
+    )
     Recruiter.objects.filter(name="Bram de Koster").update(is_email_public=False)
     Brand.objects.filter(name="Lumen & Kade").update(url="")
     Filter.objects.filter(keyword="regions").update(label="Province", is_active=False)
@@ -364,8 +366,8 @@ def test_second_run_says_what_is_there_and_keeps_passwords(printed):
     recruiter.set_password("something else")
     recruiter.save()
     again = run()
-    assert again.startswith("The demo content is there already; nothing was changed.")
-    assert again.count("(there already, password as you left it)") == 5
+    assert again.startswith("The demo content exists already; nothing was changed.")
+    assert again.count("(existing account, password not changed)") == 5
     recruiter.refresh_from_db()
     assert recruiter.check_password("something else")
 
@@ -382,7 +384,7 @@ def test_command_names_a_port_in_use_and_does_nothing(settings):
     settings.DEBUG = True
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]
-        with pytest.raises(CommandError, match=rf"^Cannot serve at port {number} \("):
+        with pytest.raises(CommandError, match=rf"^Port {number} is not available \("):
             call_command("demo", port=number)
     assert not Vacancy.objects.exists()
 

@@ -22,16 +22,16 @@ from django.utils import translation
 from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
-from jobsite.admin import described
-from jobsite.commands import rehearsal
+from jobsite.admin.users import described
+from jobsite.ops.commands import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.marks import slow_except
-from vacancies.admin.decisions import DECISIONS
 from vacancies.admin.list_filters import REASONS
+from vacancies.admin.publication_actions import ACTIONS
+from vacancies.choices import Keyword
+from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Filter, State, Vacancy, Version
 from vacancies.previews import token_for
-from vacancies.versions import record
-from vacancies.vocabulary import Keyword
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 LANGUAGES = ["nl", "fr", "de"]
@@ -157,7 +157,7 @@ def shop(at: datetime) -> dict[Any, Any]:
         State.SCHEDULED: ("published", at + week, None),
         State.PUBLISHED: ("published", at - week, at + timedelta(days=3, hours=3)),
         State.EXPIRED: ("published", at - 2 * week, at - week),
-        State.WITHDRAWN: ("withdrawn", at - week, None),
+        State.UNPUBLISHED: ("unpublished", at - week, None),
         State.ARCHIVED: ("archived", at - week, None),
     }
     author = User.objects.create_user(f"{MARK}author")
@@ -220,12 +220,10 @@ def test_a_forgotten_text_is_found() -> None:
     """Of texts that stand in the catalogs and of such as nobody wrapped."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
-    with_more = HttpResponse(
-        "<p>Nu publiceren</p><p>Kijk hier</p><p>Take offline</p><script>Archive</script>"
-    )
+    with_more = HttpResponse("<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>")
 
     assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
-    assert leftovers(with_more, english, "nl") == {"Take offline"}
+    assert leftovers(with_more, english, "nl") == {"Unpublish"}
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
@@ -247,7 +245,7 @@ def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: s
 def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], language: str) -> None:
     found = {}
     for state, vacancy in shop.items():
-        for page in ("change", *(decision.name for decision in DECISIONS)):
+        for page in ("change", *(action.name for action in ACTIONS)):
             path = f"{LIST}{vacancy.pk}/{page}/"
             answer, english = in_both(root, path, language)
             if left := leftovers(answer, english, language):
@@ -297,39 +295,39 @@ def test_start_page_without_anything(root: Client, language: str) -> None:
 def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
-    for decision in DECISIONS:
-        with rehearsal(True):
+    for action in ACTIONS:
+        with dry_run(True):
             chosen = [row.pk for row in shop.values()]
-            data = {"action": f"{decision.name}_selected", "_selected_action": chosen}
+            data = {"action": f"{action.name}_selected", "_selected_action": chosen}
             answer, asked = (
                 root.post(LIST, data, headers={"accept-language": code}, follow=True)
                 for code in (language, "en")
             )
             english = plain if asked.redirect_chain else asked
             if left := leftovers(answer, english, language):
-                found[decision.name] = left
+                found[action.name] = left
     assert found == {}
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the message is in the reader's language. The page that follows is tested above."""
-    past = {"decided": "1", "day": "2020-01-01", "moment_0": "2020-01-01", "moment_1": "10:00"}
+    past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found, redirects = {}, 0
     for state, vacancy in shop.items():
-        for decision in DECISIONS:
+        for action in ACTIONS:
             said = []
             for code in (language, "en"):
-                with rehearsal(True):
+                with dry_run(True):
                     answer = root.post(
-                        f"{LIST}{vacancy.pk}/{decision.name}/", past, headers={"accept-language": code}
+                        f"{LIST}{vacancy.pk}/{action.name}/", past, headers={"accept-language": code}
                     )
                 messages = answer.wsgi_request._messages._queued_messages
                 assert messages or answer.status_code == 200
                 said.append(" | ".join([*map(str, messages), answer.content.decode()]))
                 redirects += answer.status_code == 302
             if left := untranslated(*said, language):
-                found[state, decision.name] = left
+                found[state, action.name] = left
     assert found == {}
     assert redirects > 20
 
@@ -370,7 +368,9 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
         assert leftovers(answer, english, language) == set(), action
 
     decided = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
-    merged = root.post(place, {**decided, "decided": "1"}, headers={"accept-language": language}, follow=True)
+    merged = root.post(
+        place, {**decided, "confirmed": "1"}, headers={"accept-language": language}, follow=True
+    )
     plain = root.get(place, headers={"accept-language": "en"})
     assert leftovers(merged, plain, language) == set()
 
@@ -453,4 +453,4 @@ def test_commands_speak_english_on_every_site(
         said.append(capsys.readouterr())
 
     assert said[0] == said[1]
-    assert "the internal title, which is public, holds internal words" in said[1].err
+    assert "the internal title is public and contains internal wording" in said[1].err

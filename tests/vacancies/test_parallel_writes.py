@@ -21,25 +21,27 @@ from forms_structure.models import Form
 from tests.conftest import NOW
 from tests.factories import make_option, make_vacancy
 from tests.parallel import at_once, waiting
-from tests.vacancies.test_admin import LIST, opened, page
-from tests.vacancies.test_form_import import NAME, sections
-from tests.vacancies.test_import import items
-from vacancies import imports, listing, operations
-from vacancies.form_imports import FormImporter
-from vacancies.imports import Importer
+from tests.vacancies.admin.test_admin import LIST, opened, page
+from tests.vacancies.exchange.test_form_import import NAME, sections
+from tests.vacancies.exchange.test_import import items
+from vacancies import operations
+from vacancies.exchange import importer as importer_module
+from vacancies.exchange.form_importer import FormImporter
+from vacancies.exchange.importer import Importer
+from vacancies.exchange.sources import FormRow, Row
+from vacancies.history.versions import replay
 from vacancies.models import (
     Brand,
     Change,
     FilterOption,
-    Listing,
-    Phase,
+    ListedVacancy,
+    PublicationState,
     Status,
     Vacancy,
     VacancyOption,
     Version,
 )
-from vacancies.sources import FormRow, Row
-from vacancies.versions import fold
+from vacancies.readmodel import changes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -126,7 +128,7 @@ def test_vacancy_deleted_and_saved_at_once_can_be_brought_back(pair: list[Client
     assert last
     assert last.change == Change.DELETED
     titles = [version.content["title"] for version in versions if "title" in version.content]
-    assert fold(versions)["title"] == titles[-1]
+    assert replay(versions)["title"] == titles[-1]
     assert f"/{last.pk}/" in pair[0].get(f"{LIST}deleted/").content.decode()
 
 
@@ -202,15 +204,17 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: Any) -> None:
     now = timezone.now()
     vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
-    Listing.objects.filter(pk=vacancy.pk).update(phase=Phase.LISTED)  # it was, until a second ago
-    monkeypatch.setattr(listing, "PATIENCE", 5_000)
+    ListedVacancy.objects.filter(pk=vacancy.pk).update(
+        state=PublicationState.LIVE
+    )  # it was, until a second ago
+    monkeypatch.setattr(changes, "LOCK_TIMEOUT", 5_000)
     with ExitStack() as stack, transaction.atomic():
         Vacancy.objects.filter(pk=vacancy.pk).update(
             publish_from=now + timedelta(days=1), publish_until=now + timedelta(days=9)
         )
-        stack.enter_context(waiting(lambda: listing.settle(at=now)))
+        stack.enter_context(waiting(lambda: changes.apply_due_changes(at=now)))
 
-    assert Listing.objects.get().phase == Phase.AHEAD
+    assert ListedVacancy.objects.get().state == PublicationState.SCHEDULED
 
 
 # --- imports -----------------------------------------------------------------------------------
@@ -219,14 +223,14 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
 @on_postgresql
 def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
-    withdraw = partial(operations.withdraw, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(withdraw))
+    unpublish = partial(operations.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
+    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
     importer = Importer()
 
-    importer.land([Row("row 1", items(1)[0])])
+    importer.import_rows([Row("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.status) == ("Job 1", Status.WITHDRAWN)
+    assert (vacancy.title, vacancy.status) == ("Job 1", Status.UNPUBLISHED)
     assert (importer.report.updated, importer.report.refused) == (1, 0)
 
 
@@ -234,7 +238,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
     older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
     chosen = NOW + timedelta(days=30)
     moved = Vacancy.objects.filter(pk=older.pk)
-    step_in(monkeypatch, imports, "pairwise", lambda: moved.update(publish_from=chosen))
+    step_in(monkeypatch, importer_module, "pairwise", lambda: moved.update(publish_from=chosen))
     importer = Importer()
 
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
@@ -245,7 +249,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
 
 
 def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> None:
-    monkeypatch.setattr(imports, "BATCH", 1)
+    monkeypatch.setattr(importer_module, "BATCH", 1)
     ghent = make_option("regions", "Ghent")
     first, second = items(2, regions=["Gent"])
 
@@ -255,7 +259,7 @@ def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> No
         yield Row("row 2", second)
 
     importer = Importer()
-    importer.land(rows())
+    importer.import_rows(rows())
 
     assert (importer.report.failed, importer.report.created) == ([], 2)
     regions = VacancyOption.objects.filter(option__filter=ghent.filter).order_by("vacancy")
@@ -271,7 +275,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: 
     with ExitStack() as stack, transaction.atomic():
         form_operations.save(form=form, structure=mine, author=anna)
         importer = FormImporter()
-        land = partial(importer.land, [FormRow("row 1", vacancy.pk, sections(NAME))])
+        land = partial(importer.import_rows, [FormRow("row 1", vacancy.pk, sections(NAME))])
         stack.enter_context(waiting(land))
 
     form.refresh_from_db()
@@ -288,9 +292,9 @@ def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch
     vacancy = make_vacancy()
     given = Vacancy.objects.filter(pk=vacancy.pk)
     importer = FormImporter()
-    step_in(monkeypatch, importer, "_note", lambda: given.update(form=chosen))
+    step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
 
-    importer.land([FormRow("row 1", vacancy.pk, sections(NAME))])
+    importer.import_rows([FormRow("row 1", vacancy.pk, sections(NAME))])
 
     vacancy.refresh_from_db()
     assert vacancy.form == chosen

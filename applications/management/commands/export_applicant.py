@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from applications import privacy
 from applications.management import account
-from jobsite.commands import Command as BaseCommand
+from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from applications.imports import Importer
+from applications.importer import Importer
+from vacancies.exchange.sources import Service, SourceError, read_json
 from vacancies.management.import_command import ImportCommand
-from vacancies.sources import Service, SourceError, read_json
 
 
 class Command(ImportCommand):
@@ -44,6 +44,6 @@ class Command(ImportCommand):
             raise SourceError(f"{source}: holds no list of applications.")
         yield from self.progress(rows, unit="application")
 
-    def land(self, rows: Iterator[Any], source: Service | Path) -> None:
+    def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
         assert isinstance(source, Path)
-        self.importer.land(rows, source=source.name, zone=self.zone)
+        self.importer.import_rows(rows, source=source.name, zone=self.zone)

@@ -3,7 +3,7 @@ from typing import Any
 from django.utils import timezone
 
 from applications import privacy
-from jobsite.commands import Command as BaseCommand
+from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from applications import tokens
 from applications.management import account
-from jobsite.commands import Command as BaseCommand
+from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):

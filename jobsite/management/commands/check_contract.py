@@ -3,10 +3,10 @@ from urllib.parse import urlsplit
 
 from django.core.management.base import CommandParser
 
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
 from jobsite.contract.checks import steps
 from jobsite.contract.service import Report, Service, UnreachableError
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):

@@ -1,7 +1,7 @@
 from typing import Any
 
-from jobsite import roles
-from jobsite.commands import Command as BaseCommand
+from jobsite.admin import roles
+from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):

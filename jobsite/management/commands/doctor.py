@@ -1,8 +1,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from jobsite import doctor
-from jobsite.commands import Command as BaseCommand
+from jobsite.ops import doctor
+from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandParser
 
 from applications import tokens
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
 
 DAYS_MAX = 3650
 

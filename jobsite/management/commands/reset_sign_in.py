@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 
 from applications import privacy
 from applications.management import account
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from jobsite import backups
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.ops import backups
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):

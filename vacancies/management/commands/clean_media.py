@@ -4,7 +4,7 @@ from django.core.files.storage import default_storage
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from jobsite.commands import Command as BaseCommand
+from jobsite.ops.commands import Command as BaseCommand
 from vacancies.media import orphans
 
 

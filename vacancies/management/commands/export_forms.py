@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 
 from forms_structure.api.v1 import serve
 from forms_structure.models import Form
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError
 from vacancies.models import Vacancy
 
 

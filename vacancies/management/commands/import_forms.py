@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from forms_structure.choices import Language
 from forms_structure.structure import CONSENT
-from forms_structure.vocabulary import Language
-from vacancies.form_imports import FormImporter
+from vacancies.exchange.form_importer import FormImporter
+from vacancies.exchange.sources import FormRow, Service, read_forms
 from vacancies.management.import_command import ImportCommand
-from vacancies.sources import FormRow, Service, read_forms
 
 
 class Command(ImportCommand):
@@ -59,7 +59,7 @@ class Command(ImportCommand):
         if isinstance(source, Path):
             yield from self.progress(read_forms(source), unit="form")
         else:
-            yield from self.watched(source.forms(), source, unit="form")
+            yield from self.with_progress(source.forms(), source, unit="form")
 
-    def land(self, rows: Iterator[FormRow], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[FormRow], source: Service | Path) -> None:
+        self.importer.import_rows(rows)

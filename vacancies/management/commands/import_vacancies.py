@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from jobsite.commands import UsageError
-from vacancies import imports
+from jobsite.ops.commands import UsageError
+from vacancies.exchange import importer
+from vacancies.exchange.fields import Remark
+from vacancies.exchange.sources import Row, Service, read_file
 from vacancies.management.import_command import ImportCommand
 from vacancies.models import Recruiter
-from vacancies.shapes import Remark
-from vacancies.sources import Row, Service, read_file
 
 
 class Command(ImportCommand):
@@ -28,7 +28,7 @@ class Command(ImportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["internal"] and any("://" in source for source in options["source"]):
             raise UsageError("--internal is for files: a service tells by itself what is internal.")
-        self.importer = imports.Importer(
+        self.importer = importer.Importer(
             recruiter=self._recruiter(options["recruiter"]), unescape=options["unescape_html"]
         )
         report = self.importer.report
@@ -45,7 +45,7 @@ class Command(ImportCommand):
             yield from self.progress(rows, unit="vacancy")
             return
         is_zone_known = True
-        for row in self.watched(source.rows(), source, unit="vacancy"):
+        for row in self.with_progress(source.rows(), source, unit="vacancy"):
             if row.zone is None and is_zone_known:
                 is_zone_known = False
                 text = (
@@ -55,8 +55,8 @@ class Command(ImportCommand):
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row
 
-    def land(self, rows: Iterator[Row], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[Row], source: Service | Path) -> None:
+        self.importer.import_rows(rows)
         if isinstance(source, Service):
             self.importer.keep_order(source.orders)
 
@@ -72,7 +72,7 @@ class Command(ImportCommand):
         return found[0]
 
 
-def _summary(report: imports.Report) -> str:
+def _summary(report: importer.Report) -> str:
     if not (report.has_changed or report.failed):
         return f"Nothing changed: {report.unchanged} vacancies are here as their source has them."
     text = (

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from jobsite.commands import Command as BaseCommand
-from jobsite.commands import UsageError, uninterrupted
-from vacancies import lint
-from vacancies.lint import Finding
+from jobsite.ops.commands import Command as BaseCommand
+from jobsite.ops.commands import UsageError, uninterrupted
+from vacancies import quality
 from vacancies.models import Brand, Vacancy
+from vacancies.quality import Finding
 
 SHOWN = 20  # findings of each rule, where --limit does not say
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "--rule",
             action="append",
             metavar="RULE",
-            help=f"only findings of this rule, may be repeated: {', '.join(lint.RULES)}",
+            help=f"only findings of this rule, may be repeated: {', '.join(quality.RULES)}",
         )
         parser.add_argument(
             "--limit",
@@ -40,9 +40,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rules = options["rule"] or lint.RULES
-        if unknown := [rule for rule in rules if rule not in lint.RULES]:
-            raise UsageError(f"There is no rule {unknown[0]!r}; the rules are {', '.join(lint.RULES)}.")
+        rules = options["rule"] or quality.RULES
+        if unknown := [rule for rule in rules if rule not in quality.RULES]:
+            raise UsageError(f"There is no rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
         limit = options["limit"]
         if limit is not None and limit < 0:
             raise UsageError(f"--limit must be 0 or more; received {limit}.")
@@ -90,17 +90,17 @@ class Command(BaseCommand):
         self.written = lambda: f"{fixed} rows were cleaned."
         for model in (Brand, Vacancy):
             for row in model._default_manager.order_by("pk").iterator(chunk_size=500):
-                if lint.unclean_fields(row):
+                if quality.unclean_fields(row):
                     with uninterrupted():
                         if not is_dry:
-                            lint.clean(row, at=timezone.now())
+                            quality.clean(row, at=timezone.now())
                         fixed += 1
         return fixed
 
     def findings(self) -> Iterator[Finding]:
         at = timezone.now()
         for brand in Brand.objects.order_by("pk"):
-            yield from lint.about_brand(brand)
-        vacancies = lint.with_doubts(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
+            yield from quality.about_brand(brand)
+        vacancies = quality.with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
         for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
-            yield from lint.about_vacancy(vacancy, at=at)
+            yield from quality.about_vacancy(vacancy, at=at)

@@ -90,7 +90,7 @@ window.addEventListener("load", () => {
       const answer = await ask(url, new URLSearchParams({ label })).catch(() => null);
       const made = answer && (await answer.json().catch(() => null));
       if (!answer || !answer.ok) {
-        window.alert((made && made.error) || _("It was not added: try again."));
+        window.alert((made && made.error) || _("The option was not added. Try again."));
         return;
       }
       let option = Array.from(select.options).find((each) => each.value === String(made.id));

@@ -1,0 +1,234 @@
+"""Bringing applications in from a tracking system: rows of a file become rows here, the same again changes
+nothing, and a bad row is reported by number and loses no good one."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.db import DatabaseError
+from django.utils import timezone
+from rest_framework import serializers
+
+from applications import operations
+from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from jobsite.languages import LANGUAGES, site_language
+from jobsite.unique_names import numbered_name, retry_on_conflict
+from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, Remark, faults
+from vacancies.exchange.reports import Report as BaseReport
+from vacancies.exchange.sources import InvalidLine, repeated_key
+from vacancies.models import Vacancy
+
+User = get_user_model()
+CHANGES = {
+    "line_breaks": "line breaks became spaces",
+    "control_characters": "characters that cannot be seen were removed",
+    "ambiguous_time": "occurs twice in the time zone of the source; the first was taken",
+}
+
+
+class _Person(serializers.Serializer):
+    username = serializers.CharField(max_length=150, validators=[UnicodeUsernameValidator()])
+    email = serializers.EmailField(max_length=254, required=False, allow_blank=True, default="")
+    password = serializers.CharField(required=False, max_length=4096, trim_whitespace=False)
+
+
+class _Step(serializers.Serializer):
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    result = LineField(max_length=200)
+    planned_at = DateTimeField(required=True)
+    is_visible = FlagField(default=True)
+    created_at = DateTimeField()
+    updated_at = DateTimeField()
+
+
+class _Row(serializers.Serializer):
+    """An application as a file has it: `status` is what its applicant reads, `stage` our own stage."""
+
+    user = _Person()
+    vacancy_id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
+    status = LineField(max_length=200)
+    stage = LineField(max_length=200)
+    is_spontaneous = FlagField()
+    created_at = DateTimeField()
+    history = _Step(many=True, required=False, allow_null=True)
+
+
+@dataclass
+class Report(BaseReport):
+    """What an import did, by count and in words. It names rows by number: people's names stay out of logs."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    users: int = 0  # accounts that were created
+
+    @property
+    def total(self) -> int:
+        return self.created + self.updated + self.unchanged + self.refused
+
+
+class Importer:
+    """Lands rows, a transaction each; `report` says what came of them."""
+
+    def __init__(self) -> None:
+        self.report = Report()
+        self.now = timezone.now()
+        self._noted: set[str] = set()
+
+    def import_rows(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
+        """Import `rows` of the file `source`, whose times are in `zone`, the site's if it is None."""
+        for number, row in enumerate(rows, 1):
+            name = f"{source} row {number}"
+            with self.report.batch():
+                self._land_row(name, row, zone)
+
+    def _land_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
+        if isinstance(row, InvalidLine):
+            self._refuse(name, Remark("", "json", row.reason))
+            return
+        if repeated_key(row) is not None:
+            self._refuse(name, Remark("", "repeated_key", "a key occurs more than once in this row."))
+            return
+        changes: list[Remark] = []
+        shape = _Row(data=row, context={"zone": zone, "changes": changes})
+        if not shape.is_valid():
+            self._refuse(name, *faults(shape.errors))
+            return
+        for change in changes:
+            # not what it was: that may be about a person
+            self.report.add("note", name, Remark(change.field, change.code, CHANGES[change.code]))
+        unknown = row.keys() - shape.fields.keys()
+        if unknown:
+            text = f"keys that we have no place for: {', '.join(sorted(map(str, unknown)))}"
+            self._note_once(name, "unknown_keys", text)
+        try:
+            # Tried again where a parallel import created the same account or stage first.
+            retry_on_conflict(partial(self._land, name, shape.validated_data))
+        except (DatabaseError, UnicodeError) as error:
+            self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
+
+    def _land(self, name: str, row: dict[str, Any]) -> None:
+        vacancy = Vacancy.objects.filter(pk=row["vacancy_id"]).only("pk").first()
+        if vacancy is None:
+            text = f"there is no vacancy {row['vacancy_id']} here; import the vacancies first."
+            self._refuse(name, Remark("", "vacancy", text))
+            return
+        stage = self._stage(name, row)
+        if stage is None and row.get("stage"):
+            self._refuse(name, Remark("", "stage", f"there is no stage {row['stage']!r} here; add it first."))
+            return
+        user, is_new_user = self._user(row["user"])
+        known = Application.objects.of(user).filter(vacancy=vacancy).select_for_update()
+        if "created_at" in row:
+            known = known.filter(created_at=row["created_at"])
+        application = known.newest_first().first()
+        is_new = application is None
+        if application is None:
+            at = row.get("created_at", self.now)
+            application = operations.receive(
+                user=user, vacancy=vacancy, at=at, is_spontaneous=row.get("is_spontaneous", False)
+            )
+        changed = self._change(application, row, stage, is_new=is_new)
+        self.report.users += is_new_user
+        if is_new:
+            self.report.created += 1
+        elif changed:
+            self.report.updated += 1
+            Application.objects.filter(pk=application.pk).update(updated_at=self.now)
+        else:
+            self.report.unchanged += 1
+
+    def _change(
+        self, application: Application, row: dict[str, Any], stage: Stage | None, *, is_new: bool
+    ) -> bool:
+        changed = False
+        is_spontaneous = row.get("is_spontaneous", application.is_spontaneous)
+        if application.is_spontaneous != is_spontaneous:
+            application.is_spontaneous = is_spontaneous
+            application.save(update_fields=["is_spontaneous"])
+            changed = True
+        latest = application.changes.select_related("stage").last()
+        is_there = (
+            latest
+            and stage
+            and (latest.stage == stage if row.get("stage") else latest.stage.status_id == stage.status_id)
+        )
+        if stage and not is_there:
+            StageChange.objects.create(
+                application=application,
+                stage=stage,
+                # what the applicant read in the source is as old as the application; a stage is news
+                at=application.created_at if is_new and not row.get("stage") else self.now,
+                is_exempt_from_embargo=not row.get("stage"),
+            )
+            changed = True
+        if "history" in row:
+            changed |= self._steps(application, row["history"] or [])
+        return changed
+
+    def _steps(self, application: Application, steps: list[dict[str, Any]]) -> bool:
+        """Make the imported steps of `application` those of the source; those made here stay."""
+        keys = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
+        wanted = [self._step(step, application) for step in steps]
+        imported = application.history.filter(is_imported=True)
+        if Counter(imported.values_list(*keys)) == Counter(
+            tuple(getattr(step, key) for key in keys) for step in wanted
+        ):
+            return False
+        imported.delete()
+        HistoryEntry.objects.bulk_create(wanted)
+        return True
+
+    def _step(self, step: dict[str, Any], application: Application) -> HistoryEntry:
+        created_at: datetime = step.get("created_at", application.created_at)
+        return HistoryEntry(
+            application=application,
+            name=step["name"],
+            result=step.get("result", ""),
+            planned_at=step["planned_at"],
+            is_visible=step["is_visible"],
+            is_imported=True,
+            created_at=created_at,
+            updated_at=step.get("updated_at", created_at),
+        )
+
+    def _user(self, person: dict[str, Any]) -> tuple[Any, bool]:
+        """The account of that name, and whether it is new: it is created if there is none, and left alone if
+        there is. It is locked: two imports could both find no application of it and create one each."""
+        accounts = User._default_manager.select_for_update(no_key=True)
+        user = accounts.filter(username=User.normalize_username(person["username"])).first()
+        if user is not None:
+            return user, False
+        return User.objects.create_user(person["username"], person["email"], person.get("password")), True
+
+    def _stage(self, name: str, row: dict[str, Any]) -> Stage | None:
+        if row.get("stage"):
+            return Stage.objects.filter(name=row["stage"]).first()
+        text = row.get("status", "").strip()
+        if not text:
+            return None
+        for status in Status.objects.all():
+            if text.casefold() in {getattr(status, f"label_{code}").casefold() for code in LANGUAGES}:
+                return status.stages.first() or self._new_stage(text, status)
+        remark = f"{text!r} is a status that was not here: translate it, and map a stage to it"
+        self._note_once(name, "status", remark)
+        return self._new_stage(text, Status.objects.create(**{f"label_{site_language()}": text}))
+
+    def _new_stage(self, text: str, status: Status) -> Stage:
+        base = text[:190]
+        taken = set(Stage.objects.filter(name__startswith=base).values_list("name", flat=True))
+        name = text if text not in taken else numbered_name(base, taken)
+        return Stage.objects.create(name=name, status=status, position=Stage.objects.count())
+
+    def _note_once(self, name: str, code: str, text: str) -> None:
+        if text not in self._noted:
+            self._noted.add(text)
+            self.report.add("note", name, Remark("", code, text))
+
+    def _refuse(self, name: str, *remarks: Remark) -> None:
+        self.report.refuse(name, *remarks)

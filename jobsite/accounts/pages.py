@@ -1,0 +1,279 @@
+"""Pages for applicants' accounts: Django's own views, in the reader's language.
+
+Same-site front ends send people to `/account/login?next=...`; others use tokens.
+"""
+
+import logging
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import wraps
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+from axes import utils as axes
+from django.conf import settings
+from django.contrib.admin import site
+from django.contrib.auth import authenticate, get_user_model, views
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordResetForm
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.db import connections
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import path, reverse_lazy
+from django.utils import translation
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.translation import gettext_lazy as _
+from unfold.forms import AdminOwnPasswordChangeForm
+
+from jobsite.accounts.lockout import limited
+from jobsite.api.addresses import own
+from jobsite.api.throttling import RateLimit
+from jobsite.languages import preferred_language
+
+HAS_FACTORS = settings.SECOND_FACTOR != "off"
+IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
+if IS_EXTENDED:
+    from jobsite.accounts import sign_in
+
+logger = logging.getLogger(__name__)
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Run `work` beside the request, and let go of its database connection."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connections.close_all()
+
+    Thread(target=run).start()
+
+
+class ResetForm(PasswordResetForm):
+    """Looks for the account and sends from a thread: how long the answer takes must not tell whether there
+    is one."""
+
+    def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
+        # the work must not need the request
+        kwargs["extra_email_context"] = {"site": (address := own(request))}
+        kwargs["domain_override"] = urlsplit(address).netloc
+        language = translation.get_language()
+
+        def work() -> None:
+            with translation.override(language):
+                PasswordResetForm.save(self, **kwargs)
+
+        in_background(work)
+
+    def get_users(self, email: str) -> Iterator[Any]:
+        """Applicants who never had a password here, as an import leaves them, may choose one too. Whoever
+        was sent RESET_MAIL_RATE mails is left out: those before are in the mailbox, and still work."""
+        limit = RateLimit(settings.RESET_MAIL_RATE)
+        wanted = unicodedata.normalize("NFKC", email).casefold()
+        for user in get_user_model().objects.filter(email__iexact=email, is_active=True):
+            same = unicodedata.normalize("NFKC", user.email).casefold() == wanted
+            if not (same and (user.has_usable_password() or not user.is_staff)):
+                continue
+            if limit.allow(f"account-{user.pk}"):
+                yield user
+            else:
+                logger.warning("A link for a new password was not sent: RESET_MAIL_RATE is reached.")
+
+    def send_mail(
+        self,
+        subject_template_name: str,
+        email_template_name: str,
+        context: dict[str, Any],
+        from_email: str | None,
+        to_email: str,
+        html_email_template_name: str | None = None,
+    ) -> None:
+        """Django's own would log the address when the mail server refuses it."""
+        subject = " ".join(render_to_string(subject_template_name, context).split())
+        body = render_to_string(email_template_name, context)
+        try:
+            EmailMessage(subject, body, from_email, [to_email]).send()
+        except Exception as error:  # whatever a mail server may do
+            logger.error("A link for a new password was not sent: %s.", type(error).__name__)
+
+
+class OldPassword:
+    """A form that asks for the old password, and counts a wrong one as a failed sign-in."""
+
+    request: HttpRequest
+
+    def clean_old_password(self: Any) -> str:
+        old = self.cleaned_data["old_password"]
+        if authenticate(self.request, username=self.user.get_username(), password=old) is None:
+            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return old
+
+
+class PasswordView(views.PasswordChangeView):
+    def get_form_class(self) -> Any:
+        """Django's form, or the admin's; it does not get the request from its view."""
+        form = super().get_form_class()
+        return type(form.__name__, (OldPassword, form), {"request": self.request})
+
+
+def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    """The page of the workplace to change one's password."""
+    view = PasswordView.as_view(
+        form_class=AdminOwnPasswordChangeForm,
+        success_url=reverse_lazy("admin:password_change_done"),
+        extra_context=site.each_context(request) | (extra_context or {}),
+    )
+    return view(request)
+
+
+class ConfirmView(views.PasswordResetConfirmView):
+    """A mailbox is proof enough: whoever chose a password by mail is not locked out any more."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        axes.reset(username=form.user.get_username())
+        return response
+
+
+def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
+    """`view` in the language that the reader's browser asks for, kept by no cache."""
+
+    @limited
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        language = preferred_language(request.headers.get("Accept-Language", ""))
+        with translation.override(language):
+            response = view(request, *args, **kwargs)
+            if hasattr(response, "render"):
+                response.render()
+        response.headers.setdefault("Content-Language", language)
+        patch_vary_headers(response, ["Accept-Language", "Cookie"])
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    return answer
+
+
+class LoginView(views.LoginView):
+    """By name and password; where it is switched on, by a second factor, a passkey or another site."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
+        return super().get_context_data(**kwargs) | {"is_login": True} | others
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if IS_EXTENDED:
+            sign_in.start_over(request)
+        return super().get(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not IS_EXTENDED:
+            return super().form_valid(form)
+        return sign_in.by_password(self.request, form.get_user(), self.get_success_url())
+
+
+@login_required(login_url="account-login")
+def account(request: HttpRequest) -> HttpResponse:
+    """Who is signed in, and what can be done about it."""
+    context = {"heading": _("Your account"), "has_factors": HAS_FACTORS}
+    return render(request, "registration/account.html", context)
+
+
+def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
+    words = {"heading": heading, "button": button}
+    context = words | options.pop("extra_context", {})
+    return view.as_view(template_name="registration/form.html", extra_context=context, **options)
+
+
+_login = _form(LoginView, _("Sign in"), _("Sign in"), next_page="account")
+_password = _form(PasswordView, _("Change my password"), _("Save"), success_url=reverse_lazy("account"))
+_reset = _form(
+    views.PasswordResetView,
+    _("A new password"),
+    _("Send me a link"),
+    form_class=ResetForm,
+    email_template_name="registration/reset_mail.txt",
+    subject_template_name="registration/reset_subject.txt",
+    success_url=reverse_lazy("account-reset-sent"),
+)
+_sent = views.PasswordResetDoneView.as_view(
+    template_name="registration/sent.html", extra_context={"heading": _("Check your inbox")}
+)
+_confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
+
+urlpatterns = [
+    path("", page(account), name="account"),
+    path("login", page(_login), name="account-login"),
+    path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account-logout"),
+    path("password", page(login_required(_password, login_url="account-login")), name="account-password"),
+    path("reset", page(_reset), name="account-reset"),
+    path("reset/sent", page(_sent), name="account-reset-sent"),
+    path("reset/<uidb64>/<token>", page(_confirm), name="account-reset-confirm"),
+]
+
+if IS_EXTENDED:  # django-allauth's, by the names that it knows them by
+    from allauth.account import views as account_views
+
+    urlpatterns += [
+        path("login", page(_login), name="account_login"),
+        path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account_logout"),
+        path("inactive", page(account_views.account_inactive), name="account_inactive"),
+        path("confirm", page(account_views.reauthenticate), name="account_reauthenticate"),
+    ]
+if HAS_FACTORS:
+    from allauth.mfa.base import views as factors
+    from allauth.mfa.recovery_codes import views as codes
+    from allauth.mfa.totp import views as totp
+    from allauth.mfa.webauthn import views as passkeys
+
+    def of_factors(view: Any) -> Any:
+        return page(sign_in.about_factors(view))
+
+    urlpatterns += [
+        path("factors", of_factors(factors.index), name="mfa_index"),
+        path("factors/code", page(sign_in.is_pending(factors.authenticate)), name="mfa_authenticate"),
+        path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
+        path("factors/app", of_factors(totp.activate_totp), name="mfa_activate_totp"),
+        path(
+            "factors/app/remove",
+            page(sign_in.about_removal(totp.deactivate_totp)),
+            name="mfa_deactivate_totp",
+        ),
+        path("factors/recovery", of_factors(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+        path(
+            "factors/recovery/new",
+            of_factors(codes.generate_recovery_codes),
+            name="mfa_generate_recovery_codes",
+        ),
+        path(
+            "factors/recovery/file",
+            of_factors(codes.download_recovery_codes),
+            name="mfa_download_recovery_codes",
+        ),
+        path("passkeys", of_factors(passkeys.list_webauthn), name="mfa_list_webauthn"),
+        path("passkeys/login", page(passkeys.login_webauthn), name="mfa_login_webauthn"),
+        path("passkeys/add", of_factors(passkeys.add_webauthn), name="mfa_add_webauthn"),
+        path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
+        path("passkeys/<int:pk>", of_factors(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
+        path(
+            "passkeys/<int:pk>/remove",
+            page(sign_in.about_removal(passkeys.remove_webauthn)),
+            name="mfa_remove_webauthn",
+        ),
+    ]
+if settings.OIDC_ISSUER:
+    from allauth.socialaccount import views as social
+
+    from jobsite.accounts import openid
+
+    urlpatterns += [
+        path("oidc/error", page(social.login_error), name="socialaccount_login_error"),
+        path("oidc/cancelled", page(social.login_cancelled), name="socialaccount_login_cancelled"),
+    ]
+    for name, view in (("login", openid.login), ("callback", openid.callback)):
+        urlpatterns.append(path(f"<str:provider_id>/{name}", page(view), name=f"openid_connect_{name}"))

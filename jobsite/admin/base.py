@@ -1,0 +1,148 @@
+"""What every page of the workplace shares."""
+
+import json
+import re
+from typing import Any
+
+from django import forms
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSet
+from django.contrib.messages.storage import default_storage
+from django.core.exceptions import BadRequest
+from django.db import models
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from unfold.admin import ModelAdmin, TabularInline
+
+from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
+from jobsite.unique_names import retry_on_conflict
+
+
+class NamedRow(forms.ModelForm):
+    """A row of a table whose inputs say their column: a heading above is no label to a screen reader."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            wrapped = getattr(field.widget, "widget", field.widget)  # links to add and look surround some
+            for widget in getattr(wrapped, "widgets", [wrapped]):
+                if not widget.is_hidden:
+                    widget.attrs["aria-label"] = str(field.label or name)
+
+
+def with_named_parts(field: Any) -> Any:
+    """`field` with a date and a time that say whose they are: Django 6.1 labels the two together only."""
+    for part in getattr(field.widget, "widgets", ()):
+        part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
+    return field
+
+
+class InlineFormSet(InlineAdminFormSet):
+    """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
+
+    def inline_formset_data(self) -> str:
+        data = json.loads(super().inline_formset_data())
+        data["options"]["addText"] = capfirst(_("Add %(name)s") % {"name": self.opts.verbose_name})
+        return json.dumps(data)
+
+
+class CheckedIds:
+    """What a page of ours sends as an id is one; Django looks anything up as it comes, and fails."""
+
+    def _check(self, request: HttpRequest, sent: Any) -> None:
+        of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
+        metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
+        own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
+        for name, values in sent.lists():
+            if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
+                raise BadRequest(f"{name} is no id.")
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        self._check(request, request.GET)
+        self._check(request, request.POST)
+        view = super().changeform_view  # type: ignore[misc]
+        if request.method != "POST":
+            return view(request, *args, **kwargs)
+
+        def post() -> Any:
+            request._messages = default_storage(request)  # type: ignore[attr-defined] # none of a failed attempt
+            return view(request, *args, **kwargs)
+
+        # A form is checked before it is written. Where a colleague took the same name or deleted what was
+        # chosen between the two, it is checked again, and says so.
+        return retry_on_conflict(post)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        if "\0" in object_id:  # where ids are text, PostgreSQL takes none
+            return None
+        return super().get_object(request, object_id, from_field)  # type: ignore[misc]
+
+    # Newer Djangos say where on the page the action stood.
+    def response_action(self, request: HttpRequest, queryset: Any, *args: Any, **options: Any) -> Any:
+        chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
+        if any("\0" in pk or (is_number and as_id(pk) is None) for pk in chosen):
+            raise BadRequest("What is chosen are no ids.")
+        return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
+
+
+class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
+    """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
+
+    warn_unsaved_form = True
+    list_per_page = 50
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """The filters on the page, and what their links ask for; a regex from an address bar could keep
+        the server busy for minutes."""
+        name, _, rest = lookup.partition("__")
+        filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
+        return name in filters and rest in ("", "exact", "isnull", "id__exact")
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        return super().get_search_results(request, queryset, search_term.replace("\0", ""))
+
+    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
+
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+        formsets = super().get_inline_formsets(*args, **kwargs)
+        for formset in formsets:
+            formset.__class__ = InlineFormSet
+        return formsets
+
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title} | (extra_context or {}))
+
+
+class RowsInline(ZonedDateTimesAdmin, TabularInline):
+    """Rows without a line above each that repeats what is in it."""
+
+    form: Any = NamedRow
+    extra = 0
+    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+        show_title = False
+    else:
+        hide_title = True
+
+
+def person(user: Any) -> str:
+    """What colleagues call the holder of an account."""
+    return user.get_full_name() or user.get_username()
+
+
+def as_id(value: Any) -> int | None:
+    """The id that an address or a form has as text, or None when it is none that a row could have."""
+    return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else None
+
+
+def counted(rows: models.QuerySet, by: str) -> Coalesce:
+    """How many of `rows` point here through `by`; a join would cost the order and multiply with others."""
+    groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
+    return Coalesce(models.Subquery(groups.annotate(count=models.Count("*")).values("count")), 0)

@@ -1,0 +1,148 @@
+"""The form field for a date and time, which admin forms use for every DateTimeField.
+
+Django's field refuses a time of the hour that daylight saving time repeats, also when it is the stored value.
+This field keeps the stored value while its text is unchanged, and asks which of the two times is meant.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.forms.boundfield import BoundField
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
+
+
+def readings(naive: datetime) -> tuple[datetime, datetime]:
+    """Return the two moments that `naive` can stand for in the current time zone: the same moment outside of
+    the hours in which the clock changes, the earlier one first in the hour that is repeated."""
+    zone = timezone.get_current_timezone()
+    first, second = (naive.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    return first, second
+
+
+def is_ambiguous(naive: datetime) -> bool:
+    """Whether the clock shows `naive` twice."""
+    first, second = readings(naive)
+    return first.utcoffset() > second.utcoffset()  # type: ignore[operator]
+
+
+class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
+    """A date and a time, and radio buttons for which of the two is meant where the clock shows it twice.
+
+    The radio buttons need no script: they are part of the page with the stored value or with the error.
+    """
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        return [*super().value_from_datadict(data, files, name), data.get(f"{name}_2", "")]
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+        inputs = super().render(name, value, attrs, renderer)
+        naive, chosen = self._shown(value)
+        if naive is None or not is_ambiguous(naive):
+            return inputs
+        first, second = (f"UTC{each.isoformat()[-6:]}" for each in readings(naive))
+        choices = [
+            ("0", _("The first time, before the clocks are put back (%(offset)s)") % {"offset": first}),
+            ("1", _("The second time, after the clocks are put back (%(offset)s)") % {"offset": second}),
+        ]
+        radios = UnfoldAdminRadioSelectWidget(choices=choices)
+        return format_html(
+            '{}<fieldset class="ambiguous-time"><legend>{}</legend>{}</fieldset>',
+            inputs,
+            _("The clocks show %(time)s twice on this day:") % {"time": date_format(naive, "H:i")},
+            radios.render(f"{name}_2", chosen, {"id": f"id_{name}_2"}, renderer),
+        )
+
+    def _shown(self, value: Any) -> tuple[datetime | None, str]:
+        """Return the local date and time of `value`, stored or typed, and which of the two it is."""
+        if isinstance(value, datetime):
+            local = timezone.localtime(value)
+            return local.replace(tzinfo=None), str(local.fold)
+        try:
+            day, time, chosen = value
+            parts = forms.DateField().clean(day), forms.TimeField().clean(time)
+        except (TypeError, ValueError, ValidationError):  # nothing, or no date and time
+            return None, ""
+        return datetime.combine(*parts), chosen
+
+
+class ZonedDateTimeField(forms.SplitDateTimeField):
+    widget = ZonedDateTimeWidget
+
+    def clean(self, value: Any) -> datetime | None:
+        *parts, chosen = value or ["", "", ""]
+        try:
+            return super().clean(parts)
+        except ValidationError as error:
+            if getattr(error, "code", "") != "ambiguous_timezone":
+                raise
+            naive = error.params["datetime"]  # type: ignore[index]
+        if not is_ambiguous(naive):
+            raise self._missing(naive)
+        if chosen not in ("0", "1"):
+            raise self._ambiguous(naive)
+        # In UTC: Python ignores `fold` where it compares moments of one time zone.
+        moment = readings(naive)[int(chosen)].astimezone(UTC)
+        self.run_validators(moment)
+        return moment
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        if super().has_changed(initial, data):
+            return True
+        chosen = data[2] if data else ""
+        if not chosen or not isinstance(initial, datetime):
+            return False
+        local = timezone.localtime(initial)
+        return is_ambiguous(local.replace(tzinfo=None)) and chosen != str(local.fold)
+
+    def _clean_bound_field(self, bf: BoundField) -> Any:
+        """Keep a stored value whose text is unchanged: to the microsecond, and also where the text is
+        ambiguous."""
+        stored = bf.form.initial.get(bf.name)
+        if isinstance(stored, datetime) and (self.disabled or not self.has_changed(bf.initial, bf.data)):
+            return stored
+        return super()._clean_bound_field(bf)  # type: ignore[misc]  # Django's, without a stub
+
+    def _ambiguous(self, naive: datetime) -> ValidationError:
+        text = _(
+            "%(day)s at %(time)s is ambiguous in the time zone %(zone)s: the clocks are put back and show "
+            "this time twice. Choose which of the two you mean."
+        )
+        return ValidationError(text, code="ambiguous", params=_names(naive))
+
+    def _missing(self, naive: datetime) -> ValidationError:
+        text = _(
+            "%(day)s at %(time)s does not exist in the time zone %(zone)s: the clocks are put forward and "
+            "skip this time. Choose another time, for instance %(before)s or %(after)s."
+        )
+        after, before = (
+            date_format(timezone.localtime(each.astimezone(UTC)), "H:i") for each in readings(naive)
+        )
+        return ValidationError(
+            text, code="missing", params={**_names(naive), "before": before, "after": after}
+        )
+
+
+def _names(naive: datetime) -> dict[str, str]:
+    return {
+        "day": date_format(naive, pgettext("a date in Django's letters", "j M Y")),
+        "time": date_format(naive, "H:i"),
+        "zone": timezone.get_current_timezone_name(),
+    }
+
+
+class ZonedDateTimesAdmin:
+    """An admin page or inline whose datetime fields are MomentFields."""
+
+    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+        if isinstance(db_field, models.DateTimeField):
+            kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
+        return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

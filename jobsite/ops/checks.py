@@ -1,0 +1,284 @@
+"""System checks of the configuration (manage.py check, check --deploy).
+
+The settings themselves refuse to start with what is never safe (jobsite/environment.py). Checks that read the
+tables of an app are in the `checks` module of that app.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from datetime import date
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
+from django.http.request import validate_host
+
+from jobsite.api.throttling import parse_rate
+from jobsite.environment import NEW_KEY
+
+INTERNAL_ACCESS = ("public", "authenticated", "network")
+LOOPBACK = ("localhost", "127.0.0.1", "::1", None)
+
+
+@register(Tags.security)
+def settings_are_valid(**kwargs: Any) -> list[CheckMessage]:
+    """Report settings that would cause an error at the first request."""
+    messages: list[CheckMessage] = []
+    if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
+        messages.append(
+            Error(
+                f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of {', '.join(INTERNAL_ACCESS)}.",
+                id="jobsite.E001",
+            )
+        )
+    for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
+        for cidr in getattr(settings, name):
+            try:
+                ip_network(cidr.strip(), strict=name == "TRUSTED_PROXIES")  # as gunicorn
+            except ValueError:
+                messages.append(
+                    Error(f"{name} contains {cidr!r}, which is not a network.", id="jobsite.E002")
+                )
+    for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE"):
+        try:
+            parse_rate(getattr(settings, name), name)
+        except ImproperlyConfigured as error:
+            messages.append(Error(str(error), id="jobsite.E003"))
+    if not 1 <= settings.PAGE_SIZE_MAX <= 1000:
+        messages.append(
+            Error(f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.", id="jobsite.E004")
+        )
+    if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
+        messages.append(Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005"))
+    for name, pattern, allowed in (
+        ("API_LICENSE", r"[-+.A-Za-z0-9() ]*", "an SPDX expression such as CC-BY-4.0"),
+        ("API_CONTACT", r"|[^\s@/]+@[^\s@/]+", "an e-mail address"),
+    ):
+        value = getattr(settings, name)
+        if not re.fullmatch(rf"https?://\S+|{pattern}", value):
+            messages.append(Error(f"{name} is {value!r}; it must be {allowed} or a URL.", id="jobsite.E020"))
+    for name in ("V0_1_DEPRECATED_AT", "V0_1_SUNSET_AT"):
+        try:
+            date.fromisoformat(getattr(settings, name) or "2000-01-01")
+        except ValueError:
+            messages.append(Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006"))
+    if not re.fullmatch(r"|pgbouncer|[1-9][0-9]*", settings.DATABASE_POOL):
+        messages.append(Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007"))
+    if settings.REPLICA_MAX_LAG < 2:  # the lag is measured once a second
+        messages.append(Error("REPLICA_MAX_LAG must be at least 2 seconds.", id="jobsite.E008"))
+    if len(settings.DATABASES) > 1 and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        messages.append(Error("REPLICA_URLS needs PostgreSQL in DATABASE_URL.", id="jobsite.E009"))
+    for host in settings.ALLOWED_HOSTS:
+        if not re.fullmatch(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-fA-F:.]+\]", host):
+            messages.append(
+                Error(
+                    f"ALLOWED_HOSTS contains {host!r}, which is not a host name.",
+                    hint="Use names without scheme, port and path, and IPv6 addresses in brackets.",
+                    id="jobsite.E010",
+                )
+            )
+    if not re.search("locmem|dummy|jobsite.serving.cache", settings.CACHES["default"]["BACKEND"]):
+        messages.append(
+            Error(
+                "CACHE_URL is a cache that unpickles values: anyone who can write to it can execute code.",
+                hint="Use redis://, rediss:// or valkey://, or unset it.",
+                id="jobsite.E030",
+            )
+        )
+    for key in filter(None, (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS)):
+        if len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY:
+            messages.append(
+                Error(
+                    "BACKUP_KEY and each of BACKUP_KEY_FALLBACKS must be 50 or more random characters, and "
+                    "different from SECRET_KEY.",
+                    hint=NEW_KEY,
+                    id="jobsite.E031",
+                )
+            )
+            break
+    if settings.BACKUP_KEY_FALLBACKS and not settings.BACKUP_KEY:
+        messages.append(Error("BACKUP_KEY_FALLBACKS needs a BACKUP_KEY.", id="jobsite.E032"))
+    messages.extend(_folders())
+    return messages
+
+
+def _folders() -> list[CheckMessage]:
+    """Report public folders that overlap with each other or contain private files.
+
+    MEDIA_ROOT and STATIC_ROOT are served to everyone, and `collectstatic --clear` empties STATIC_ROOT.
+    """
+    media, static, here = (
+        Path(folder).resolve() for folder in (settings.MEDIA_ROOT, settings.STATIC_ROOT, settings.BASE_DIR)
+    )
+    messages: list[CheckMessage] = []
+    if media.is_relative_to(static) or static.is_relative_to(media):
+        messages.append(Error("MEDIA_ROOT and STATIC_ROOT must not contain each other.", id="jobsite.E011"))
+    private = {"the project": here}
+    if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
+        private["the database"] = Path(settings.DATABASES["default"]["NAME"]).resolve()
+    for name, folder in (("MEDIA_ROOT", media), ("STATIC_ROOT", static)):
+        messages.extend(
+            Error(f"{name} contains {what}, which anyone could download.", id="jobsite.E012")
+            for what, place in private.items()
+            if place.is_relative_to(folder)
+        )
+    return messages
+
+
+@register(Tags.security, deploy=True)
+def production_is_configured(**kwargs: Any) -> list[CheckMessage]:
+    """Report defaults that are meant for development."""
+    messages: list[CheckMessage] = []
+    if settings.INTERNAL_ACCESS == "public":
+        messages.append(
+            Warning(
+                "Internal vacancies are public.",
+                hint="Set INTERNAL_ACCESS to authenticated or network.",
+                id="jobsite.W001",
+            )
+        )
+    if settings.INTERNAL_ACCESS == "network" and not settings.INTERNAL_NETWORKS:
+        messages.append(
+            Warning("Internal vacancies are not reachable: INTERNAL_NETWORKS is empty.", id="jobsite.W002")
+        )
+    for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
+        if any(cidr.strip().endswith("/0") for cidr in getattr(settings, name)):
+            messages.append(Warning(f"{name} contains a network of all addresses.", id="jobsite.W006"))
+    messages.extend(_address())
+    if (
+        settings.RATE_LIMIT != "off"
+        and re.search("locmem|dummy", settings.CACHES["default"]["BACKEND"])
+        and os.environ.get("WEB_CONCURRENCY") != "1"
+    ):
+        messages.append(
+            Warning(
+                "Each worker process counts the rate limit separately.",
+                hint="Set CACHE_URL to a shared cache, such as redis://127.0.0.1:6379/0, "
+                "or WEB_CONCURRENCY to 1.",
+                id="jobsite.W004",
+            )
+        )
+    if not settings.IS_MAIL_SENT:
+        messages.append(
+            Warning(
+                "Password reset mails are printed, not sent.",
+                hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
+                id="jobsite.W005",
+            )
+        )
+    elif settings.DEFAULT_FROM_EMAIL.endswith("@localhost"):
+        messages.append(
+            Warning(
+                f"Mail is sent from {settings.DEFAULT_FROM_EMAIL}, which most mail servers reject.",
+                hint="Set DEFAULT_FROM_EMAIL to an address of a domain that may send.",
+                id="jobsite.W010",
+            )
+        )
+    if not settings.BACKUP_KEY:
+        messages.append(
+            Warning("Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018")
+        )
+    messages.extend(_machine())
+    return messages
+
+
+def _address() -> list[CheckMessage]:
+    """Report problems with the public address."""
+    base = settings.PUBLIC_BASE_URL
+    if not base:
+        return [
+            Warning(
+                "Absolute URLs are built from the Host header.",
+                hint="Set PUBLIC_BASE_URL to the public address of the site.",
+                id="jobsite.W003",
+            )
+        ]
+    messages: list[CheckMessage] = []
+    host = urlsplit(base).hostname
+    if base.startswith("http://") and host not in LOOPBACK:
+        messages.append(
+            Warning(
+                "PUBLIC_BASE_URL is http://: tokens and responses are not encrypted.",
+                hint="Serve the site over https://, and set PUBLIC_BASE_URL to it.",
+                id="jobsite.W007",
+            )
+        )
+    if host and not validate_host(host, settings.ALLOWED_HOSTS):
+        messages.append(
+            Warning(f"ALLOWED_HOSTS does not contain {host}, the host of PUBLIC_BASE_URL.", id="jobsite.W008")
+        )
+    if base.startswith("https://") and not settings.TRUSTED_PROXIES:  # a proxy terminates TLS
+        messages.append(
+            Warning(
+                "The proxy is not trusted: all visitors share its address and one rate limit.",
+                hint="Set TRUSTED_PROXIES to the networks of the proxies, such as 127.0.0.1/32.",
+                id="jobsite.W009",
+            )
+        )
+    return messages
+
+
+def _machine() -> list[CheckMessage]:
+    """Report problems with files and servers of this machine."""
+    messages: list[CheckMessage] = []
+    if isinstance(staticfiles_storage, ManifestFilesMixin) and staticfiles_storage.read_manifest() is None:
+        messages.append(
+            Warning(
+                f"Static files are not collected to {settings.STATIC_ROOT}: the admin's pages will fail.",
+                hint="Run manage.py collectstatic for each release.",
+                id="jobsite.W011",
+            )
+        )
+    media = Path(settings.MEDIA_ROOT)
+    existing = next(folder for folder in (media, *media.absolute().parents) if folder.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        messages.append(
+            Warning(
+                f"Uploads will fail: this account cannot write to MEDIA_ROOT, {media}.", id="jobsite.W012"
+            )
+        )
+    cache = str(settings.CACHES["default"].get("LOCATION", ""))
+    if (
+        "sqlite" in settings.DATABASES["default"]["ENGINE"]
+        and "://" in cache
+        and urlsplit(cache).hostname not in LOOPBACK
+    ):
+        messages.append(
+            Warning(
+                "The cache is on another machine, but the database is a file on this one.",
+                hint="SQLite supports one node: for several, set DATABASE_URL to PostgreSQL.",
+                id="jobsite.W013",
+            )
+        )
+    return messages
+
+
+def register_content_check(check: Callable[[], list[CheckMessage]]) -> Callable[..., list[CheckMessage]]:
+    """Register `check`, which reads the database, for check --deploy.
+
+    It reports nothing if there is no database or no table yet, and does not create a SQLite file.
+    """
+
+    @register(Tags.security, deploy=True)
+    def run(**kwargs: Any) -> list[CheckMessage]:
+        if not is_database_created():
+            return []
+        try:
+            return check()
+        except DatabaseError:
+            return []
+
+    return run
+
+
+def is_database_created() -> bool:
+    """Return whether there is a database to connect to. Connecting would create a missing SQLite file."""
+    database = settings.DATABASES["default"]
+    return "sqlite" not in database["ENGINE"] or os.path.exists(database["NAME"])

@@ -1,0 +1,161 @@
+"""Migration operations for large tables.
+
+On PostgreSQL they block readers and writers no longer than a change of the catalogue takes. On other
+databases they are Django's operations, each in a transaction. A migration that uses them has `atomic =
+False` and can be interrupted: every operation can be repeated.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import migrations, router, transaction
+
+
+def _is_online(schema_editor: Any) -> bool:
+    return schema_editor.connection.vendor == "postgresql"
+
+
+def without_lock_timeout(schema_editor: Any, *statements: str) -> None:
+    """Run statements that wait for older transactions, but block nobody while they wait."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        (before,) = cursor.fetchone()
+    schema_editor.execute("SET lock_timeout = 0", params=None)
+    try:
+        for statement in statements:
+            schema_editor.execute(statement, params=None)
+    finally:
+        schema_editor.execute(f"SET lock_timeout = '{before}'", params=None)
+
+
+def _create_index(schema_editor: Any, statement: str) -> None:
+    """Create the index of `statement`; drop the invalid index of an interrupted attempt first."""
+    name = re.match(r'CREATE INDEX "([^"]+)"', statement)[1]  # type: ignore[index]
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))", [name]
+        )
+        found = cursor.fetchone()
+    if found and not found[0]:
+        without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
+    if not (found and found[0]):
+        without_lock_timeout(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+
+
+@contextmanager
+def _atomic(schema_editor: Any) -> Iterator[None]:
+    """Run the block and the deferred SQL in one transaction.
+
+    SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be missing.
+    """
+    with transaction.atomic(using=schema_editor.connection.alias):
+        yield
+        while schema_editor.deferred_sql:
+            schema_editor.execute(schema_editor.deferred_sql.pop(0), params=None)
+
+
+def _columns(schema_editor: Any, table: str) -> set[str]:
+    connection = schema_editor.connection
+    with connection.cursor() as cursor:
+        return {column.name for column in connection.introspection.get_table_description(cursor, table)}
+
+
+class AddIndexOnline(migrations.AddIndex):
+    """Creates the index concurrently."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if not _is_online(schema_editor):
+            with schema_editor.connection.cursor() as cursor:
+                introspection = schema_editor.connection.introspection
+                existing = introspection.get_constraints(cursor, model._meta.db_table)
+            if self.index.name not in existing:
+                super().database_forwards(app_label, schema_editor, from_state, to_state)
+        elif router.allow_migrate_model(schema_editor.connection.alias, model):
+            _create_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if not _is_online(schema_editor):
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+        else:
+            without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
+
+
+class AddForeignKeyOnline(migrations.AddField):
+    """Adds a nullable column, which is fast, and creates its index concurrently."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        field = model._meta.get_field(self.name)
+        is_missing = field.column not in _columns(schema_editor, model._meta.db_table)
+        if not _is_online(schema_editor):
+            if is_missing:
+                with _atomic(schema_editor):
+                    super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        if is_missing:
+            with schema_editor.connection.schema_editor(atomic=True) as inner:
+                super().database_forwards(app_label, inner, from_state, to_state)
+                inner.deferred_sql.clear()  # it creates the index
+        for statement in schema_editor._field_indexes_sql(model, field):
+            _create_index(schema_editor, str(statement))
+
+
+class ReplaceConstraintOnline(migrations.AddConstraint):
+    """Replaces the constraint of the same name. It applies to new rows immediately; existing rows are
+    validated while others read and write."""
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
+        super().state_forwards(app_label, state)
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        self._replace(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        self._replace(app_label, schema_editor, from_state, to_state)
+
+    def _replace(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
+        name, table = self.constraint.name, new._meta.db_table
+        before, after = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
+        if not _is_online(schema_editor):
+            with _atomic(schema_editor):
+                schema_editor.remove_constraint(old, before)
+                schema_editor.add_constraint(new, after)
+            return
+        rule = after.constraint_sql(new, schema_editor)
+        schema_editor.execute(
+            f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}", ADD {rule} NOT VALID', params=None
+        )
+        without_lock_timeout(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
+
+
+class DropTriggers(migrations.RunPython):
+    """Backwards: drops the trigger functions that use tables which are about to be dropped.
+
+    SQLite's triggers are dropped before every migration.
+    """
+
+    def __init__(self, tables: str) -> None:
+        """`tables` is a regular expression."""
+
+        def drop(apps: Any, schema_editor: Any) -> None:
+            if not _is_online(schema_editor):
+                return
+            with schema_editor.connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
+                    "AND pronamespace = current_schema()::regnamespace",
+                    [rf"\m({tables})\M"],
+                )
+                for (function,) in cursor.fetchall():
+                    cursor.execute(f"DROP FUNCTION {function} CASCADE")
+
+        super().__init__(migrations.RunPython.noop, drop)
+        self.tables = tables
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self.tables], {}

@@ -1,0 +1,103 @@
+"""That a second factor, passkeys and OpenID Connect work where they are switched on, and are told where they
+cannot be. The cases are in tests/jobsite/accounts/second_factor.py and openid.py."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.servers import free_port
+
+ROOT = Path(settings.BASE_DIR)
+CASES = ("second_factor.py", "openid.py")
+
+
+def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    ours = ("DATABASE", "REPLICA", "PYTEST")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=inherited | variables, capture_output=True, text=True
+    )
+
+
+EXTRA = {
+    "SECOND_FACTOR": "optional",
+    "OIDC_CLIENT_ID": "jobsite",
+    "OIDC_CLIENT_SECRET": "a secret",
+    "OIDC_NAME": "Example Login",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cases", CASES)
+def test_with_the_extra_switched_on(tmp_path, cases):
+    pytest.importorskip("allauth")
+    own = {
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
+        "OIDC_ISSUER": f"http://127.0.0.1:{free_port()}",
+    }
+
+    alone = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    run = python("-m", "pytest", *alone, str(Path(__file__).with_name(cases)), **EXTRA, **own)
+
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    assert re.search(r"\d\d passed", run.stdout)
+
+
+ALONE = """
+import django; django.setup()
+from django.core.management import call_command
+from django.test import Client
+call_command("check")
+client = Client(headers={"host": "localhost"})
+page = client.get("/account/login").text
+there = client.get("/admin/login/?next=/admin/").status_code, client.get("/admin/")["Location"]
+print(there, "passkey" in page, "OpenID Connect" in page)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variables", "offered"),
+    [
+        ({"SECOND_FACTOR": "required"}, "True False"),
+        (
+            {"OIDC_ISSUER": "https://id.example", "OIDC_CLIENT_ID": "i", "OIDC_CLIENT_SECRET": "s"},
+            "False True",
+        ),
+    ],
+)
+def test_each_is_switched_on_by_itself(tmp_path, variables, offered):
+    pytest.importorskip("allauth")
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
+
+    run = python("-c", ALONE, DJANGO_SETTINGS_MODULE="jobsite.settings", **variables, **database)
+
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert f"(302, '/admin/login/?next=/admin/') {offered}" in run.stdout
+
+
+@pytest.mark.parametrize("variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}])
+def test_extra_that_is_not_installed_is_told(variables):
+    """A finder in front says that there is no such package."""
+    script = (
+        "import importlib.util as util; find = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'allauth' else find(name, *rest)\n"
+        "import jobsite.settings"
+    )
+
+    run = python("-c", script, **variables)
+
+    assert run.returncode != 0
+    assert "ImproperlyConfigured" in run.stderr
+    assert "requirements-sso.txt" in run.stderr
+
+
+def test_word_that_is_none_is_told():
+    run = python("-c", "import jobsite.settings", SECOND_FACTOR="yes")
+
+    assert "SECOND_FACTOR is 'yes', not off, optional or required." in run.stderr

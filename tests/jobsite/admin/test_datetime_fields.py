@@ -1,0 +1,237 @@
+"""Times of the hour that daylight saving time repeats or skips, in every form of the admin."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db import models
+from django.forms import ValidationError
+from django.http import HttpRequest
+from django.test import Client
+
+from applications.models import Application
+from jobsite.admin.datetime_fields import ZonedDateTimeField
+from tests.applications.makers import make_application, make_step
+from tests.factories import make_vacancy
+from tests.vacancies.admin.test_admin import errors, opened, page, saved
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+# In Brussels, the clock shows 02:30 twice on 25 October 2026, and never on 29 March 2026.
+FIRST = datetime(2026, 10, 25, 0, 30, 15, 123456, tzinfo=UTC)
+SECOND = FIRST + timedelta(hours=1)
+AMBIGUOUS = (
+    "25 Oct 2026 at 02:30 is ambiguous in the time zone Europe/Brussels: the clocks are put back and show "
+    "this time twice. Choose which of the two you mean."
+)
+MISSING = (
+    "29 Mar 2026 at 02:30 does not exist in the time zone Europe/Brussels: the clocks are put forward and "
+    "skip this time. Choose another time, for instance 01:30 or 03:30."
+)
+LEGEND = "The clocks show 02:30 twice on this day:"
+
+
+@pytest.fixture(autouse=True)
+def brussels(settings: Any) -> None:
+    settings.TIME_ZONE = "Europe/Brussels"
+
+
+@pytest.fixture
+def anna(client: Client, filters: Any) -> Client:
+    client.force_login(User.objects.create_superuser("anna"))
+    return client
+
+
+def typed(day: str, time: str, chosen: str | None = None, name: str = "publish_from") -> dict[str, str]:
+    parts = {f"{name}_0": day, f"{name}_1": time}
+    return parts if chosen is None else {**parts, f"{name}_2": chosen}
+
+
+def stored(vacancy: Vacancy) -> datetime | None:
+    return Vacancy.objects.values_list("publish_from", flat=True).get(pk=vacancy.pk)
+
+
+# --- the field ---
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (["2026-10-25", "02:30:15", "0"], FIRST.replace(microsecond=0)),
+        (["2026-10-25", "02:30:15", "1"], SECOND.replace(microsecond=0)),
+        (["2026-10-25", "03:30", "0"], datetime(2026, 10, 25, 2, 30, tzinfo=UTC)),  # left over from 02:30
+        (["2026-10-25", "01:59:59", ""], datetime(2026, 10, 24, 23, 59, 59, tzinfo=UTC)),
+        (["2026-07-01", "02:30", "1"], datetime(2026, 7, 1, 0, 30, tzinfo=UTC)),
+        (["2026-03-29", "03:00", ""], datetime(2026, 3, 29, 1, 0, tzinfo=UTC)),
+    ],
+)
+def test_field_reads_local_times(value: list[str], expected: datetime) -> None:
+    assert ZonedDateTimeField().clean(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (["2026-10-25", "02:30", ""], "ambiguous"),
+        (["2026-10-25", "02:30", "2"], "ambiguous"),
+        (["2026-03-29", "02:30", ""], "missing"),
+        (["2026-03-29", "02:30", "1"], "missing"),
+        (["", "", ""], "required"),
+        (["", "", "1"], "required"),
+    ],
+)
+def test_field_says_what_is_wrong(value: list[str], code: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        ZonedDateTimeField().clean(value)
+
+    assert [error.code for error in caught.value.error_list] == [code]
+
+
+def test_field_checks_its_validators_for_a_chosen_time_too() -> None:
+    def refuse(value: datetime) -> None:
+        raise ValidationError("refused", code="refused")
+
+    with pytest.raises(ValidationError, match="refused"):
+        ZonedDateTimeField(validators=[refuse]).clean(["2026-10-25", "02:30", "0"])
+
+
+def test_every_datetime_field_of_the_admin_is_a_moment_field(rf: Any) -> None:
+    request: HttpRequest = rf.get("/")
+    request.user = User.objects.create_superuser("root")  # type: ignore[assignment]
+    seen = []
+    for model, site_page in admin.site._registry.items():
+        for each in (site_page, *site_page.get_inline_instances(request)):
+            for field in each.model._meta.get_fields():
+                if isinstance(field, models.DateTimeField) and field.editable:
+                    form_field = each.formfield_for_dbfield(field, request)
+                    seen.append(f"{model._meta.label}: {field}")
+                    assert isinstance(form_field, ZonedDateTimeField), seen[-1]
+
+    assert "applications.Application: applications.HistoryEntry.planned_at" in seen
+    assert "auth.User: auth.User.date_joined" in seen
+
+
+# --- pages ---
+
+
+@pytest.mark.parametrize("moment", [FIRST, SECOND])
+def test_vacancy_with_a_repeated_time_is_saved_unchanged(anna: Client, moment: datetime) -> None:
+    vacancy = make_vacancy(publish_from=moment)
+    posted = opened(anna, page(vacancy))
+    assert posted["publish_from_1"] == "02:30:15"
+    without_choice = {name: value for name, value in posted.items() if name != "publish_from_2"}
+
+    assert saved(anna.post(page(vacancy), without_choice | {"title": "Another title"}))
+    assert stored(vacancy) == moment
+
+    again = opened(anna, page(vacancy)) | {"location": "Ghent"}
+    assert again["publish_from_2"] == str(int(moment == SECOND))
+    assert saved(anna.post(page(vacancy), again))
+    assert stored(vacancy) == moment
+
+
+def test_vacancy_moves_to_the_other_of_two_times(anna: Client) -> None:
+    vacancy = make_vacancy(publish_from=FIRST)
+
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"publish_from_2": "1"}))
+
+    assert stored(vacancy) == SECOND.replace(microsecond=0)
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [("0", FIRST), ("1", SECOND)])
+def test_new_repeated_time_asks_which_and_keeps_what_was_typed(
+    anna: Client, chosen: str, expected: datetime
+) -> None:
+    vacancy = make_vacancy()
+    posted = opened(anna, page(vacancy)) | typed("2026-10-25", "02:30:15") | {"title": "Typed title"}
+    assert "publish_from_2" not in posted
+
+    refused = anna.post(page(vacancy), posted)
+
+    assert errors(refused) == {"publish_from": [AMBIGUOUS]}
+    html = refused.content.decode()
+    assert html.count(LEGEND) == 1
+    assert 'value="Typed title"' in html
+    assert 'value="02:30:15"' in html
+    assert not any(f'name="publish_from_2" value="{each}" checked' in html for each in (0, 1))
+    assert saved(anna.post(page(vacancy), posted | {"publish_from_2": chosen}))
+    vacancy.refresh_from_db()
+    assert (vacancy.publish_from, vacancy.title) == (expected.replace(microsecond=0), "Typed title")
+
+
+def test_time_that_does_not_exist_is_refused_with_two_that_do(anna: Client) -> None:
+    vacancy = make_vacancy()
+    was = stored(vacancy)
+    posted = opened(anna, page(vacancy)) | typed("2026-03-29", "02:30")
+
+    refused = anna.post(page(vacancy), posted)
+
+    assert errors(refused) == {"publish_from": [MISSING]}
+    assert LEGEND not in refused.content.decode()
+    assert stored(vacancy) == was
+
+
+def test_step_of_an_application_keeps_and_asks_too(anna: Client) -> None:
+    application = make_application()
+    step = make_step(application, "Talk", planned_at=SECOND)
+    url = f"/admin/applications/application/{application.pk}/change/"
+    posted = opened(anna, url)
+    assert posted["history-0-planned_at_2"] == "1"
+
+    assert saved(anna.post(url, posted | {"history-0-result": "Fine"}))
+    step.refresh_from_db()
+    assert (step.planned_at, step.result) == (SECOND, "Fine")
+
+    new = {"history-TOTAL_FORMS": "2", "history-1-name": "Second talk", "history-1-result": ""}
+    posted = opened(anna, url) | new | typed("2026-10-25", "02:30", name="history-1-planned_at")
+    refused = anna.post(url, posted)
+    assert refused.status_code == 200
+    assert AMBIGUOUS in refused.content.decode()
+    assert "Second talk" in refused.content.decode()
+    assert saved(anna.post(url, posted | {"history-1-planned_at_2": "0"}))
+    planned = Application.objects.get().history.order_by("pk").values_list("planned_at", flat=True)
+    assert list(planned) == [SECOND, FIRST.replace(second=0, microsecond=0)]
+
+
+def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: Any) -> None:
+    time_machine.move_to(datetime(2026, 10, 1, tzinfo=UTC), tick=False)
+    vacancy = make_vacancy(status="draft", publish_from=None)
+    anna.force_login(User.objects.get(username="anna"))
+    url = f"/admin/vacancies/vacancy/{vacancy.pk}/schedule/"
+
+    refused = anna.post(url, typed("2026-10-25", "02:30", name="publish_from"))
+    assert refused.context["form"].errors == {"publish_from": [AMBIGUOUS]}
+    assert LEGEND in refused.content.decode()
+    missing = anna.post(url, typed("2027-03-28", "02:30", name="publish_from"))
+    assert "does not exist in the time zone Europe/Brussels" in missing.content.decode()
+    assert saved(anna.post(url, typed("2026-10-25", "02:30", "1", name="publish_from")))
+
+    assert stored(vacancy) == SECOND.replace(second=0, microsecond=0)
+
+
+def test_account_keeps_the_moment_it_was_made_at(anna: Client) -> None:
+    user = User.objects.create_user("mia", date_joined=SECOND)
+    url = f"/admin/auth/user/{user.pk}/change/"
+
+    assert saved(anna.post(url, opened(anna, url) | {"first_name": "Mia"}))
+
+    user.refresh_from_db()
+    assert (user.first_name, user.date_joined) == ("Mia", SECOND)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [("nl", "is dubbelzinnig"), ("fr", "est ambigu"), ("de", "ist mehrdeutig"), ("en", "is ambiguous")],
+)
+def test_question_is_asked_in_each_language(anna: Client, language: str, expected: str) -> None:
+    vacancy = make_vacancy()
+    posted = opened(anna, page(vacancy)) | typed("2026-10-25", "02:30")
+    anna.cookies["django_language"] = language
+
+    [message] = errors(anna.post(page(vacancy), posted))["publish_from"]
+
+    assert expected in message
+    assert "Europe/Brussels" in message

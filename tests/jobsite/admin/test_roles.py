@@ -1,0 +1,285 @@
+"""What each role may do in the workplace, page by page (docs/decisions.md #58), and that nobody makes more of
+themselves than they are."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from jobsite.admin import roles
+from jobsite.ops.commands import dry_run
+from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.marks import slow_except
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+# What each may with each kind of row: view, add, change, delete. By hand, not out of `jobsite.admin.roles`.
+R, E, V, A, D = "Recruiter", "Editor", "Vocabulary manager", "Auditor", "Administrator"
+MAY = {
+    "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
+    "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
+    "vacancies.recruiter": {R: "vac", E: "vacd", A: "v", D: "vacd"},
+    "vacancies.filter": {R: "v", E: "v", V: "vc", A: "v", D: "vc"},
+    "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},
+    "forms_structure.form": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
+    "forms_structure.consenttext": {R: "v", E: "v", A: "v", D: "va"},
+    "applications.application": {R: "vc", E: "vc", A: "v", D: "vc"},
+    "applications.historyentry": {R: "v", E: "v", A: "v", D: "v"},
+    "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
+    "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
+    "applications.token": {A: "v", D: "vd"},
+    "applications.accesslog": {A: "v", D: "v"},
+    "auth.user": {A: "v", D: "vacd"},
+    "auth.group": {A: "v", D: "vacd"},
+}
+NEITHER = ""
+# What a page asks for on GET and on POST; NEITHER where it answers no such question.
+ASKS = {
+    "list": "vd", "add": "aa", "change": "vc", "history": "vv", "delete": "dd",
+    "auth.user password": "cc", "forms_structure.form change": "vv",
+    "forms_structure.form save": (NEITHER, "c"), "forms_structure.form check": (NEITHER, "v"),
+    "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
+    "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
+    "forms_structure.form restore": (NEITHER, "c"),
+    "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
+    "vacancies.filter options": ("v", NEITHER),
+    "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
+    "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
+    "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
+    "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
+    "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
+}  # fmt: skip
+CHANGES_NOTHING = (
+    "history",
+    "check",
+    "sections",
+    "export",
+    "review",
+    "preview",
+    "application-form",
+    "deleted",
+)
+PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock(), dry_run(True):
+        yield build()
+
+
+def asked(route: str) -> list[tuple[str, str]]:
+    """The model and the verb that GET and POST of `route` ask for."""
+    model, kind = kind_of(route)
+    found = []
+    for verb in ASKS.get(f"{model} {kind}") or ASKS[kind]:
+        other, _, of_other = verb.rpartition(" ")
+        found.append((other or model, of_other))
+    return found
+
+
+def target(world: Any, route: str) -> Any:
+    """The row that a page is asked for."""
+    model, kind = kind_of(route)
+    if model == "vacancies.vacancy":
+        return world.own.shown.pk if kind in ("unpublish", "extend") else world.own.draft.pk
+    return world.spare[model].pk
+
+
+def answers(client: Client, world: Any, route: str, method: str) -> Any:
+    model, kind = kind_of(route)
+    pk = target(world, route)
+    if kind in ("delete", "list") and model == "vacancies.vacancy":
+        pk = world.own.spare.pk
+    url = address(route, pk, version_of(pk) if kind == "versions" else 0)
+    if method == "get":
+        return client.get(url)
+    return client.post(url, **posted(world, model, kind, pk))
+
+
+def is_refused(response: Any) -> bool:
+    """Refused, or told that there is no such row."""
+    return response.status_code in (403, 404) or response.get("Location") == "/admin/"
+
+
+def test_each_page_says_what_it_asks_for():
+    for route in PAGES:
+        assert len(asked(route)) == 2
+    assert {kind_of(route)[0] for route in PAGES} == set(MAY)
+
+
+@pytest.mark.parametrize("role", slow_except([R], [*roles.NAMES, "Nobody"]))
+@pytest.mark.parametrize("model", MAY)
+def test_role_may_what_it_is_meant_to_and_no_more(world, role, model):
+    everything = stored()
+    for route in (route for route in PAGES if kind_of(route)[0] == model):
+        kind = kind_of(route)[1]
+        for method, (of_model, verb) in zip(("get", "post"), asked(route), strict=True):
+            if not verb:
+                continue
+            may = verb in MAY[of_model].get(role, "")
+            with dry_run(True):
+                # anew, because a password that was set is taken back, and its session with it
+                response = answers(signed_in(world, role), world, route, method)
+                changed = method == "post" and stored() != everything
+            told = [str(message) for message in response.wsgi_request._messages._queued_messages]
+            where = f"{method} {route}: {response.status_code} {told}"
+            # an action that one may not take is not offered, on a page that one may see
+            shows = "v" in MAY[model].get(role, "") if kind == "list" else may
+            assert (is_refused(response) and not changed) == (not shows), where
+            assert response.status_code in (200, 302) or not shows, where
+            is_reading = kind in CHANGES_NOTHING or (model, kind) == ("forms_structure.form", "change")
+            assert changed == (method == "post" and may and not is_reading), where
+    assert stored() == everything
+
+
+@pytest.mark.parametrize("role", [*roles.NAMES, "Nobody"])
+def test_pages_of_the_site_change_nothing(world, role):
+    client, everything = signed_in(world, role), stored()
+    for route in routes():
+        if not kind_of(route) and "<" not in route and "(" not in route and "logout" not in route:
+            assert client.get(f"/{route}").status_code < 500
+            assert client.post(f"/{route}", {"s": "x", "language": "nl"}).status_code < 500
+    assert stored() == everything
+
+
+@pytest.mark.slow
+def test_auditor_takes_no_action_of_any_list(world):
+    """Every action there is, as a superuser is offered it."""
+    everything = stored()
+    for model, row in world.spare.items():
+        url = f"/admin/{model.replace('.', '/')}/"
+        form = signed_in(world, "root").get(url).context.get("action_form")
+        names = [name for name, _ in form.fields["action"].choices if name] if form else []
+        for name in names:
+            data = {"action": name, "_selected_action": [row.pk], "post": "yes", "confirmed": "1"}
+            data |= {
+                "day": "2100-01-01",
+                "publish_from_0": "2100-01-01",
+                "publish_from_1": "10:00",
+                "into": row.pk,
+            }
+            assert signed_in(world, A).post(url, data).status_code in (200, 302, 403)
+        rows = {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": row.pk, "_save": "1"}
+        signed_in(world, A).post(url, rows | {"form-0-is_active": "", "form-0-position": 9})
+    assert stored() == everything
+
+
+def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
+    client = signed_in(world, V)
+    option = world.own.draft.choices.get().option
+    for url in (
+        "/admin/", "/admin/vacancies/filter/", "/admin/vacancies/filteroption/", "/admin/vacancies/",
+        f"/admin/vacancies/filteroption/{option.pk}/change/",
+        f"/admin/vacancies/filteroption/{option.pk}/delete/",
+        f"/admin/vacancies/filter/{option.filter_id}/change/", "/admin/search/?s=qqsecret&extended",
+    ):  # fmt: skip
+        response = client.get(url)
+        assert response.status_code == 200, url
+        assert not any(text in response.content.decode() for text in ("zzown", "zzforeign")), url
+    data = {"action": "delete_selected", "_selected_action": [option.pk], "post": "yes"}
+    response = client.post("/admin/vacancies/filteroption/", data, follow=True)
+    assert "zzown" not in response.content.decode()
+    where = {"app_label": "vacancies", "model_name": "vacancyoption", "field_name": "vacancy"}
+    assert client.get("/admin/autocomplete/", where).status_code == 403
+
+
+# --- an administrator is no superuser ----------------------------------------------------------
+
+
+def user_form(user: User, **values: Any) -> dict[str, Any]:
+    joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
+    groups = [group.pk for group in user.groups.all()]
+    flags = {"is_active": "on", "is_staff": "on", "groups": groups}
+    return {"username": user.username, **flags, **joined, **values}
+
+
+def test_administrator_makes_nobody_a_superuser(world):
+    client = signed_in(world, D)
+    everything = {"is_superuser": "on", "user_permissions": list(range(1, 50))}
+    for user in (world.staff[D], world.staff[R], world.spare["auth.user"]):
+        url = f"/admin/auth/user/{user.pk}/change/"
+        assert client.post(url, user_form(user, first_name="Changed", **everything)).status_code == 302
+        user.refresh_from_db()
+        assert (user.first_name, user.is_superuser, user.user_permissions.count()) == ("Changed", False, 0)
+    made = {"username": "made", "usable_password": "false", **everything}
+    assert client.post("/admin/auth/user/add/", made).status_code == 302
+    assert not User.objects.get(username="made").is_superuser
+    assert list(User.objects.filter(is_superuser=True)) == [world.root]
+
+
+def test_administrator_does_not_touch_a_superuser(world):
+    client, root, everything = signed_in(world, D), world.root, stored()
+    words = dict.fromkeys(("password1", "password2"), "correct horse battery") | {"usable_password": "true"}
+    for page, data in (
+        ("change", user_form(root, email="mine@example.org")), ("password", words),
+        ("delete", {"post": "yes"}),
+    ):  # fmt: skip
+        for extra in ({}, {"action": "delete_selected"}):
+            status = client.post(f"/admin/auth/user/{root.pk}/{page}/", data | extra).status_code
+            assert status == 403 or (extra and status in (302, 404))
+    both = [root.pk, world.spare["auth.user"].pk]
+    for across in ("0", "1"):
+        data = {"action": "delete_selected", "_selected_action": both, "select_across": across}
+        page = client.post("/admin/auth/user/", data).content.decode()
+        assert f'value="{root.pk}"' not in page
+    assert stored() == everything
+
+    client.post("/admin/auth/user/", data | {"post": "yes", "select_across": "0"})
+    assert list(User.objects.filter(pk__in=both)) == [root]
+
+
+def test_accounts_are_managed_by_administrators_alone(world):
+    everything = stored()
+    group = Group.objects.get(name=R)
+    for role in (R, E, V, A, "Nobody"):
+        client, user = signed_in(world, role), world.staff[role]
+        for url, data in (
+            (f"/admin/auth/user/{user.pk}/change/", user_form(user, is_superuser="on", groups=[group.pk])),
+            (f"/admin/auth/user/{user.pk}/password/", {"password1": "x", "password2": "x"}),
+            (f"/admin/auth/group/{group.pk}/change/", {"name": R, "permissions": list(range(1, 90))}),
+            ("/admin/auth/group/add/", {"name": "Mine", "permissions": list(range(1, 90))}),
+        ):
+            assert client.post(url, data).status_code == 403, f"{role} {url}"
+    for role in (R, E):  # nor who works for a brand, which lets them see its applicants
+        brand = world.foreign.brand
+        url = f"/admin/vacancies/brand/{brand.pk}/change/"
+        signed_in(world, role).post(url, {"name": brand.name, "members": [world.staff[role].pk]})
+        assert list(brand.members.all()) == [world.foreign.colleague]
+    assert stored()["auth.User"] == everything["auth.User"]
+
+
+def test_own_password_takes_the_old_one(world):
+    client, everything = signed_in(world, R), stored()
+    words = {"old_password": "guessed", "new_password1": "correct horse", "new_password2": "correct horse"}
+    assert client.post("/admin/password_change/", words).status_code == 200
+    assert stored() == everything
+
+
+def test_without_a_role_nothing_is_there(world):
+    client = signed_in(world, "Nobody")
+    assert client.get("/admin/").status_code == 200
+    assert "zzown" not in client.get("/admin/").content.decode()
+    assert client.get("/admin/vacancies/").status_code == 404
+
+
+# --- the roles themselves ----------------------------------------------------------------------
+
+
+def test_roles_are_made_anew_as_they_are_meant(world):
+    assert roles.create() == []
+    group = Group.objects.get(name=A)
+    group.permissions.add(*Group.objects.get(name=R).permissions.all())
+    Group.objects.get(name=V).delete()
+    other = Group.objects.create(name="Ours")
+    assert roles.create() == [V, A]
+    assert all(row.codename.startswith(("view_", "work_for")) for row in group.permissions.all())
+    assert other.permissions.count() == 0
+
+
+def test_every_vacancy_is_there_for_who_works_for_every_brand(world):
+    for role in (E, A, D):
+        found = signed_in(world, role).get("/admin/vacancies/vacancy/?state=all").context["cl"].result_list
+        assert {row.pk for row in found} == set(Vacancy.objects.values_list("pk", flat=True))

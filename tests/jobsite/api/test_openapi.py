@@ -1,0 +1,520 @@
+"""The OpenAPI document: valid, complete, and no word more or less than the endpoints do."""
+
+import json
+
+import jsonschema
+import pytest
+from django.core.management import call_command
+from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from applications.api.v1 import ApplicationSerializer, HistoryEntrySerializer
+from forms_structure.choices import FieldType, Width
+from jobsite.api import docs, document
+from tests import node as node_tools
+from tests.applications.makers import PASSWORD, make_application, make_user
+from tests.contract.sample import make_site
+from vacancies.choices import Keyword
+
+MINE = "/v1/user/applications"
+INTERNAL = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
+DOCUMENT = json.loads(json.dumps(docs._document("")))
+OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
+CACHED = {"ETag", "Cache-Control", "Vary", "Allow"}
+
+
+def schema_of(name: str) -> dict:
+    return DOCUMENT["components"]["schemas"][name]
+
+
+def validator(schema: dict) -> jsonschema.protocols.Validator:
+    """Validates against a schema of the document, references included."""
+    resource = Resource.from_contents(DOCUMENT, default_specification=DRAFT202012)
+    registry = Registry().with_resource("urn:openapi", resource)
+
+    def absolute(node):
+        if isinstance(node, dict):
+            return {
+                key: f"urn:openapi{value}" if key == "$ref" else absolute(value)
+                for key, value in node.items()
+            }
+        return [absolute(member) for member in node] if isinstance(node, list) else node
+
+    return jsonschema.Draft202012Validator(absolute(schema), registry=registry)
+
+
+def walk(node, path=()):
+    """Every dict of the document with the keys that lead to it."""
+    if isinstance(node, dict):
+        yield path, node
+        for key, value in node.items():
+            yield from walk(value, (*path, key))
+    elif isinstance(node, list):
+        for position, value in enumerate(node):
+            yield from walk(value, (*path, position))
+
+
+# --- The document as such ----------------------------------------------------------------------
+
+
+def test_document_is_openapi_31(capsys):
+    assert DOCUMENT["openapi"] == "3.1.0"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json")
+    assert json.loads(capsys.readouterr().out) == DOCUMENT
+
+
+def test_document_is_served_to_anybody_without_the_database(client):
+    response = client.get("/openapi.json", headers={"Authorization": "Bearer stale"})
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == DOCUMENT | {"servers": [{"url": "http://testserver"}]}
+    assert client.get("/openapi.json", headers={"If-None-Match": response["ETag"]}).status_code == 304
+    assert client.head("/openapi.json").content == b""
+    assert client.post("/openapi.json").status_code == 405
+
+
+def test_document_is_not_rate_limited(client, settings):
+    settings.RATE_LIMIT = "1/h"
+    assert {
+        client.get(path).status_code for path in ("/openapi.json", "/docs", "/openapi.json", "/docs")
+    } == {200}
+
+
+def test_servers_follow_the_public_address(client, settings):
+    assert DOCUMENT["servers"] == [{"url": "/"}]
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
+    for host in ("localhost", "127.0.0.1:8101", "localhost"):
+        served = client.get("/openapi.json", headers={"Host": host}).json()
+        assert served["servers"] == [{"url": f"http://{host}"}]
+    settings.PUBLIC_BASE_URL = "https://jobs.example.org/site"
+    assert client.get("/openapi.json").json()["servers"] == [{"url": "https://jobs.example.org/site"}]
+
+
+def test_info_says_what_consumers_ask():
+    info = DOCUMENT["info"]
+    assert info["version"] == document.DOCUMENT_VERSION
+    reserved = {"name": "All rights reserved", "identifier": "LicenseRef-All-rights-reserved"}
+    assert info["license"] == reserved
+    assert info["contact"] == {"name": "Operator of this site"}
+    for word in (
+        "page[size]",
+        "filter[regions]",
+        "RFC 9457",
+        "If-None-Match",
+        "Authorization: Bearer",
+        "HEAD",
+        "OPTIONS",
+    ):
+        assert word in info["description"]
+
+
+def test_version_is_that_of_the_newest_interface():
+    newest = max(int(path.split("/")[1].removeprefix("v").split(".")[0]) for path in DOCUMENT["paths"])
+    assert document.DOCUMENT_VERSION.split(".")[0] == str(newest)
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown_licence", "contact", "shown"),
+    [
+        (
+            "CC0-1.0",
+            {"name": "CC0-1.0", "identifier": "CC0-1.0"},
+            "api@example.org",
+            {"email": "api@example.org"},
+        ),
+        (
+            "https://example.org/terms",
+            {"name": "Terms of use", "url": "https://example.org/terms"},
+            "https://example.org/@api",
+            {"url": "https://example.org/@api"},
+        ),
+    ],
+)
+def test_licence_and_contact_are_the_operators(settings, licence, shown_licence, contact, shown):
+    settings.API_LICENSE, settings.API_CONTACT = licence, contact
+    info = SchemaGenerator().get_schema(public=True)["info"]
+    assert info["license"] == shown_licence
+    assert info["contact"] == {"name": "Operator of this site", **shown}
+
+
+def test_every_reference_leads_somewhere():
+    for path, node in walk(DOCUMENT):
+        if "$ref" in node:
+            target = DOCUMENT
+            for key in node["$ref"].removeprefix("#/").split("/"):
+                assert key in target, (path, node["$ref"])
+                target = target[key]
+
+
+def test_every_schema_is_used():
+    text = json.dumps(DOCUMENT)
+    for kind in ("schemas", "responses", "headers"):
+        for name in DOCUMENT["components"][kind]:
+            assert f'"#/components/{kind}/{name}"' in text, name
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The document as a file, as a site with a public address serves it."""
+    path = tmp_path_factory.mktemp("document") / "openapi.json"
+    path.write_bytes(docs._body("", "https://jobs.example.org"))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.once
+def test_redocly_reports_nothing(file):
+    node_tools.require()
+    done = node_tools.run("redocly", "lint", "--extends", "recommended-strict", "--format", "json", file)
+    assert json.loads(done.stdout)["problems"] == [], done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.once
+def test_spectral_reports_nothing(file):
+    node_tools.require()
+    ruleset = ("--ruleset", "spectral.yaml", "--fail-severity", "hint")
+    done = node_tools.run("spectral", "lint", *ruleset, "--format", "json", "--quiet", file)
+    assert (done.returncode, json.loads(done.stdout)) == (0, []), done.stderr
+
+
+# --- Operations --------------------------------------------------------------------------------
+
+
+def test_every_path_is_documented():
+    routes = {
+        f"/{part.pattern}{str(route.pattern).strip('^$').replace('(?P<pk>[^/]+)', '{id}')}"
+        for part in get_resolver().url_patterns
+        if getattr(part, "namespace", None) in ("v1", "v0_1")
+        for route in part.url_patterns
+    }
+    assert set(DOCUMENT["paths"]) == routes
+
+
+def test_operation_ids_are_unique_and_stable():
+    assert {path: operation["operationId"] for path, operation in OPERATIONS.items()} == {
+        "/v1/vacancies": "listVacancies",
+        "/v1/vacancies/hot": "listHotVacancies",
+        "/v1/vacancies/internal": "listInternalVacancies",
+        "/v1/vacancies/hot/internal": "listHotInternalVacancies",
+        "/v1/vacancies/{id}": "getVacancy",
+        "/v1/vacancies/{id}/form": "getVacancyForm",
+        "/v1/vacancies/{id}/form/schema": "getVacancyFormSchema",
+        "/v1/filters": "listFilters",
+        "/v1/user/applications": "listMyApplications",
+        "/v0.1/vacancies": "listVacanciesV0_1",
+        "/v0.1/vacancies/internal": "listInternalVacanciesV0_1",
+    }
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_operation_is_complete(path):
+    operation = OPERATIONS[path]
+    assert operation["summary"]
+    assert operation["description"]
+    assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
+    expected = {"200", "304", "400", "405", "406", "429", "500"}
+    expected |= {"401", "403"} if path in INTERNAL else set()
+    if path == MINE:  # private: no tag, so nothing is unchanged
+        expected = expected - {"304"} | {"401"}
+    expected |= {"404"} if "{id}" in path else set()
+    assert set(operation["responses"]) == expected
+    assert set(operation["responses"]["200"]["headers"]) >= CACHED - ({"ETag"} if path == MINE else set())
+    optional, required = [{}, {"bearer": []}, {"session": []}], [{"bearer": []}, {"session": []}]
+    is_for_insiders = path in INTERNAL or "{id}" in path
+    assert operation["security"] == (required if path == MINE else optional if is_for_insiders else [])
+    for parameter in operation["parameters"]:
+        assert parameter["description"]
+        if parameter["schema"]["type"] == "array":
+            assert (parameter["style"], parameter["explode"]) == ("form", False)
+
+
+def test_v0_1_says_when_it_goes():
+    for path, operation in OPERATIONS.items():
+        has = {"Deprecation", "Sunset", "Link"} <= set(operation["responses"]["200"]["headers"])
+        assert has == path.startswith("/v0.1/")
+
+
+@pytest.mark.parametrize("name", DOCUMENT["components"]["responses"])
+def test_error_is_a_problem_document(name):
+    response = DOCUMENT["components"]["responses"][name]
+    if name == "NotModified":
+        assert "content" not in response
+        return
+    content = response["content"]["application/problem+json"]
+    assert content["schema"] == {"$ref": "#/components/schemas/Problem"}
+    assert content["examples"]
+
+
+# --- Items -------------------------------------------------------------------------------------
+
+
+def test_every_field_is_described_and_has_an_example():
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        if name.endswith(("Page", "List")):
+            continue
+        for key, field in schema["properties"].items():
+            assert field["description"], (name, key)
+            assert field["examples"], (name, key)
+
+
+def test_every_serializer_is_documented_key_by_key():
+    from vacancies.api import serializers, v0_1, v1
+
+    of_vacancies = (v1.VacancySerializer, v0_1.VacancySerializer, ApplicationSerializer)
+    for serializer in (
+        serializers.BrandSerializer, serializers.AttachmentSerializer, v1.RecruiterSerializer,
+        v1.FilterSerializer, v1.OptionSerializer, HistoryEntrySerializer, *of_vacancies,
+    ):  # fmt: skip
+        name, _, fields = serializer.documentation
+        keys = list(serializer.Meta.fields)
+        assert list(schema_of(name)["properties"]) == keys
+        optional = {"brand", "attachments"} if serializer in of_vacancies else set()
+        assert schema_of(name)["required"] == [key for key in keys if key not in optional]
+        assert set(keys) <= set(fields)
+
+
+def test_every_part_of_a_form_is_documented_key_by_key():
+    from forms_structure.api import v1
+
+    optional = {"options", "conditional", "on_value", "link", "version"}
+    for serializer in (
+        v1.SectionSerializer, v1.FormFieldSerializer, v1.OptionSerializer, v1.FormSchemaSerializer,
+    ):  # fmt: skip
+        name, _, fields = serializer.documentation
+        keys = list(serializer().fields)
+        assert keys == list(fields) == list(schema_of(name)["properties"])
+        is_field = serializer is v1.FormFieldSerializer
+        assert schema_of(name)["required"] == [key for key in keys if not (is_field and key in optional)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "1st"},
+        {"name": None},
+        {"label": ""},
+        {"label": {"name": "x", "type": "textarea", "label": "X"}},
+        {"label": {"name": "x", "label": "X"}},
+        {"required": "yes"},
+        {"options": []},
+        {"options": [{"value": "x", "label": "X"}]},
+        {"conditional": []},
+        {"conditional": [{}]},
+        {"conditional": [{"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}]},
+        {"link": {"url": "https://example.com"}},
+        {"link": {"label": "X", "url": "/privacy"}},
+        {"version": 0},
+    ],
+)
+def test_documented_form_field_leaves_no_room_for_others(changes):
+    field = {"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}
+    schema = validator(schema_of("FormField"))
+    assert schema.is_valid(field)
+    assert not schema.is_valid(field | changes)
+
+
+def test_application_is_a_whole_vacancy_and_three_keys(settings):
+    """What the interface promises (2.7): the document once had the three keys only."""
+    vacancy, application = schema_of("Vacancy"), schema_of("Application")
+    own = ["status", "is_spontaneous", "history"]
+    assert list(application["properties"]) == [*vacancy["properties"], *own]
+    assert application["required"] == [*vacancy["required"], *own]
+    for key, described in vacancy["properties"].items():
+        assert application["properties"][key] == described
+
+    settings.APPLICATION_HISTORY = False
+    assert ApplicationSerializer().keys == [*vacancy["properties"], *own[:2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "values"),
+    [
+        ("FormField", "type", FieldType.values),
+        ("FormField", "css", Width.values),
+        ("Filter", "keyword", Keyword.values),
+    ],
+)
+def test_open_list_takes_values_that_are_yet_to_come(name, key, values):
+    described = schema_of(name)["properties"][key]
+    assert described["x-extensible-enum"] == values
+    for value in (*values, "yet-to-come"):
+        validator(described).validate(value)
+    assert not validator(described).is_valid(None)
+
+
+def test_sparse_vacancy_differs_in_what_is_required_only():
+    whole, sparse = schema_of("Vacancy"), schema_of("SparseVacancy")
+    assert whole["properties"] == sparse["properties"]
+    assert "required" not in sparse
+    items = schema_of("VacancyPage")["properties"]["data"]["items"]["anyOf"]
+    assert items == [{"$ref": "#/components/schemas/Vacancy"}, {"$ref": "#/components/schemas/SparseVacancy"}]
+
+
+def test_examples_fit_their_schemas():
+    checked = 0
+    for path, node in walk(DOCUMENT):
+        if (
+            "examples" in node
+            and ("type" in node or "$ref" in node or "anyOf" in node)
+            and path[-1] != "properties"
+        ):
+            for example in node["examples"]:
+                validator(node).validate(example)
+                checked += 1
+        elif "examples" in node and "schema" in node:
+            for example in node["examples"].values():
+                validator(node["schema"]).validate(example["value"])
+                checked += 1
+    assert checked > 100
+
+
+def test_example_of_a_list_has_whole_items():
+    for path, operation in OPERATIONS.items():
+        content = operation["responses"]["200"]["content"]["application/json"]
+        if path.endswith(("vacancies", "hot", "internal")):
+            item = content["examples"]["A page"]["value"]["data"][0]
+            name = "VacancyV0_1" if "v0.1" in path else "Vacancy"
+            assert list(item) == list(schema_of(name)["properties"])
+
+
+# --- No drift between document and service -----------------------------------------------------
+
+VALUES = {
+    "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
+    **{f"filter[{keyword}]": "a,b" for keyword in Keyword},
+}  # fmt: skip
+
+
+@pytest.fixture
+def _site(db):
+    make_site()
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_documented_parameters_are_those_accepted(client, path):
+    from vacancies.models import Vacancy
+    from vacancies.previews import token_for
+
+    vacancy = Vacancy.objects.published().external().first()
+    address = path.replace("{id}", str(vacancy.pk))
+    documented = {p["name"] for p in OPERATIONS[path]["parameters"] if p["in"] == "query"}
+    values = VALUES | {"preview": token_for(vacancy.pk)}
+    accepted = {
+        name for name, value in values.items() if client.get(address, {name: value}).status_code == 200
+    }
+    wrong = client.get(address, {"preview": "wrong"})
+    if wrong.status_code == 200:  # not looked at, like any name beside the families
+        accepted.remove("preview")
+    assert documented == accepted
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_answers_fit_the_document(client, path):
+    from vacancies.models import Vacancy
+
+    address = path.replace("{id}", str(Vacancy.objects.published().external().first().pk))
+    if path == MINE:
+        client.force_login(make_application(vacancy=Vacancy.objects.earliest("pk")).user)
+    response = client.get(address)
+    documented = OPERATIONS[path]["responses"]["200"]
+    validator(documented["content"]["application/json"]["schema"]).validate(response.json())
+    required = {"Deprecation", "Sunset", "Link"} ^ set(documented["headers"])
+    required -= {"ETag"} if path == MINE else set()  # what no cache may keep has none
+    assert all(response.has_header(name) for name in required & CACHED)
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize("suffix", ["form", "form/schema"])
+def test_forms_of_every_kind_fit_the_document(client, suffix):
+    from vacancies.models import Vacancy
+
+    documented = OPERATIONS[f"/v1/vacancies/{{id}}/{suffix}"]["responses"]["200"]
+    schema = validator(documented["content"]["application/json"]["schema"])
+    bodies = [
+        client.get(f"/v1/vacancies/{pk}/{suffix}").json()
+        for pk in Vacancy.objects.published().values_list("pk", flat=True)
+    ]
+    for body in bodies:
+        schema.validate(body)
+    if suffix == "form":
+        # The site's sample has forms of a vacancy with that of its brand, of a brand, and none.
+        assert {len(body["data"]) for body in bodies} == {1, 2, 3}
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize(
+    ("status", "path", "method", "headers", "changed"),
+    [
+        (400, "/v1/vacancies?page[size]=abc", "get", {}, {}),
+        (400, "/v1/vacancies?page[size]=1&page[size]=2", "get", {}, {}),
+        (401, "/v0.1/vacancies/internal", "get", {}, {"INTERNAL_ACCESS": "authenticated"}),
+        (403, "/v0.1/vacancies/internal", "get", {}, {"INTERNAL_ACCESS": "network"}),
+        (404, "/v1/vacancies/1000000", "get", {}, {}),
+        (404, "/v1/vacancies/1000000/form", "get", {}, {}),
+        (404, "/v1/vacancies/1000000/form/schema", "get", {}, {}),
+        (405, "/v1/vacancies", "post", {}, {}),
+        (406, "/v1/vacancies", "get", {"Accept": "text/html"}, {}),
+        (429, "/v1/vacancies", "get", {}, {"RATE_LIMIT": "1/h"}),
+    ],
+)
+def test_errors_fit_the_document(client, settings, at, status, path, method, headers, changed):
+    for name, value in changed.items():
+        setattr(settings, name, value)
+    if status == 429:
+        client.get(path)
+    response = getattr(client, method)(path, headers=headers)
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/problem+json"
+    name = document._SHARED[status][0]
+    documented = DOCUMENT["components"]["responses"][name]
+    validator(documented["content"]["application/problem+json"]["schema"]).validate(response.json())
+    assert all(response.has_header(header) for header in documented["headers"])
+
+
+def test_token_operations_fit_the_document(client, db):
+    """What schemathesis never has: a password that is right, and too many that are wrong."""
+    methods = DOCUMENT["paths"]["/v1/auth/token"]
+    assert {method: operation["operationId"] for method, operation in methods.items()} == {
+        "post": "createToken",
+        "delete": "revokeToken",
+    }
+    assert {method: operation["tags"] for method, operation in methods.items()} == {
+        "post": ["Applications"],
+        "delete": ["Applications"],
+    }
+    make_user("jane")
+    asked = [("jane", PASSWORD), ("", "x"), *[("jane", "x")] * 10]
+    bodies = [{"username": name, "password": password} for name, password in asked]
+    answers = [client.post("/v1/auth/token", body, content_type="application/json") for body in bodies]
+    assert [answer.status_code for answer in answers] == [200, 400, *[401] * 9, 429]
+    validator(methods["post"]["requestBody"]["content"]["application/json"]["schema"]).validate(bodies[0])
+    for answer in answers:
+        documented = methods["post"]["responses"][str(answer.status_code)]
+        if "$ref" in documented:
+            documented = DOCUMENT["components"]["responses"][documented["$ref"].rpartition("/")[2]]
+        validator(documented["content"][answer["Content-Type"]]["schema"]).validate(answer.json())
+        assert all(answer.has_header(header) for header in documented.get("headers", ()))
+    token = answers[0].json()["data"]["token"]
+    ended = client.delete("/v1/auth/token", headers={"Authorization": f"Bearer {token}"})
+    assert str(ended.status_code) in methods["delete"]["responses"]
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+
+def test_docs_page_needs_no_other_host(client):
+    page = client.get("/docs")
+    assert page.status_code == 200
+    html = page.content.decode()
+    assert "<title>Vacancies of the job site</title>" in html
+    assert "http://" not in html
+    assert "https://" not in html
+    assert page["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    script = client.get("/docs?script=").content.decode()
+    assert '"validatorUrl": null' in script
+    assert "openapi.json" in script

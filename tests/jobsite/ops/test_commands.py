@@ -1,0 +1,200 @@
+"""What every command does: it wants the database migrated, and says what it wrote when interrupted."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+from django.db import OperationalError
+
+from jobsite.demo import content
+from jobsite.ops import health
+from jobsite.ops.commands import Command
+from tests.servers import ROOT, Instance, until
+from tests.vacancies.exchange.test_import import items, write
+from vacancies.exchange.importer import Importer
+from vacancies.models import Vacancy
+
+OURS = {
+    name: load_command_class(app, name)
+    for name, app in get_commands().items()
+    if app in ("jobsite", "vacancies", "applications", "forms_structure")
+}
+# demo and restore migrate by themselves, check_contract looks at another service, doctor reports it.
+EXEMPT = {"demo", "restore", "check_contract", "doctor"}
+
+
+def test_all_commands_but_those_need_the_migrations():
+    ours = {name: command for name, command in OURS.items() if name != "migrate"}  # Django's own
+
+    assert all(isinstance(command, Command) for command in ours.values())
+    assert {name for name, command in ours.items() if not command.needs_migrations} == EXEMPT
+
+
+@pytest.mark.parametrize("name", sorted(OURS.keys() - EXEMPT - {"migrate"}))
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (1, "1 migration is not applied to the database: run `manage.py migrate` first."),
+        (41, "41 migrations are not applied to the database: run `manage.py migrate` first."),
+    ],
+)
+def test_commands_want_the_database_migrated(name, count, message, monkeypatch):
+    monkeypatch.setattr(health, "count_unapplied_migrations", lambda: count)
+
+    with pytest.raises(CommandError) as refused:
+        load_command_class(get_commands()[name], name).execute()
+
+    assert (str(refused.value), refused.value.returncode) == (message, 1)
+
+
+def test_commands_name_a_database_that_does_not_answer(monkeypatch):
+    def refuse():
+        raise OperationalError("connection refused\nIs the server running?")
+
+    monkeypatch.setattr(health, "count_unapplied_migrations", refuse)
+
+    with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused$"):
+        call_command("create_roles")
+
+
+@pytest.fixture
+def instance(tmp_path):
+    return Instance(tmp_path, LOG_REQUESTS="off", DEBUG="on", MEDIA_ROOT=str(tmp_path / "media"))
+
+
+@pytest.mark.slow
+def test_missing_migrations_are_an_error_of_one_line(instance, tmp_path):
+    instance.manage("migrate", "vacancies", "0001", "-v0")
+    partly = instance.manage("lint_vacancies", check=False)
+    instance.env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+    never = instance.manage("backup", str(tmp_path / "archives"), check=False)
+
+    assert [(done.returncode, done.stdout) for done in (partly, never)] == [(1, "")] * 2
+    for done in (partly, never):
+        [line] = done.stderr.splitlines()
+        assert line.startswith("CommandError: ")
+        assert line.endswith(" migrations are not applied to the database: run `manage.py migrate` first.")
+
+
+# --- Ctrl-C ---
+
+
+def interrupted(instance, *words, when):
+    """Run a command and interrupt it once `when()`; return its exit code and the lines on stderr."""
+    command = [sys.executable, "manage.py", *words]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=instance.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        until(lambda: when() or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert out == ""
+    return process.returncode, err.splitlines()
+
+
+@pytest.mark.slow
+def test_interrupted_command_reports_what_it_wrote(instance, tmp_path):
+    def count():
+        with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
+            return database.execute("SELECT count(*) FROM vacancies_vacancy").fetchone()[0]
+
+    code, lines = interrupted(instance, "generate_vacancies", "1000000", when=count)
+
+    assert (code, lines) == (130, [f"Interrupted. {count()} vacancies were created."])
+    assert count() > 0
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Return a function that makes the second call of a method raise KeyboardInterrupt."""
+
+    def stop(owner, name):
+        method, calls = getattr(owner, name), []
+
+        def once(*args, **kwargs):
+            if calls:
+                raise KeyboardInterrupt
+            calls.append(1)
+            return method(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, once)
+
+    return stop
+
+
+def refusal(*words):
+    """Run an interrupted command; return its exit code and stderr."""
+    err = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command(*words, stdout=StringIO(), stderr=err)
+    return ended.value.code, err.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("filters")
+def test_interrupted_import_counts_committed_batches(stopped, tmp_path):
+    path = write(tmp_path, items(250))
+    stopped(Importer, "_land_batch")
+
+    assert refusal("import_vacancies", str(path)) == (
+        130,
+        "Interrupted. 100 vacancies were created and 0 updated; the same command again does the rest.\n",
+    )
+    assert Vacancy.objects.count() == 100
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("filters")
+def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
+    path = write(tmp_path, items(250))
+    stopped(Importer, "_land_batch")
+
+    assert refusal("import_vacancies", "--dry-run", str(path)) == (
+        130,
+        "Interrupted. Nothing was written.\n",
+    )
+    assert Vacancy.objects.count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("filters")
+def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, settings):
+    settings.DEBUG = True
+    stopped(content, "_attachment")
+    assert refusal("demo", "--no-serve") == (
+        130,
+        "Interrupted. Tables may have been created, but no content. Run it again.\n",
+    )
+    assert Vacancy.objects.count() == 0
+    monkeypatch.undo()
+    stopped(content, "receive")
+    assert refusal("demo", "--no-serve") == (
+        130,
+        "Interrupted. Vacancies were created, but no accounts and applications. Run it again.\n",
+    )
+    monkeypatch.undo()
+
+    out = StringIO()
+    call_command("demo", "--no-serve", stdout=out)
+
+    assert out.getvalue().startswith("Created 4 applications.")
+
+
+@pytest.mark.slow
+def test_interrupted_command_of_django_prints_one_line(instance):
+    code = (
+        "import os, runpy, signal, django.core.management as management; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background jobs
+        "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
+        "runpy.run_path('manage.py', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=instance.env, capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")

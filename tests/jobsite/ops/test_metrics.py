@@ -1,0 +1,278 @@
+"""Metrics: of a real gunicorn while its processes are replaced, and of every state."""
+
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+import jobsite.wsgi
+from jobsite.api.document import version
+from jobsite.ops import health, metrics
+from jobsite.ops.logs import Requests
+from jobsite.serving import replicas
+from tests import servers
+from tests.factories import make_vacancy
+from tests.wsgi import ask
+from vacancies.metrics import collect
+from vacancies.models import Status, Vacancy
+from vacancies.readmodel.changes import apply_due_changes
+
+ALERTS = Path("deploy/alerts.yaml")
+LONG = 300  # seconds, for processes that start on a busy machine
+
+
+def numbers(text):
+    """Return the samples: value by name and labels."""
+    return {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@pytest.fixture
+def site(monkeypatch):
+    """The gauges of a healthy site."""
+    found = {"database": "ok", "migrations": "ok", "cache": "ok", "replicas": {}}
+    gauges = [metrics.gauge("revision", "", (), {(): 7})]
+    statuses = [
+        replicas.ReplicaStatus("replica_1", True, 0.5, 1024),
+        replicas.ReplicaStatus("replica_2", False, None, None),
+    ]
+    monkeypatch.setattr(health, "cached_report", lambda: found)
+    monkeypatch.setattr(health, "on_dedicated_connection", lambda query: query())
+    monkeypatch.setattr(replicas, "report", lambda: statuses)
+
+    def read():
+        registry = CollectorRegistry()
+        registry.register(metrics.GaugeCollector(lambda: gauges))
+        return numbers(generate_latest(registry).decode())
+
+    return SimpleNamespace(found=found, gauges=gauges, read=read)
+
+
+# --- Counters ----------------------------------------------------------------------------------
+
+
+def test_nothing_is_counted_without_a_port():
+    assert settings.METRICS_PORT == 0
+    assert jobsite.wsgi.count is None
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "counted"),
+    [
+        ("/v1/vacancies/501", "GET", ("v1:single-vacancy-detail", "GET", "204", "view")),
+        ("/v1/vacancies/502", "GET", ("v1:single-vacancy-detail", "GET", "204", "view")),
+        ("/nothing/501", "GET", ("other", "GET", "204", "view")),
+        ("/wp-login.php", "BREW", ("other", "other", "204", "view")),
+    ],
+)
+def test_labels_contain_no_input_of_clients(path, method, counted):
+    seen = []
+
+    def application(environ, start_response):
+        start_response("204 No Content", [])
+        return []
+
+    ask(Requests(application, lambda *labels: seen.append(labels[:-1])), path, method)
+    assert seen == [counted]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_counters_are_exact_while_processes_are_replaced(tmp_path):
+    """One of two processes is killed, then both are replaced: no request is lost or counted twice."""
+    make_vacancy(pk=501)
+    User.objects.create_user("mia", password="een-oud-geheim-7")
+    database = connection.settings_dict
+    url = f"sqlite:///{database['NAME']}"
+    if connection.vendor == "postgresql":
+        url = "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format_map(database)
+    port = servers.free_port()
+    environment = {
+        "SECRET_KEY": "a-key-of-tests-that-nobody-may-use-0123456789-abcdefghij",
+        "ALLOWED_HOSTS": "127.0.0.1",
+        "DATABASE_URL": url,
+        "STATIC_ROOT": str(tmp_path),
+        "METRICS_PORT": str(port),
+        "WEB_CONCURRENCY": "2",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    server = servers.Gunicorn(tmp_path / "gunicorn", environment)
+
+    def scrape():
+        """Return the metrics; any process reports those of all."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=LONG) as answer:
+            return numbers(answer.read().decode())
+
+    def read(times):
+        for _ in range(times):
+            assert servers.get(server.port, "/v1/vacancies/501")[0] == 200
+
+    def answered():
+        labels = ("GET", "v1:single-vacancy-detail", "200")
+        found = scrape()
+        return {
+            source: found.get(("jobsite_requests_total", *sorted((*labels, source))), 0)
+            for source in ("cache", "fast_path", "view")
+        }
+
+    try:
+        server.start()
+        read(10)
+        seen = answered()
+        assert sum(seen.values()) == 10
+        assert 0 < seen["view"] < seen["cache"]  # each process runs the view once
+        assert {json.dumps(answered()) for _ in range(6)} == {json.dumps(seen)}  # from any process
+
+        for path in health.PATHS:
+            servers.until(lambda path=path: servers.get(server.port, path)[0] == 200, LONG)
+        body = json.dumps({"username": "mia", "password": "falsch"}).encode()
+        post = urllib.request.Request(f"http://127.0.0.1:{server.port}/v1/auth/token", body)
+        post.add_header("Content-Type", "application/json")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(post, timeout=LONG)
+
+        first = set(server.workers())
+        os.kill(min(first), 9)
+        servers.until(lambda: len(set(server.workers()) - first) == 1, LONG)
+        server.reload()
+        servers.until(lambda: len(server.workers()) == 2 and not first & set(server.workers()), LONG)
+        read(10)
+        servers.until(lambda: sum(answered().values()) == 20, LONG)
+
+        found = {}
+        known = {
+            ("jobsite_migrated",),
+            ("jobsite_listed", "external"),
+        }  # a slow database leaves its gauges out
+        servers.until(lambda: found.update(scrape()) or known <= found.keys(), LONG)
+        assert found["jobsite_sign_ins_total", "refused"] == 1
+        assert found["jobsite_request_seconds_count", "v1:single-vacancy-detail"] == 20
+        assert (found["jobsite_database_up",], found["jobsite_migrated",]) == (1, 1)
+        assert (found["jobsite_listed", "external"], found["jobsite_vacancies", "published"]) == (1, 1)
+
+        mapped = Path(f"/proc/{server.workers()[0]}/maps").read_text()
+        [folder] = {Path(path).parent for path in re.findall(r"\S+/counter_\d+\.db", mapped)}
+        # two processes, and while they are replaced their successors
+        assert len(list(folder.glob("counter_*.db"))) <= 4
+    finally:
+        server.stop()
+    assert not folder.exists()
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        scrape()
+
+    lines = [json.loads(line) for line in Path(f"{server.folder}.log").read_text().splitlines()]
+    loggers = {line["logger"] for line in lines} - {"jobsite.ops.health"}  # a probe may have timed out
+    assert loggers == {"gunicorn.error", "jobsite.requests", "axes.handlers.database"}
+    requests = [line for line in lines if line["logger"] == "jobsite.requests"]
+    assert [line["path"] for line in requests if "vacancies" not in line["path"]] == ["/v1/auth/token"]
+    assert len({line["request_id"] for line in requests}) == len(requests) >= 20
+
+
+# --- Gauges ------------------------------------------------------------------------------------
+
+
+def test_gauges_of_a_healthy_site(site):
+    assert {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"} == {
+        ("jobsite_database_up",): 1,
+        ("jobsite_migrated",): 1,
+        ("jobsite_cache_up",): 1,
+        ("jobsite_replica_up", "replica_1"): 1,
+        ("jobsite_replica_up", "replica_2"): 0,
+        ("jobsite_replica_lag_seconds", "replica_1"): 0.5,
+        ("jobsite_replica_lag_bytes", "replica_1"): 1024,
+        ("jobsite_revision",): 7,
+    }
+    assert any(key[0] == "jobsite_build_info" and version() in key for key in site.read())
+
+
+def test_unknown_gauges_are_absent(site, monkeypatch):
+    def refuse(query):
+        raise OperationalError
+
+    monkeypatch.setattr(health, "cached_report", lambda: None)
+    monkeypatch.setattr(health, "on_dedicated_connection", refuse)
+
+    assert {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"} == {
+        ("jobsite_database_up",): 0,
+        ("jobsite_replica_up", "replica_1"): 1,
+        ("jobsite_replica_up", "replica_2"): 0,
+        ("jobsite_replica_lag_seconds", "replica_1"): 0.5,
+        ("jobsite_replica_lag_bytes", "replica_1"): 1024,
+    }
+
+
+@pytest.mark.django_db
+def test_gauges_of_vacancies_cover_every_state(at, django_assert_num_queries):
+    day = timedelta(days=1)
+    make_vacancy(audience="internal")
+    make_vacancy(audience="both", is_hot=True)
+    make_vacancy(publish_from=at + day)
+    make_vacancy(publish_from=at - 2 * day, publish_until=at - day)
+    for status in (Status.DRAFT, Status.UNPUBLISHED, Status.ARCHIVED):
+        make_vacancy(status=status)
+
+    def read():
+        return {
+            " ".join([sample.name.removeprefix("jobsite_"), *sample.labels.values()]): sample.value
+            for family in collect()
+            for sample in family.samples
+        }
+
+    with django_assert_num_queries(9):
+        before = read()
+    assert before["overdue_seconds"] > 0
+    assert before["listed external"] == 0  # due, and not applied yet
+
+    apply_due_changes(at=at)
+    assert read() == {
+        "vacancies draft": 1,
+        "vacancies scheduled": 1,
+        "vacancies expired": 1,
+        "vacancies unpublished": 1,
+        "vacancies archived": 1,
+        "vacancies published": 2,
+        "listed external": 1,
+        "listed hot": 1,
+        "listed internal": 2,
+        "listed hot_internal": 1,
+        "revision": before["revision"],
+        "overdue_seconds": 0,
+    }
+    assert Vacancy.objects.count() == 7
+
+
+# --- Alerts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_alerts_use_existing_metrics(site):
+    site.gauges += collect()
+    ours = {key[0] for key in site.read()}
+    ours |= {f"{each._name}{end}" for each in (metrics.REQUESTS, metrics.SIGN_INS) for end in ("_total",)}
+    ours |= {f"{metrics.SECONDS._name}{end}" for end in ("_bucket", "_count", "_sum")}
+
+    used = set(re.findall(r"\bjobsite_[a-z_]+", ALERTS.read_text()))
+    assert used - ours == set()
+
+
+def test_every_alert_has_severity_summary_and_runbook():
+    groups = yaml.safe_load(ALERTS.read_text())["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    for rule in rules:
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert set(rule["annotations"]) == {"summary", "runbook"}
+    assert len({rule["alert"] for rule in rules}) == len(rules)

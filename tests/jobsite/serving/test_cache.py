@@ -1,0 +1,225 @@
+"""The shared cache, with a real Redis that is killed, frozen and brought back."""
+
+import os
+import pickle
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+from django.test import RequestFactory
+from unfold.dataclasses import SearchResult
+
+from jobsite.api import throttling
+from jobsite.serving import cache as jobsite_cache
+from jobsite.serving.cache import RedisCache
+from jobsite.serving.replicas import monitors
+from tests import servers
+
+pytestmark = pytest.mark.skipif(not servers.REDIS, reason="there is no redis-server here")
+
+SLOW = 1.0  # seconds, for what ought to take 0.1 on a quiet machine
+
+
+@pytest.fixture
+def server():
+    folder = servers.folder()
+    server = servers.Redis(folder / "redis")
+    server.start()
+    yield server
+    server.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def make(server, monkeypatch):
+    """Makes caches as Django does for its threads, all on the one server."""
+    monkeypatch.setattr(jobsite_cache, "OFF", 0.5)
+    made = []
+
+    def make() -> RedisCache:
+        made.append(RedisCache(server.url, {"TIMEOUT": 60, "OPTIONS": {}}))
+        return made[-1]
+
+    yield make
+    for cache in made:
+        for pool in cache._cache._pools.values():
+            pool.disconnect()
+
+
+@pytest.fixture
+def cache(make):
+    return make()
+
+
+def messages(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "jobsite.serving.cache"]
+
+
+def timed(call, *args):
+    start = time.monotonic()
+    return call(*args), time.monotonic() - start
+
+
+def test_nodes_share_what_they_count(make):
+    here, there = make(), make()
+
+    assert here.add("n", 1)
+    assert not there.add("n", 1)
+    assert [there.incr("n"), here.incr("n")] == [2, 3]
+
+
+class Payload:
+    """An object that creates a folder in whichever process unpickles it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def stored(server, key, value=None):
+    """The bytes at `key` of the server, after `value` was written there if it is given."""
+    with redis.Redis.from_url(server.url) as client:
+        if value is not None:
+            client.set(f":1:{key}", value)
+        return client.get(f":1:{key}")
+
+
+def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path, monkeypatch):
+    stored(server, "pickle", pickle.dumps(Payload(tmp_path / "executed")))
+    stored(server, monitors.POSITION_KEY, pickle.dumps(Payload(tmp_path / "executed")))
+    monkeypatch.setattr(monitors, "cache", cache)
+    replica = monitors.ReplicaMonitor("replica_1", monitors.PrimaryMonitor("default"))
+
+    assert cache.get("pickle", "default") == "default"
+    assert cache.get_many(["pickle", "absent"]) == {}
+    assert not replica._accepts(time.monotonic(), 2**40)
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
+def test_value_that_is_not_json_is_absent(server, cache, value):
+    stored(server, "value", value)
+
+    assert cache.get("value", "default") == "default"
+    assert cache.get_many(["value"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7, b"7"),  # counters of the rate limit, and monitors.POSITION_KEY
+        (2**62, b"4611686018427387904"),
+        (True, b"true"),  # locks of allauth
+        ([1.5, 2.25], b"[1.5, 2.25]"),  # its rate limits
+        ("y", b'"y"'),  # codes of a TOTP app that were used
+        (None, b"null"),
+        ({"a": ["b"]}, b'{"a": ["b"]}'),
+    ],
+)
+def test_value_is_stored_as_json(server, cache, value, text):
+    cache.set("value", value)
+
+    assert (cache.get("value"), stored(server, "value")) == (value, text)
+
+
+def test_value_that_json_cannot_express_is_not_stored(server, cache):
+    """django-unfold keeps search results as objects: they are searched again."""
+    cache.set("results", ["old"])
+
+    cache.set("results", [SearchResult(title="Users", description="", link="/", icon=None)])
+
+    assert (cache.get("results"), stored(server, "results")) == (None, None)
+
+
+def test_every_operation_answers_while_the_server_is_gone(server, cache):
+    cache.set("old", "from the server")
+    server.crash()
+
+    assert cache.get("old", "absent") == "absent"
+    assert cache.add("n", 1)
+    assert not cache.add("n", 1)
+    assert cache.incr("n") == 2
+    assert cache.decr("n") == 1
+    assert cache.set_many({"a": 1, "b": 2}) == []
+    assert cache.get_many(["a", "b", "c"]) == {"a": 1, "b": 2}
+    assert cache.has_key("a")
+    assert cache.touch("a")
+    assert cache.delete("a")
+    cache.delete_many(["b"])
+    assert cache.get_or_set("c", 3) == 3
+    cache.clear()
+    assert cache.get("c") is None
+
+
+def test_a_lost_server_is_left_out_and_comes_back_by_itself(server, cache, caplog):
+    cache.set("kept", 1)
+    server.crash()
+    assert cache.get("kept") is None
+    assert cache.get("kept") is None
+    server.start()
+
+    servers.until(lambda: cache.set("after", 1) or is_on_server(server, "after"))
+
+    assert messages(caplog) == ["The cache is left out: ConnectionError", "The cache is back"]
+
+
+def is_on_server(server, key):
+    with redis.Redis.from_url(server.url) as client:
+        return bool(client.exists(f":1:{key}"))
+
+
+def test_a_restart_that_nobody_saw_is_not_noticed(server, cache, caplog):
+    cache.set("n", 1)
+    server.stop()
+    server.start()
+
+    cache.set("n", 2)
+
+    assert cache.get("n") == 2
+    assert messages(caplog) == []
+
+
+def test_a_frozen_server_costs_one_request_a_moment(server, make, caplog):
+    cache, other = make(), make()
+    cache.set("n", 1)
+    other.get("n")
+    server.freeze()
+
+    _, first = timed(cache.get, "n")
+    _, again = timed(lambda: [cache.get("n") for _ in range(20)])
+    _, elsewhere = timed(other.get, "n")
+
+    assert jobsite_cache.WITHIN <= first < SLOW
+    assert again < jobsite_cache.WITHIN
+    assert elsewhere < jobsite_cache.WITHIN
+    time.sleep(jobsite_cache.OFF)
+    with ThreadPoolExecutor(8) as pool:  # one of them tries, the others do not wait for it
+        took = sorted(seconds for _, seconds in pool.map(lambda _: timed(make().get, "n"), range(8)))
+    assert took[-1] < SLOW
+    assert took[6] < jobsite_cache.WITHIN
+    server.thaw()
+    servers.until(lambda: cache.get("n") == 1)
+    assert messages(caplog) == ["The cache is left out: TimeoutError", "The cache is back"]
+
+
+def test_what_memory_held_the_last_time_is_not_seen_again(server, cache):
+    server.crash()
+    cache.set("n", "in the first outage")
+    server.start()
+    servers.until(lambda: cache.set("n", "since") or is_on_server(server, "n"))
+    server.crash()
+
+    assert cache.get("n") is None
+
+
+def test_clients_are_still_counted_by_each_process(server, cache, settings, monkeypatch, at):
+    settings.RATE_LIMIT = "3/hour"
+    monkeypatch.setattr(throttling, "cache", cache)
+    request = RequestFactory().get("/v1/vacancies")
+    server.crash()
+
+    assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [False] * 2

@@ -1,0 +1,536 @@
+"""Reading from replicas, with real ones that are paused, killed, frozen and brought back."""
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import psycopg
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import OperationalError, connections, router
+from psycopg.pq import ExecStatus
+
+from jobsite.ops import checks
+from jobsite.serving import replicas
+from jobsite.serving.replicas import monitors
+from tests import servers
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.slow
+
+DJANGO = "django.core.cache.backends"
+SOON = 4.0  # seconds, for what ought to take two at most on a quiet machine
+
+needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
+
+
+@contextmanager
+def environment(**values):
+    """What jobsite.settings says with these variables."""
+    names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
+             "JOBSITE_SERVES")  # fmt: skip
+    with patch.dict(os.environ, values):
+        for name in set(names) - values.keys():
+            os.environ.pop(name, None)
+        yield SimpleNamespace(**runpy.run_path("jobsite/settings.py"))
+
+
+@contextmanager
+def databases(**values):
+    """Threads that are new see these databases; the test's own stays on its."""
+    with environment(**values) as found:
+        configured = connections.configure_settings(found.DATABASES)
+    with patch.object(connections, "settings", configured):
+        yield
+
+
+def elsewhere(call, *args):
+    """Call in a new thread, with connections of its own; return what it gives or raise what it raises."""
+
+    def run():
+        try:
+            return call(*args)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
+
+
+def read(alias, statement="SELECT 1"):
+    with replicas.reading(alias), connections[alias].cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchone()[0]
+
+
+# --- Settings ----------------------------------------------------------------------------------
+
+
+def test_without_variables_there_are_no_replicas():
+    with environment() as found:
+        assert list(found.DATABASES) == ["default"]
+
+
+def test_each_replica_url_is_a_database():
+    urls = "postgres://a@one/jobs, postgres://a@two:5433/jobs"
+    with environment(DATABASE_URL="postgres://a@main/jobs", REPLICA_URLS=urls) as found:
+        shown = {alias: (d["HOST"], d["ENGINE"], d["CONN_MAX_AGE"]) for alias, d in found.DATABASES.items()}
+
+    assert shown == {
+        "default": ("main", "django.db.backends.postgresql", None),
+        "replica_1": ("one", "jobsite.serving.replicas", None),
+        "replica_2": ("two", "jobsite.serving.replicas", None),
+    }
+    assert found.DATABASES["replica_2"]["TEST"] == {"MIRROR": "default"}
+
+
+def test_options_of_a_url_come_first():
+    url = "postgres://a@main/jobs?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
+    with environment(DATABASE_URL=url, STATEMENT_TIMEOUT="9") as found:
+        default = found.DATABASES["default"]
+
+    assert default["CONN_MAX_AGE"] == 60
+    assert default["OPTIONS"] == {
+        "connect_timeout": 9,
+        "sslmode": "require",
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
+        "prepare_threshold": 2**31,
+        "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2000",
+    }
+
+
+def test_behind_pgbouncer_nothing_belongs_to_a_session():
+    with environment(
+        DATABASE_URL="postgres://a@main/jobs", DATABASE_POOL="pgbouncer", STATEMENT_TIMEOUT="9"
+    ) as found:
+        default = found.DATABASES["default"]
+
+    assert default["DISABLE_SERVER_SIDE_CURSORS"]
+    assert "options" not in default["OPTIONS"]
+    assert "prepare_threshold" not in default["OPTIONS"]
+
+
+@pytest.mark.parametrize("scheme", ["redis", "valkey", "rediss"])
+def test_a_cache_that_may_be_lost(scheme):
+    with environment(CACHE_URL=f"{scheme}://valkey:6379/1") as found:
+        cache = found.CACHES["default"]
+
+    assert cache["BACKEND"] == "jobsite.serving.cache.RedisCache"
+    assert cache["VERSION"] == 2  # 1 has pickles of older releases
+    assert cache["LOCATION"] == f"{scheme.replace('valkey', 'redis')}://valkey:6379/1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("DATABASE_POOL", "many", ["jobsite.E007"]),
+        ("DATABASE_POOL", "0", ["jobsite.E007"]),
+        ("DATABASE_POOL", "8", []),
+        ("REPLICA_MAX_LAG", 1.5, ["jobsite.E008"]),
+        ("REPLICA_MAX_LAG", 2, []),
+        ("CACHES", {"default": {"BACKEND": "jobsite.serving.cache.RedisCache"}}, []),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
+        (
+            "DATABASES",
+            {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}, "replica_1": {}},
+            ["jobsite.E009"],
+        ),
+    ],
+)
+def test_settings_that_would_fail_later_are_told(name, value, found):
+    with patch.object(settings._wrapped, name, value):
+        assert [message.id for message in checks.settings_are_valid()] == found
+
+
+# --- Router ------------------------------------------------------------------------------------
+
+
+def test_only_public_reads_go_to_a_replica():
+    token = replicas._reading.set(replicas.Read("replica_1"))
+    try:
+        assert {model._meta.app_label for model in apps.get_models() if on_replica(model)} == {
+            "jobsite",
+            "vacancies",
+            "forms_structure",
+        }
+        assert not on_replica(User)
+        assert router.db_for_write(Vacancy) == "default"
+        assert router.allow_relation(Vacancy(), Vacancy())
+    finally:
+        replicas._reading.reset(token)
+    assert not on_replica(Vacancy)
+
+
+def on_replica(model):
+    return router.db_for_read(model) == "replica_1"
+
+
+def test_migrations_are_for_the_primary_alone():
+    assert router.allow_migrate("default", "vacancies")
+    assert not router.allow_migrate("replica_1", "vacancies")
+
+
+def test_without_replicas_everything_is_read_from_the_primary():
+    replicas.stop()
+    before = threading.active_count()
+
+    assert replicas.choose() == "default"
+    assert threading.active_count() == before
+
+
+# --- With servers ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A primary and two replicas."""
+    folder = servers.folder()
+    started = []
+    try:
+        primary = servers.Postgres(folder / "primary")
+        started.append(primary)
+        primary.start()
+        primary.sql("CREATE TABLE note AS SELECT 1 AS n")
+        for number in (1, 2):
+            replica = servers.Postgres(folder / f"replica_{number}", primary)
+            started.append(replica)
+            replica.start()
+        yield SimpleNamespace(primary=primary, replicas=started[1:], urls=[s.url for s in started])
+    finally:
+        for server in started:
+            server.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def site(cluster, settings, django_db_blocker):
+    """The replicas are known as well."""
+    settings.REPLICA_MAX_LAG = 2
+    replicas.stop()  # what other tests started knows of none
+    primary, *others = cluster.urls
+    with databases(DATABASE_URL=primary, REPLICA_URLS=",".join(others)), django_db_blocker.unblock():
+        try:
+            servers.until(lambda: chosen() == {"replica_1", "replica_2"})
+            yield cluster
+        finally:
+            replicas.stop()
+
+
+def chosen():
+    return {replicas.choose() for _ in range(4)}
+
+
+@contextmanager
+def changing(server):
+    """Somebody writes to the server all the time."""
+    done = threading.Event()
+
+    def write():
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            while not done.wait(0.05):
+                connection.execute("UPDATE note SET n = n + 1")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        done.set()
+        writer.join()
+
+
+def messages(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "jobsite.serving.replicas"]
+
+
+@needs_servers
+def test_a_statement_that_asks_for_it_is_prepared(cluster, django_db_blocker):
+    def prepared():
+        connections["default"].ensure_connection()
+        raw = connections["default"].connection
+        psycopg.Cursor(raw).execute("SELECT 42", prepare=True)
+        with connections["default"].cursor() as cursor:
+            for _ in range(10):
+                cursor.execute("SELECT 43")
+            cursor.execute("SELECT statement FROM pg_prepared_statements")
+            return [statement for (statement,) in cursor.fetchall()]
+
+    with django_db_blocker.unblock():
+        with databases(DATABASE_URL=cluster.primary.url):
+            assert elsewhere(prepared) == ["SELECT 42"]
+        with databases(DATABASE_URL=cluster.primary.url, DATABASE_POOL="pgbouncer"):
+            assert elsewhere(prepared) == []
+
+
+@needs_servers
+def test_statements_and_waiting_for_locks_have_an_end(cluster, django_db_blocker):
+    with django_db_blocker.unblock():
+        with databases(DATABASE_URL=cluster.primary.url, STATEMENT_TIMEOUT="9"):
+            assert elsewhere(read, "default", "SHOW statement_timeout") == "9s"
+            assert elsewhere(read, "default", "SHOW lock_timeout") == "2s"
+        with databases(DATABASE_URL=cluster.primary.url):
+            assert elsewhere(read, "default", "SHOW statement_timeout") == "0"
+
+
+@needs_servers
+def test_a_pool_serves_more_threads_than_it_has_connections(cluster, django_db_blocker):
+    with (
+        django_db_blocker.unblock(),
+        databases(DATABASE_URL=cluster.primary.url, DATABASE_POOL="2"),
+        ThreadPoolExecutor(6) as threads,  # which do not close what they read from
+    ):
+        try:
+            slowly = "SELECT pg_backend_pid() FROM pg_sleep(0.02)"
+            pids = set(threads.map(lambda _: read("default", slowly), range(30)))
+        finally:
+            elsewhere(lambda: connections["default"].close_pool())
+
+    assert len(pids) <= 2
+
+
+@needs_servers
+def test_replicas_that_are_well_take_turns(site):
+    assert [replicas.choose() for _ in range(4)] in (
+        ["replica_1", "replica_2"] * 2,
+        ["replica_2", "replica_1"] * 2,
+    )
+    assert elsewhere(read, "replica_1", "SELECT pg_is_in_recovery()") is True
+
+
+@needs_servers
+def test_an_idle_primary_makes_no_replica_late(site, settings, caplog):
+    end = time.monotonic() + settings.REPLICA_MAX_LAG + 1.5
+    while time.monotonic() < end:
+        assert chosen() == {"replica_1", "replica_2"}
+        time.sleep(0.05)
+
+    assert messages(caplog) == []
+
+
+@needs_servers
+def test_a_late_replica_is_left_out_until_it_has_caught_up(site, settings, caplog):
+    late = site.replicas[0]
+    with changing(site.primary):
+        late.sql("SELECT pg_wal_replay_pause()")
+        try:
+            took = servers.until(lambda: chosen() == {"replica_2"})
+            assert took < settings.REPLICA_MAX_LAG + SOON
+        finally:
+            late.sql("SELECT pg_wal_replay_resume()")
+        assert servers.until(lambda: chosen() == {"replica_1", "replica_2"}) < SOON
+
+    assert messages(caplog) == ["replica_1 is left out: late, or no replica", "replica_1 is back"]
+
+
+@needs_servers
+def test_a_read_from_a_replica_that_crashes_is_lost_at_once(site, caplog):
+    crashed = site.replicas[0]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(elsewhere, read, "replica_1", "SELECT pg_sleep(30)")
+        time.sleep(0.3)
+        crashed.crash()
+        with pytest.raises(replicas.LostError, match=r"^replica_1: \w+$"):
+            waiting.result(timeout=SOON)
+        assert chosen() == {"replica_2"}
+
+    with pytest.raises(replicas.LostError):  # by a connection that is not there yet
+        elsewhere(read, "replica_1")
+    crashed.start()
+    assert servers.until(lambda: chosen() == {"replica_1", "replica_2"}) < SOON
+    assert elsewhere(read, "replica_1") == 1
+    assert len(messages(caplog)) == 2
+
+
+@needs_servers
+def test_a_frozen_replica_is_found_and_holds_nobody_up(site, caplog):
+    frozen = site.replicas[0]
+
+    took = []
+
+    def request():
+        """Ask twice, and go on as if nothing had happened."""
+        for _ in range(2):
+            start = time.monotonic()
+            with suppress(OperationalError), connections["replica_1"].cursor() as cursor:
+                cursor.execute("SELECT 1")
+            took.append(time.monotonic() - start)
+
+    def one_after_the_other():
+        read("replica_1")  # so that there is a connection
+        frozen.freeze()
+        with pytest.raises(replicas.LostError), replicas.reading("replica_1"):
+            request()
+        return read("default")
+
+    try:
+        assert elsewhere(one_after_the_other) == 1
+        assert took[0] < SOON
+        assert took[1] < 0.5
+        assert chosen() == {"replica_2"}
+        start = time.monotonic()
+        with pytest.raises(replicas.LostError):  # by a connection that is not there yet
+            elsewhere(read, "replica_1")
+        assert time.monotonic() - start < SOON
+    finally:
+        frozen.thaw()
+    assert servers.until(lambda: chosen() == {"replica_1", "replica_2"}) < SOON
+    assert elsewhere(read, "replica_1") == 1
+    assert messages(caplog) == ["replica_1 is left out: UnresponsiveError", "replica_1 is back"]
+
+
+@needs_servers
+def test_a_slow_read_from_a_replica_that_is_well_goes_on(site):
+    assert elsewhere(read, "replica_1", "SELECT 1 FROM pg_sleep(1.5)") == 1
+
+
+@needs_servers
+def test_an_error_of_the_query_is_nobodys_loss(site, caplog):
+    with pytest.raises(OperationalError, match="statement timeout") as caught:
+        elsewhere(read, "replica_1", "SET statement_timeout = 100; SELECT pg_sleep(9)")
+
+    assert not isinstance(caught.value, replicas.LostError)
+    assert messages(caplog) == []
+
+
+@needs_servers
+def test_what_the_replica_lacks_is_asked_of_the_primary_without_leaving_it_out(site, caplog):
+    with pytest.raises(replicas.LostError):  # such as a column of a migration that is on its way
+        elsewhere(read, "replica_1", "SELECT absent FROM note")
+
+    assert chosen() == {"replica_1", "replica_2"}
+    assert messages(caplog) == []
+
+
+@pytest.mark.smoke
+@needs_servers
+def test_replicas_answer_while_the_primary_is_gone(site, settings, caplog):
+    site.primary.crash()
+    end = time.monotonic() + settings.REPLICA_MAX_LAG + 1.5
+    try:
+        while time.monotonic() < end:
+            assert chosen() == {"replica_1", "replica_2"}
+            time.sleep(0.05)
+        assert elsewhere(read, "replica_2") == 1
+    finally:
+        site.primary.start()
+    with changing(site.primary):
+        time.sleep(1)
+        servers.until(lambda: chosen() == {"replica_1", "replica_2"})
+    assert set(messages(caplog)) <= {
+        "replica_1 is left out: late, or no replica", "replica_1 is back",
+        "replica_2 is left out: late, or no replica", "replica_2 is back",
+    }  # fmt: skip
+
+
+@needs_servers
+def test_a_new_process_waits_for_its_first_answer(site):
+    replicas.stop()
+
+    assert replicas.choose() in ("replica_1", "replica_2")
+
+
+@needs_servers
+def test_a_new_process_trusts_replicas_as_far_as_others_knew_the_primary(site):
+    written = site.primary.sql(monitors.PrimaryMonitor.query)
+    site.primary.crash()
+    try:
+        replicas.stop()
+        cache.set(monitors.POSITION_KEY, written)
+        servers.until(lambda: chosen() == {"replica_1", "replica_2"})  # each as soon as it answers
+
+        replicas.stop()
+        cache.set(monitors.POSITION_KEY, written + 2**20)  # they have missed something
+        assert chosen() == {"default"}
+
+        replicas.stop()
+        cache.delete(monitors.POSITION_KEY)
+        assert chosen() == {"default"}
+    finally:
+        site.primary.start()
+        replicas.stop()
+
+
+@needs_servers
+def test_a_primary_that_is_silent_holds_nobody_up(cluster, django_db_blocker, caplog):
+    def ask():
+        """Past psycopg, as what is asked on every request is."""
+        connections["default"].ensure_connection()
+        return connections["default"].connection.pgconn.exec_(b"SELECT 1").status
+
+    def while_it_is_frozen():
+        assert ask() == ExecStatus.TUPLES_OK
+        cluster.primary.freeze()
+        start = time.monotonic()
+        assert ask() == ExecStatus.FATAL_ERROR
+        assert time.monotonic() - start < monitors.PRIMARY_TIMEOUT + SOON
+        connections["default"].close()
+        start = time.monotonic()
+        with pytest.raises(OperationalError, match="does not respond"):
+            ask()
+        assert time.monotonic() - start < 1
+
+    replicas.stop()
+    with django_db_blocker.unblock(), databases(DATABASE_URL=cluster.primary.url, JOBSITE_SERVES="1"):
+        try:
+            elsewhere(while_it_is_frozen)
+        finally:
+            cluster.primary.thaw()
+        try:
+            servers.until(lambda: not monitors._monitors[0].is_unresponsive)
+            assert elsewhere(ask) == ExecStatus.TUPLES_OK
+        finally:
+            replicas.stop()
+    assert messages(caplog) == ["The primary does not answer: its connections are cut"]
+
+
+def test_several_hosts_find_the_primary():
+    url = "postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write"
+    with environment(DATABASE_URL=url) as found:
+        default = found.DATABASES["default"]
+
+    assert (default["HOST"], default["PORT"]) == ("one,two", "5432,5433")
+    assert default["OPTIONS"]["target_session_attrs"] == "read-write"
+    assert default["OPTIONS"]["connect_timeout"] == 2
+
+
+@needs_servers
+def test_a_forked_process_has_threads_of_its_own(cluster):
+    script = """
+import os, time
+from jobsite.ops import checks
+from jobsite.serving import replicas
+from jobsite.serving.replicas import monitors
+def is_found():
+    end = time.monotonic() + 20
+    while replicas.choose() == "default" and time.monotonic() < end:
+        time.sleep(0.02)
+    return replicas.choose() != "default"
+assert is_found()
+child = os.fork()
+if not child:
+    os._exit(0 if is_found() else 1)
+assert os.waitpid(child, 0)[1] == 0
+replicas.stop()
+"""
+    primary, *others = cluster.urls
+    variables = {"DATABASE_URL": primary, "REPLICA_URLS": ",".join(others)}
+    subprocess.run(
+        [sys.executable, "-c", script], check=True, timeout=60,
+        env={**os.environ, **variables, "DJANGO_SETTINGS_MODULE": "jobsite.settings"},
+    )  # fmt: skip

@@ -1,0 +1,356 @@
+"""What is put together from stored documents: to the byte what the views say, whatever was written before."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from forms_structure import operations
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import read_state
+from tests.contract.sample import make_site
+from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from tests.wsgi import ask
+from vacancies.api.fast_path import PATHS, FastPath
+from vacancies.choices import Keyword
+from vacancies.models import (
+    Attachment,
+    Brand,
+    DailyCount,
+    FilterOption,
+    ListedVacancy,
+    Recruiter,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
+
+LISTS = tuple(PATHS)
+V1_LISTS = tuple(path for path in LISTS if path.startswith("/v1/"))
+
+
+class Site:
+    """A server process with the fast path, and the views on their own."""
+
+    def __init__(self, application: Any) -> None:
+        self.django = application
+        self.fast_path = FastPath()
+        self.fast_responses = 0
+        self.cached = ResponseCache(application, read_state, self.counted)
+
+    def counted(self, environ: Any, state: Any) -> Any:
+        rendered = self.fast_path(environ, state)
+        self.fast_responses += rendered is not None
+        return rendered
+
+    def ask(self, application: Any, path: str, **headers: str) -> tuple[str, dict[str, str], bytes]:
+        return ask(application, path, **headers)
+
+    def same(self, path: str, is_fast: bool = True) -> Any:
+        """Check that the process and the views give the same response; return its content."""
+        before = self.fast_responses
+        status, headers, body = self.ask(self.cached, path)
+        assert (self.fast_responses > before) == is_fast, path
+        expected = self.ask(self.django, path)
+        headers.pop("ETag", None), expected[1].pop("ETag", None)
+        headers.setdefault("Content-Length", str(len(body)))
+        assert (status, body) == (expected[0], expected[2]), path
+        assert headers == expected[1], path
+        return json.loads(body)
+
+
+@pytest.fixture
+def site(wsgi, transactional_db):
+    from jobsite.wsgi import _bare
+
+    for keyword in Keyword:
+        make_filter(keyword)
+    return Site(_bare)
+
+
+def everything(site: Site) -> None:
+    for path in LISTS:
+        for query in ("", "?page[size]=1", "?page[size]=3&page[number]=2", "?page[number]=99"):
+            site.same(path + query)
+    for pk in Vacancy.objects.values_list("pk", flat=True):
+        vacancy = Vacancy.objects.get(pk=pk)
+        shown = vacancy.state == "published"
+        for end in ("", "/form", "/form/schema"):
+            site.same(f"/v1/vacancies/{pk}{end}", is_fast=shown)
+
+
+def test_answers_are_those_of_the_views(site):
+    make_site()
+    for _ in range(2):  # made, then stored
+        everything(site)
+    assert set(ListedVacancy.objects.exclude(v1=None).values_list("state", flat=True)) == {1}
+
+
+NARROWED = (
+    "fields=id,title", "fields=brand,regions,head_recruiter,image", "sort=title", "sort=-title",
+    "sort=published_at&page[size]=2&page[number]=3", "sort=published_at&page[size]=2&page[number]=99",
+    "sort=-published_at&page[size]=2", "filter[regions]=nowhere", "filter[regions]=antwerp",
+    "filter[search]=welder", "filter[search]=nobody",
+    "filter[types]=graduate,experienced&sort=title&fields=slug", "utm_source=x",
+    "filter[regions]=antwerp&filter[regions]=ghent",
+    "filter%5Bregions%5D%5B%5D=antwerp&filter[regions]=ghent,mons",
+    "fields=id&fields=title", "fields[]=slug&fields[]=id,title&page[size]=2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("query", NARROWED)
+def test_narrowed_lists_are_those_of_the_views(site, query):
+    make_site()
+    for path in V1_LISTS:
+        site.same(f"{path}?{query}")
+        site.same(f"{path}?{query}")
+
+
+def test_list_in_any_form_has_the_body_the_tag_and_the_ids_of_its_comma_form(site):
+    make_site()
+    comma = "filter[regions]=antwerp,ghent&filter[types]=experienced&fields=id,title"
+    others = (
+        "filter[regions]=antwerp&filter[regions]=ghent&filter[types][]=experienced&fields=id&fields=title",
+        "fields[]=id&fields%5B%5D=title&filter[types]=experienced&filter[regions][]=antwerp,ghent",
+    )
+    for path in V1_LISTS:
+        _, headers, body = site.ask(site.cached, f"{path}?{comma}")
+        remembered = site.fast_path.caches["default"].id_lists.keys()
+        before = len(remembered)
+        for other in others:
+            assert site.ask(site.cached, f"{path}?{other}")[1:] == (headers, body)
+        assert len(remembered) == before
+    assert site.fast_responses == 3 * len(V1_LISTS)
+
+
+REFUSED = ("page[size]=x", "page[number]=0", "filter[nothing]=x", "sort=salary", "fields=salary",
+           "filter[search]=", "page[size]=1&page[size]=2", "sort=title&sort=title", "limit=5", "q=x",
+           "filter[regions][]=", "fields=id&fields=salary", "filter[search][]=x")  # fmt: skip
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_what_is_refused_is_refused_by_the_views(site, query):
+    make_vacancy()
+    site.same(f"/v1/vacancies?{query}", is_fast=False)
+
+
+def test_internal_ones_are_left_to_the_views_where_they_are_limited(site, settings):
+    settings.INTERNAL_ACCESS = "authenticated"
+    internal = make_vacancy(audience="internal")
+    both = make_vacancy(audience="both")
+    site.same("/v0.1/vacancies/internal", is_fast=False)
+    site.same("/v1/vacancies/internal", is_fast=False)
+    site.same("/v1/vacancies/hot/internal", is_fast=False)
+    site.same(f"/v1/vacancies/{internal.pk}", is_fast=False)
+    site.same(f"/v1/vacancies/{both.pk}")
+    assert [item["id"] for item in site.same("/v1/vacancies")["data"]] == [both.pk]
+
+
+def _linked() -> None:
+    VacancyRecruiter.objects.create(vacancy=Vacancy.objects.first(), recruiter=make_recruiter("Eva"))
+
+
+CHANGES: dict[str, Callable[[], Any]] = {
+    "one is created": lambda: make_vacancy(title="Cook", options={"regions": ["Ghent"]}),
+    "one is saved": lambda: Vacancy.objects.first().save(),
+    "all are renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
+    "all are hot": lambda: Vacancy.objects.update(is_hot=True),
+    "all are internal": lambda: Vacancy.objects.update(audience="internal"),
+    "all go out on one day": lambda: Vacancy.objects.update(publish_from=timezone.now() - timedelta(days=3)),
+    "all are over": lambda: Vacancy.objects.update(publish_until=timezone.now()),
+    "all are planned": lambda: Vacancy.objects.update(
+        publish_from=timezone.now() + timedelta(1), publish_until=None
+    ),
+    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="unpublished"),
+    "all are unpublished and some come back": lambda: (
+        Vacancy.objects.filter(status="published").update(status="unpublished"),
+        Vacancy.objects.filter(status="unpublished", is_hot=False, publish_from__isnull=False).update(
+            status="published"
+        ),
+    ),
+    "some are deleted": lambda: Vacancy.objects.filter(is_hot=True).delete(),
+    "all are deleted": lambda: Vacancy.objects.all().delete(),
+    "the options are renamed": lambda: (
+        FilterOption.objects.update(value="x")
+        if FilterOption.objects.count() == 1
+        else [
+            FilterOption.objects.filter(pk=option.pk).update(label=f"No. {option.pk}")
+            for option in FilterOption.objects.all()
+        ]
+    ),
+    "the options are taken off": lambda: VacancyOption.objects.all().delete(),
+    "the options change places": lambda: [
+        VacancyOption.objects.filter(pk=choice.pk).update(position=100 - choice.position)
+        for choice in VacancyOption.objects.all()
+    ],
+    "the brands are renamed": lambda: [
+        Brand.objects.filter(pk=brand.pk).update(name=f'"{brand.pk}"') for brand in Brand.objects.all()
+    ],
+    "brands change": lambda: Vacancy.objects.update(brand=make_brand("Another")),
+    "the recruiters are renamed": lambda: Recruiter.objects.update(name="Somebody", is_email_public=False),
+    "a recruiter is linked": _linked,
+    "the recruiters are unlinked": lambda: VacancyRecruiter.objects.all().delete(),
+    "a file is attached": lambda: Attachment.objects.create(
+        vacancy=Vacancy.objects.first(), name="A", url="https://files.example.com/a.pdf"
+    ),
+    "the files are gone": lambda: Attachment.objects.all().delete(),
+    "a form is changed": lambda: operations.create(name="Another", language="en", structure=[]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_shows_at_once(site, change):
+    make_site()
+    everything(site)
+    CHANGES[change]()
+    everything(site)
+    assert daily_counts() == published_counts()
+
+
+def daily_counts() -> list[int]:
+    """The sizes of the lists according to DailyCount."""
+    rows = DailyCount.objects.values_list("external", "hot", "internal", "hot_internal")
+    return [sum(column) for column in zip(*rows, strict=True)] or [0, 0, 0, 0]
+
+
+def published_counts() -> list[int]:
+    """The sizes of the lists according to the querysets."""
+    published = Vacancy.objects.published(at=timezone.now())
+    external, internal = published.external(), published.internal()
+    return [each.count() for each in (external, external.hot(), internal, internal.hot())]
+
+
+def test_time_alone_changes_the_lists(site, time_machine):
+    now = timezone.now().replace(microsecond=0)
+    time_machine.move_to(now, tick=False)
+    for hours in range(1, 6):
+        make_vacancy(title=f"In {hours}", publish_from=now + timedelta(hours=hours))
+        make_vacancy(
+            title=f"For {hours}",
+            publish_from=now - timedelta(days=hours),
+            publish_until=now + timedelta(hours=hours),
+        )
+    for minutes in (0, 59, 60, 61, 125, 181, 600, 10_000):
+        time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
+        for path in LISTS:
+            site.same(f"{path}?page[size]=2&page[number]=2")
+        everything(site)
+        assert daily_counts() == published_counts()
+
+
+def test_clock_that_is_behind_is_answered_by_the_views(site, time_machine):
+    now = timezone.now()
+    make_vacancy(publish_from=now - timedelta(minutes=5))
+    site.same("/v1/vacancies")
+    time_machine.move_to(now - timedelta(minutes=10), tick=False)
+    assert site.same("/v1/vacancies", is_fast=False)["data"] == []
+
+
+def test_deep_pages_over_many_days(site):
+    now = timezone.now()
+    for number in range(60):
+        make_vacancy(publish_from=now - timedelta(hours=7 * number), is_hot=number % 3 == 0, audience="both")
+    for path in LISTS:
+        for number in range(1, 11):
+            site.same(f"{path}?page[size]=7&page[number]={number}")
+
+
+def test_text_that_looks_like_a_token_stays_text(site):
+    title = 'A "\\u0000option:1\\u0000" \x01,"title":"x" \\'
+    if connection.vendor == "sqlite":
+        title += "\0option:1\0"
+    vacancy = make_vacancy(title=title)
+    site.same(f"/v1/vacancies/{vacancy.pk}")
+    site.same("/v1/vacancies?fields=title,slug")
+
+
+def test_addresses_are_those_of_who_asks(site, settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    vacancy = make_vacancy()
+    Vacancy.objects.update(image="vacancies/a b.png")
+    Brand.objects.update(icon_small="brands/x.png")
+    for host in ("one.example.com", "two.example.com:8443"):
+        for path in (
+            "/v1/vacancies",
+            f"/v1/vacancies/{vacancy.pk}",
+            f"/v1/vacancies/{vacancy.pk}/form/schema",
+        ):
+            got = site.ask(site.cached, path, HTTP_HOST=host)
+            assert got[2] == site.ask(site.django, path, HTTP_HOST=host)[2]
+    settings.PUBLIC_BASE_URL = "https://jobs.example.com"
+    assert site.same("/v1/vacancies")["data"][0]["image"].startswith("https://jobs.example.com/media/")
+
+
+def test_brands_come_and_go_with_the_setting(site, settings):
+    make_site()
+    everything(site)
+    settings.MULTI_BRANDING = False
+    everything(site)
+    settings.MULTI_BRANDING = True
+    everything(site)
+
+
+def test_answers_with_different_bodies_have_different_tags(site, settings):
+    make_site()
+    tags: dict[str, bytes] = {}
+    pk = Vacancy.objects.published().external().first().pk
+    for _ in range(2):
+        for path in (*LISTS, "/v1/vacancies?page[size]=3", "/v1/vacancies?fields=id", f"/v1/vacancies/{pk}",
+                     "/v1/vacancies?fields=title", f"/v1/vacancies/{pk}/form"):  # fmt: skip
+            _, headers, body = site.ask(site.cached, path)
+            assert tags.setdefault(headers["ETag"], body) == body
+            status, _, nothing = site.ask(site.cached, path, HTTP_IF_NONE_MATCH=headers["ETag"])
+            assert (status, nothing) == ("304 Not Modified", b"")
+        Vacancy.objects.update(title="Another")
+        Recruiter.objects.update(name="Else")
+
+
+def test_a_page_costs_two_statements(site, django_assert_num_queries, monkeypatch):
+    from vacancies.api import fast_path
+
+    for number in range(50):
+        make_vacancy(title=f"Nurse {number}", options={"regions": ["Ghent", "Antwerp"]})
+    asked: list[str] = []
+    fetch = fast_path.fetch
+    monkeypatch.setattr(fast_path, "fetch", lambda sql, *p, **k: asked.append(sql) or fetch(sql, *p, **k))
+    for number in (1, 2, 3):
+        site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10")
+    asked.clear()
+    with django_assert_num_queries(0):  # none of Django's
+        for number in (1, 2, 3):
+            site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10")
+            site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10&fields=id")
+    assert len(asked) == 6  # and the state, which is asked for in front
+
+
+def test_items_are_made_beforehand(site, settings, capsys):
+    from django.core.management import call_command
+
+    make_site()
+    call_command("render_documents")
+    assert "Made 28 items." in capsys.readouterr().out
+    assert not ListedVacancy.objects.filter(v1=None).exists()
+    call_command("render_documents")
+    assert "Made 0 items." in capsys.readouterr().out
+    settings.MULTI_BRANDING = False  # other items: these are of no use
+    call_command("render_documents")
+    assert "Made 28 items." in capsys.readouterr().out
+    everything(site)
+
+
+def test_lists_are_made_anew_after_a_load_that_brought_its_own(site, tmp_path):
+    from django.core.management import call_command
+
+    make_site()
+    everything(site)
+    call_command("dumpdata", "vacancies", "forms_structure", output=tmp_path / "all.json")
+    call_command("loaddata", tmp_path / "all.json", verbosity=0)
+    DailyCount.objects.update(external=77)
+    call_command("render_documents", anew=True, verbosity=0)
+    everything(site)
+    assert daily_counts() == published_counts()

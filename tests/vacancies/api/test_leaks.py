@@ -1,0 +1,163 @@
+"""No endpoint reveals a hidden vacancy (draft, scheduled, expired, unpublished, internal) in any access mode.
+
+The hidden vacancy has texts, options, a brand and a form that nothing else has (tests/hostile/content.py). An
+outsider must get the same bytes and headers with the hidden vacancy in the database as without it.
+"""
+
+from itertools import product
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.chaos import oracle
+from tests.factories import make_filter, make_insider, make_recruiter, make_vacancy
+from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, hide
+
+pytestmark = pytest.mark.django_db
+
+MODES = ("public", "authenticated", "network")
+UNPUBLISHED = [kind for kind in HIDDEN if kind != "internal"]
+KINDS_BY_MODE = [*product(UNPUBLISHED, MODES), ("internal", "authenticated"), ("internal", "network")]
+SHOWN_ID = 1_001
+LISTS = [*oracle.LISTS, "/v1/filters"]
+
+
+def targets(kind):
+    """Requests whose responses might reveal the hidden vacancy."""
+    single, shown, option = (
+        f"/v1/vacancies/{HIDDEN[kind]}",
+        f"/v1/vacancies/{SHOWN_ID}",
+        f"{HIDDEN_WORD}-{kind}",
+    )
+    return [
+        *LISTS,
+        *(f"{path}?page[size]=1&page[number]=2" for path in oracle.LISTS),
+        f"/v1/vacancies?filter[search]={HIDDEN_WORD}",
+        f"/v1/vacancies?filter[regions]={option}",
+        f"/v1/vacancies/hot?filter[search]={HIDDEN_WORD}&sort=title&fields=id,title",
+        f"/v1/filters?filter[search]={HIDDEN_WORD}",
+        f"/v1/filters?filter[regions]={option}",
+        *(f"{path}{suffix}" for path in (single, shown) for suffix in ("", "/form", "/form/schema")),
+    ]
+
+
+def public_targets(kind):
+    """Those that must not reveal an internal vacancy in any mode, whoever sends them."""
+    public = (*oracle.PUBLIC_LISTS, "/v1/filters")
+    return [target for target in targets(kind) if target.partition("?")[0] in public]
+
+
+@pytest.fixture
+def site(at, filters):
+    """Visible vacancies, so that a response without the hidden one is not empty."""
+    for n in range(3):
+        make_vacancy(
+            pk=SHOWN_ID + n,
+            audience="both",
+            is_hot=True,
+            options={"regions": ["Antwerp"], "types": ["Nurse"]},
+        )
+
+
+def ask(client, target, **extra):
+    """Return what an outsider can tell from the response."""
+    response = client.get(target, REMOTE_ADDR="203.0.113.9", **extra)
+    return response.status_code, response.content, dict(response.headers), sorted(response.cookies)
+
+
+def revealing(client, targets, kind, at):
+    """Create the hidden vacancy; return the `targets` whose response it changed."""
+    before = {target: ask(client, target) for target in targets}
+    hide(kind, at)
+    return [target for target in targets if ask(client, target) != before[target]]
+
+
+@pytest.mark.parametrize(("kind", "mode"), KINDS_BY_MODE)
+def test_hidden_vacancy_changes_no_response(client, settings, site, at, kind, mode):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
+
+    assert revealing(client, targets(kind), kind, at) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_internal_vacancy_changes_no_public_response(client, settings, site, at, mode):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(User.objects.create_user("insider"))
+
+    assert revealing(client, public_targets("internal"), "internal", at) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", UNPUBLISHED)
+def test_unpublished_vacancy_changes_no_response_to_an_insider(client, settings, site, at, mode, kind):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(User.objects.create_user("insider", is_staff=True, is_superuser=True))
+
+    assert revealing(client, targets(kind), kind, at) == []
+
+
+def test_account_without_permission_sees_no_internal_vacancy(client, settings, site, at):
+    """Applicants have accounts, and tokens, too."""
+    settings.INTERNAL_ACCESS = "authenticated"
+    client.force_login(User.objects.create_user("applicant"))
+
+    assert revealing(client, targets("internal"), "internal", at) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_insider_sees_internal_ones(client, settings, site, at, mode):
+    """The tests above would pass on a service that shows nothing."""
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
+    client.force_login(make_insider())
+
+    hide("internal", at)
+
+    single = f"/v1/vacancies/{HIDDEN['internal']}"
+    for target in (*oracle.INTERNAL_LISTS, single, f"{single}/form", f"{single}/form/schema"):
+        status, body, headers, _ = ask(client, target)
+        assert status == 200
+        assert HIDDEN_WORD.encode() in body
+        assert headers["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
+
+
+EXTRAS = (
+    {},
+    {"HTTP_AUTHORIZATION": "Bearer nonsense"},
+    {"HTTP_AUTHORIZATION": "Bearer"},
+    {"HTTP_COOKIE": f"sessionid={'a' * 32}"},
+    {"HTTP_X_FORWARDED_FOR": "10.0.0.1"},
+    {"HTTP_IF_NONE_MATCH": "*"},
+)
+
+
+@pytest.mark.parametrize(("kind", "mode"), KINDS_BY_MODE)
+def test_hidden_id_gets_the_response_of_an_unused_id(settings, site, at, kind, mode):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
+    hide(kind, at)
+
+    for extra, suffix in product(EXTRAS, ("", "/form", "/form/schema")):
+        status, body, headers, cookies = ask(Client(), f"/v1/vacancies/{HIDDEN[kind]}{suffix}", **extra)
+        unused = ask(Client(), f"/v1/vacancies/{ABSENT}{suffix}", **extra)
+
+        assert status == 404, (extra, suffix)
+        shown = body.replace(str(HIDDEN[kind]).encode(), str(ABSENT).encode())
+        assert (status, shown, headers, cookies) == unused, (extra, suffix)
+
+
+def test_filter_counts_leave_hidden_ones_out(client, site, at):
+    hide("internal", at)
+    make_filter("regions")
+
+    counts = {f["keyword"]: f["options"] for f in client.get("/v1/filters").json()["data"]}
+
+    assert counts["regions"] == [{"value": "antwerp", "label": "Antwerp", "count": 3}]
+
+
+def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
+    hidden = {"email": f"{HIDDEN_WORD}@example.org", "phone": f"{HIDDEN_WORD} 0"}
+    make_recruiter("Private", **hidden)
+    make_vacancy(head_recruiter=make_recruiter("Private"), recruiters=("Private",))
+
+    for path in LISTS:
+        assert HIDDEN_WORD not in client.get(path).text

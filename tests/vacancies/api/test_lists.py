@@ -1,0 +1,204 @@
+"""The lists: who is in them, in which order, page by page, at what cost."""
+
+from datetime import timedelta
+from itertools import product
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.chaos import oracle
+from tests.factories import make_vacancy
+from vacancies.models import Attachment, Vacancy
+
+LISTS = tuple(oracle.LISTS)
+
+pytestmark = pytest.mark.django_db
+
+
+def ids(client, path, **query):
+    return [item["id"] for item in client.get(path, query).json()["data"]]
+
+
+@pytest.fixture
+def one_of_each(at):
+    """Vacancies of every audience, hot and not, in every publication state and at its limits."""
+    second = timedelta(seconds=1)
+    states = [
+        *({"status": status} for status in ("draft", "unpublished", "archived")),
+        *({"publish_from": begins} for begins in (at - second, at, at + second)),
+        *({"publish_until": ends} for ends in (at - second, at, at + second)),
+    ]
+    for audience, is_hot, state in product(("public", "internal", "both"), (False, True), states):
+        make_vacancy(audience=audience, is_hot=is_hot, **state)
+    return list(Vacancy.objects.order_by("pk"))
+
+
+def test_lists_and_singles_show_what_the_oracle_says(client, at, one_of_each):
+    expected = {
+        path: oracle.newest_first(each for each in one_of_each if oracle.is_listed(path, each, at))
+        for path in LISTS
+    }
+
+    assert {path: ids(client, path, **{"page[size]": 100}) for path in LISTS} == expected
+    assert all(expected.values())
+    statuses = {each.pk: client.get(f"/v1/vacancies/{each.pk}").status_code for each in one_of_each}
+    assert statuses == {each.pk: 200 if oracle.is_published(each, at) else 404 for each in one_of_each}
+
+
+def test_vacancy_appears_and_expires_by_the_clock_alone(client, time_machine, at):
+    vacancy = make_vacancy(publish_from=at + timedelta(minutes=5), publish_until=at + timedelta(minutes=10))
+    single = f"/v1/vacancies/{vacancy.pk}"
+
+    seen = {}
+    for seconds in (299, 300, 599, 600):
+        time_machine.move_to(at + timedelta(seconds=seconds), tick=False)
+        seen[seconds] = (ids(client, "/v1/vacancies"), client.get(single).status_code)
+
+    assert seen == {
+        299: ([], 404),
+        300: ([vacancy.pk], 200),
+        599: ([vacancy.pk], 200),
+        600: ([], 404),
+    }
+
+
+def test_order_is_by_moment_then_id_never_by_update(client, at):
+    old = make_vacancy(publish_from=at - timedelta(days=2), updated_at=at)
+    twin = make_vacancy(publish_from=at - timedelta(days=1))
+    twin_with_higher_id = make_vacancy(publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9))
+
+    assert ids(client, "/v1/vacancies") == [twin_with_higher_id.pk, twin.pk, old.pk]
+    assert ids(client, "/v1/vacancies", sort="published_at") == [old.pk, twin.pk, twin_with_higher_id.pk]
+
+
+def test_title_order_is_the_same_on_every_database(client, at):
+    titles = ["zebra", "Äpfel", "apple", "Zoo", "Ångström", "éclair", "10 jobs", "Apple"]
+    by_id = {make_vacancy(title=title).pk: title for title in titles}
+
+    ascending = [by_id[pk] for pk in ids(client, "/v1/vacancies", sort="title")]
+
+    assert ascending == ["10 jobs", "Ångström", "Äpfel", "Apple", "apple", "éclair", "zebra", "Zoo"]
+    assert [by_id[pk] for pk in ids(client, "/v1/vacancies", sort="-title")] == [
+        "Zoo", "zebra", "éclair", "Apple", "apple", "Äpfel", "Ångström", "10 jobs",
+    ]  # fmt: skip
+
+
+def test_pages_cover_a_list_once_there_and_back(client, at):
+    made = [
+        make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5))
+        for n in range(12)
+    ]
+    expected = [v.pk for v in sorted(made, key=lambda v: (v.publish_from, v.pk), reverse=True)]
+
+    def walk(url, key):
+        seen, pages = [], 0
+        while url:
+            body = client.get(url.removeprefix("http://testserver")).json()
+            page = [item["id"] for item in body["data"]]
+            seen = seen + page if key == "next" else page + seen
+            pages += 1
+            url = body["links"][key]
+        return seen, pages
+
+    for path, size in product(LISTS, (1, 5, 6, 100)):
+        first = client.get(path, {"page[size]": size}).json()["links"]
+        pages = -(-len(expected) // size)
+
+        assert walk(first["first"], "next") == (expected, pages), (path, size)
+        assert walk(first["last"], "prev") == (expected, pages), (path, size)
+
+
+def make_full(number):
+    """A vacancy that has one of everything an item can show."""
+    vacancy = make_vacancy(
+        audience="both",
+        is_hot=True,
+        options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"], "functiongroup": ["Care"]},
+        recruiters=("Bo", "Cy"),
+    )
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://example.org/a.pdf")
+    return vacancy
+
+
+def make_many():
+    """Create one full vacancy, then 99 more; yield the number there is after each step."""
+    make_full(1)
+    yield 1
+    for number in range(2, 101):
+        make_full(number)
+    yield 100
+
+
+def test_list_takes_the_same_queries_for_any_page(client, at, django_assert_num_queries):
+    for count in make_many():
+        for path in LISTS:
+            # count, page with brand and head, options, attachments, next change of the clock;
+            # v1 adds the recruiters, which v0.1 does not show.
+            with django_assert_num_queries(6 if path.startswith("/v1/") else 5, info=path):
+                assert len(ids(client, path, **{"page[size]": 100})) == count
+
+
+def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queries):
+    query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
+
+    for count in make_many():
+        # count, page, options, recruiters, attachments, next change
+        with django_assert_num_queries(6):
+            assert len(ids(client, "/v1/vacancies", **query)) == count
+        # without what the fields leave out: count, page, next change
+        with django_assert_num_queries(3):
+            assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
+
+
+def test_single_takes_four_queries(client, at, django_assert_num_queries):
+    vacancy = make_full(1)
+
+    # vacancy with brand and head, options, recruiters, attachments
+    with django_assert_num_queries(4):
+        client.get(f"/v1/vacancies/{vacancy.pk}")
+
+
+def test_filters_take_three_queries_and_one_for_each_that_narrows(
+    client, at, filters, django_assert_num_queries
+):
+    for _ in make_many():
+        # active filters, their options with counts, next change
+        with django_assert_num_queries(3):
+            client.get("/v1/filters")
+        with django_assert_num_queries(5):
+            client.get("/v1/filters", {"filter[regions]": "ghent", "filter[types]": "nurse"})
+
+
+def test_page_beyond_the_last_asks_for_no_rows(client, at, django_assert_num_queries):
+    make_vacancy()
+
+    # count, next change
+    with django_assert_num_queries(2):
+        assert ids(client, "/v1/vacancies", **{"page[number]": 999_999_999}) == []
+
+
+def test_fields_load_only_what_they_show(client, at):
+    make_vacancy(description="<p>long</p>")
+
+    with CaptureQueriesContext(connection) as queries:
+        body = client.get("/v1/vacancies", {"fields": "slug,id"}).json()
+
+    assert [list(item) for item in body["data"]] == [["id", "slug"]]
+    assert "description" not in " ".join(query["sql"] for query in queries)
+
+
+def test_save_of_a_recruiter_shows_in_the_next_answer(client, at):
+    vacancy = make_vacancy(title="Before")
+    tag = client.get("/v1/vacancies")["ETag"]
+
+    vacancy.title = "After"
+    vacancy.save()
+    answer = client.get("/v1/vacancies", headers={"if-none-match": tag})
+
+    assert answer.status_code == 200
+    assert answer.json()["data"][0]["title"] == "After"
+
+
+def test_lists_are_empty_without_vacancies(client, db):
+    assert {path: client.get(path).json()["meta"]["total"] for path in LISTS} == dict.fromkeys(LISTS, 0)

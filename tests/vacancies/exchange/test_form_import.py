@@ -1,0 +1,438 @@
+"""import_forms, export_forms: what came in comes out, equal forms become one, bad ones lose no good one."""
+
+import copy
+import json
+import os
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from forms_structure import operations
+from forms_structure.models import ConsentText, Form, Snapshot
+from tests.factories import make_brand, make_vacancy
+from tests.servers import Instance
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+REAL_DATA = os.environ.get("REAL_DATA")
+CONSENT = {"name": "privacy_consent", "type": "checkbox", "label": "Yes", "required": True, "css": "col-12"}
+NAME = {"name": "first_name", "type": "text", "label": "First name", "required": True, "css": "col-6"}
+LEVELS = ("geen", "zwak", "matig", "goed", "zeer goed", "moedertaal")
+LANGUAGE = {
+    "name": "dutch",
+    "type": "range",
+    "label": "Nederlands",
+    "required": False,
+    "css": "col-12",
+    "options": [{"name": "dutch", "value": str(n), "label": label} for n, label in enumerate(LEVELS)],
+}
+
+
+def sections(*fields, consent=CONSENT):
+    return [{"title": "You", "description": None, "fields": [*copy.deepcopy(fields), consent]}]
+
+
+def write(folder, forms, name="forms.json"):
+    path = folder / name
+    path.write_text(json.dumps({str(pk): {"data": data} for pk, data in forms.items()}))
+    return path
+
+
+def run(command, *words):
+    """Return (exit code, standard output, lines of standard error)."""
+    out, err = StringIO(), StringIO()
+    try:
+        call_command(command, *map(str, words), stdout=out, stderr=err)
+    except SystemExit as stop:
+        return stop.code, out.getvalue().strip(), err.getvalue().splitlines()
+    return 0, out.getvalue().strip(), err.getvalue().splitlines()
+
+
+def served(client, pk):
+    """The form of a vacancy without its consent."""
+    data = client.get(f"/v1/vacancies/{pk}/form").json()["data"]
+    data[-1]["fields"].pop()
+    return data
+
+
+def rows():
+    return (
+        list(Form.objects.order_by("pk").values()),
+        list(Snapshot.objects.order_by("pk").values()),
+        list(Vacancy.objects.order_by("pk").values_list("pk", "form")),
+    )
+
+
+def test_equal_forms_become_one_and_the_same_again_changes_nothing(client, tmp_path):
+    for pk in (1, 2, 3):
+        make_vacancy(pk=pk, title=f"Job {pk}")
+    path = write(tmp_path, {1: sections(NAME), 2: sections(NAME), 3: sections(NAME, LANGUAGE)})
+
+    first = run("import_forms", path)
+    before = rows()
+    second = run("import_forms", path)
+
+    assert first == (
+        0,
+        "3 vacancies: 3 got another form, 0 a changed one, 0 unchanged, 0 refused. 2 forms created.",
+        [
+            "note: forms.json 1: the consent reads 'Yes' there and "
+            "'I agree that my data is kept and used for this application.' here",
+            "note: forms.json 3: the consent reads 'Yes' there and 'Ik ga ermee akkoord dat mijn gegevens "
+            "voor deze sollicitatie worden bewaard en gebruikt.' here",
+        ],
+    )
+    assert second[:2] == (
+        0,
+        "3 vacancies: 0 got another form, 0 a changed one, 3 unchanged, 0 refused. 0 forms created.",
+    )
+    assert rows() == before
+    assert list(Form.objects.order_by("pk").values_list("name", "language")) == [
+        ("Form of Job 1", "en"),
+        ("Form of Job 3", "nl"),
+    ]
+    assert [served(client, pk) for pk in (1, 2, 3)] == [
+        [{"title": "You", "description": None, "fields": fields}]
+        for fields in ([NAME], [NAME], [NAME, LANGUAGE])
+    ]
+
+
+def test_bad_form_is_refused_with_its_paths_and_loses_no_good_one(client, tmp_path):
+    make_vacancy(pk=1)
+    make_vacancy(pk=2)
+    bad = sections(NAME | {"name": "first name", "css": "wide"}, NAME | {"required": "yes"})
+    path = write(tmp_path, {1: bad, 2: sections(NAME), 404: sections(NAME), "x": sections(NAME)})
+
+    code, summary, lines = run("import_forms", path)
+
+    assert (code, summary) == (
+        1,
+        "4 vacancies: 1 got another form, 0 a changed one, 0 unchanged, 3 refused. 1 forms created.",
+    )
+    assert [line for line in lines if line.startswith("failed")] == [
+        "failed: forms.json 1: sections.0.fields.0.name: Must be a letter, then up to 63 letters, digits, "
+        "hyphens or underscores; received 'first name'.; sections.0.fields.0.css: Must be one of col-12, "
+        "col-8, col-6, col-4, col-3; received 'wide'.; sections.0.fields.1.required: Must be true or false; "
+        "received 'yes'.",
+        "failed: forms.json 404: there is no vacancy with this id here; import the vacancies first.",
+        "failed: forms.json x: there is no vacancy with this id here; import the vacancies first.",
+    ]
+    assert Vacancy.objects.get(pk=1).form is None
+    assert served(client, 2)[0]["fields"] == [NAME]
+
+
+def test_dry_run_reports_and_writes_nothing(tmp_path):
+    make_vacancy(pk=1)
+    before = rows()
+
+    code, summary, _ = run("import_forms", write(tmp_path, {1: sections(NAME)}), "--dry-run")
+
+    assert (code, summary) == (
+        0,
+        "Dry run, nothing was written. 1 vacancies: 1 got another form, 0 a changed one, 0 unchanged, "
+        "0 refused. 1 forms created.",
+    )
+    assert rows() == before
+
+
+def test_a_form_for_one_vacancy_alone_is_changed_in_place_and_its_old_state_kept(tmp_path):
+    make_vacancy(pk=1)
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+    pk = Vacancy.objects.get(pk=1).form_id
+
+    summary = run("import_forms", write(tmp_path, {1: sections(NAME, LANGUAGE)}))[1]
+
+    assert summary == (
+        "1 vacancies: 0 got another form, 1 a changed one, 0 unchanged, 0 refused. 0 forms created."
+    )
+    form = Form.objects.get()
+    assert (form.pk, form.revision, form.language) == (pk, 2, "nl")
+    assert list(form.snapshots.values_list("revision", "origin")) == [(2, "import"), (1, "import")]
+
+
+def test_form_that_was_changed_in_place_is_not_given_to_others_for_what_it_was(client, tmp_path):
+    """The first row changes the form of vacancy 1; the second wants what that form was a moment ago."""
+    make_vacancy(pk=1)
+    make_vacancy(pk=2)
+    run("import_forms", write(tmp_path, {1: sections(NAME), 2: sections(LANGUAGE)}))
+
+    other = NAME | {"name": "other"}
+    run("import_forms", write(tmp_path, {1: sections(other), 2: sections(NAME)}))
+
+    assert [served(client, pk)[0]["fields"] for pk in (1, 2)] == [[other], [NAME]]
+
+
+def test_form_that_a_recruiter_had_a_hand_in_is_left_alone(client, tmp_path):
+    vacancy = make_vacancy(pk=1, title="Nurse")
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+    form = Form.objects.get()
+    mine = [{"title": "Mine", "description": "", "fields": [NAME]}]
+    operations.save(form=form, structure=mine, author=User.objects.create_user("anna"))
+
+    run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))
+
+    assert Form.objects.get(pk=form.pk).structure == mine
+    vacancy.refresh_from_db()
+    assert vacancy.form_id != form.pk
+
+
+def test_names_that_an_import_drops_are_told(tmp_path):
+    make_vacancy(pk=1, title="Nurse")
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+
+    lines = run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))[2]
+
+    assert "note: forms.json 1: “Form of Nurse” changed, and lost first_name" in lines
+
+
+def test_what_the_source_has_in_the_consent_box_beyond_it_is_told(tmp_path):
+    make_vacancy(pk=1)
+    rich = CONSENT | {"conditional": [NAME | {"on_value": "1"}], "label": None}
+
+    lines = run("import_forms", write(tmp_path, {1: sections(consent=rich)}))[2]
+
+    assert lines[0] == "note: forms.json 1: the conditional of the consent box was left out: ours has none"
+    assert not any("no consent box" in line for line in lines)
+
+
+def test_vacancy_without_a_form_there_gets_none_here(tmp_path):
+    make_vacancy(pk=1)
+    bare = [{"title": "Vie privée", "description": None, "fields": [CONSENT]}]
+
+    summary = run("import_forms", write(tmp_path, {1: bare}))[1]
+
+    assert summary == (
+        "1 vacancies: 0 got another form, 0 a changed one, 1 unchanged, 0 refused. 0 forms created."
+    )
+    assert not Form.objects.exists()
+
+
+@pytest.mark.parametrize("user", ["vacancy", "brand", "site", "extension"])
+def test_a_form_that_something_else_uses_is_left_as_it_is(tmp_path, user):
+    make_vacancy(pk=1)
+    run("import_forms", write(tmp_path, {1: sections(NAME)}))
+    form = Form.objects.get()
+    if user == "vacancy":
+        make_vacancy(form=form)
+    elif user == "brand":
+        make_brand("Other", form=form)
+    elif user == "site":
+        Form.objects.update(is_default=True)
+    else:
+        operations.create(name="More", structure=[], extends=form)
+
+    run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))
+
+    assert Vacancy.objects.get(pk=1).form_id != form.pk
+    assert Form.objects.get(pk=form.pk).structure == form.structure
+
+
+def test_what_applicants_get_already_is_not_assigned_again(tmp_path):
+    """From the brand, from the site, or in two parts: the vacancy keeps getting it the way it does."""
+    structure = [{"title": "You", "description": "", "fields": [NAME]}]
+    form = operations.create(name="Form", structure=structure, is_default=True, language="fr")
+    more = [{"title": "More", "description": "", "fields": [NAME | {"name": "more"}]}]
+    extension = operations.create(name="More", structure=more, extends=form, language="fr")
+    make_vacancy(pk=1)
+    make_vacancy(pk=2, brand=make_brand("Other", form=form))
+    make_vacancy(pk=3, form=extension)
+    exported = tmp_path / "out.json"
+
+    assert run("export_forms", "--output", exported)[1] == f"3 forms written to {exported}."
+    before = rows()
+
+    assert run("import_forms", exported) == (
+        0,
+        "3 vacancies: 0 got another form, 0 a changed one, 3 unchanged, 0 refused. 0 forms created.",
+        [],
+    )
+    assert rows() == before
+
+
+def test_consent_box_of_another_name_is_left_out_when_it_is_named(client, tmp_path):
+    make_vacancy(pk=1)
+    theirs = sections(NAME, consent=CONSENT | {"name": "gdpr"})
+
+    run("import_forms", write(tmp_path, {1: theirs}), "--consent", "gdpr")
+
+    assert served(client, 1)[0]["fields"] == [NAME]
+
+
+def test_form_without_the_consent_box_is_kept_whole_and_told(client, tmp_path):
+    make_vacancy(pk=1)
+
+    lines = run("import_forms", write(tmp_path, {1: [{"title": "", "description": None, "fields": [NAME]}]}))[
+        2
+    ]
+
+    assert lines == [
+        "note: forms.json 1: no consent box called privacy_consent; name that of the source with --consent"
+    ]
+    assert served(client, 1)[0]["fields"] == [NAME]
+
+
+def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
+    make_vacancy(pk=1)
+    data = sections(NAME)
+    data[0]["description"] = (
+        "&lt;p&gt;Hi&lt;/p&gt;&lt;iframe src=&quot;https://v.example/1&quot;&gt;&lt;/iframe&gt;"
+    )
+    path, report = write(tmp_path, {1: data}), tmp_path / "report.jsonl"
+
+    assert run("import_forms", path)[::2] == (
+        1,
+        [
+            "failed: forms.json 1: sections.0.description: Holds HTML that is escaped, such as &lt;p&gt;; "
+            "read it with --unescape-html."
+        ],
+    )
+    run("import_forms", path, "--unescape-html", "--report", report)
+
+    text = '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p>'
+    assert client.get("/v1/vacancies/1/form").json()["data"][0]["description"] == text
+    assert json.loads(report.read_text().splitlines()[0]) == {
+        "kind": "note",
+        "row": "forms.json 1",
+        "id": "1",
+        "field": "sections.0.description",
+        "code": "media_converted",
+        "message": "1 <iframe> became a link to https://v.example/1",
+    }
+
+
+def test_forms_are_read_from_lines_and_limited(tmp_path):
+    for pk in (1, 2, 3):
+        make_vacancy(pk=pk)
+    path = tmp_path / "forms.ndjson"
+    path.write_text("\n".join(json.dumps({str(pk): {"data": sections(NAME)}}) for pk in (1, 2, 3)))
+
+    assert run("import_forms", path, "--limit", 2)[1].startswith("2 vacancies: 2 got another form")
+    assert run("import_forms", path)[1].startswith(
+        "3 vacancies: 1 got another form, 0 a changed one, 2 unchanged"
+    )
+
+
+def test_repeated_key_of_a_form_refuses_that_form(tmp_path):
+    make_vacancy(pk=1)
+    make_vacancy(pk=2)
+    text = json.dumps({"1": {"data": sections(NAME)}, "2": {"data": sections(NAME)}})
+    path = tmp_path / "forms.json"
+    path.write_text(text.replace('"label": "First name"', '"label": "x", "label": "First name"', 1))
+
+    code, summary, lines = run("import_forms", path)
+
+    assert (code, summary.startswith("2 vacancies: 1 got another form")) == (1, True)
+    assert [line for line in lines if line.startswith("failed")] == [
+        "failed: forms.json 1: label: occurs more than once in an object."
+    ]
+
+
+def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
+    make_vacancy(pk=1)
+    odd = copy.deepcopy(LANGUAGE)
+    odd["options"][5]["label"] = "perfect"
+    data = sections(odd)
+    data[0]["description"] = "<p onclick='x()'>Hello</p>"
+    ConsentText.objects.add(language="de", text="Yes")
+
+    lines = run("import_forms", write(tmp_path, {1: data}), "--language", "de")[2]
+
+    assert lines == [
+        "note: forms.json 1: sections.0.description: removed attributes: 1 onclick",
+        "note: forms.json 1: the levels geen, zwak, matig, goed, zeer goed, perfect are ours by number, "
+        "in our words",
+    ]
+    assert Form.objects.get().language == "de"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[]", 'holds no forms; wanted {"<vacancy id>": {"data": [...]}}.'),
+        ("{", "not JSON (Expecting property name"),
+        ("[" * 100_000, "not JSON (maximum recursion depth exceeded"),
+    ],
+)
+def test_file_of_something_else_is_refused(tmp_path, content, reason):
+    path = tmp_path / "forms.json"
+    path.write_text(content)
+
+    code, _, [line] = run("import_forms", path)
+
+    assert code == 1
+    assert line.startswith(f"failed: {path}: {reason}")
+
+
+@pytest.mark.parametrize("form", [None, [], 7, {"data": None}, {"data": {}}, {"sections": []}])
+def test_row_without_sections_is_refused(tmp_path, form):
+    make_vacancy(pk=1)
+    path = tmp_path / "forms.json"
+    path.write_text(json.dumps({"1": form}))
+
+    code, _, [line] = run("import_forms", path)
+
+    received = form.get("data") if isinstance(form, dict) else form
+    if received == []:
+        assert code == 0
+    else:
+        assert (code, line) == (1, f"failed: forms.json 1: sections: Must be a list; received {received!r}.")
+
+
+def test_export_is_what_the_interface_serves(client):
+    form = operations.create(
+        name="Form", structure=[{"title": "", "description": "", "fields": [NAME]}], language="nl"
+    )
+    make_vacancy(pk=5, form=form)
+    make_vacancy(pk=6)
+
+    assert json.loads(run("export_forms")[1]) == {"5": client.get("/v1/vacancies/5/form").json()}
+    assert run("export_forms", 5)[1] == run("export_forms")[1]
+    with pytest.raises(CommandError, match="No vacancy with a form has the id 6"):
+        run("export_forms", 6)
+
+
+@pytest.mark.slow
+def test_forms_come_from_a_running_service(client, tmp_path):
+    source = Instance(tmp_path / "source")
+    items = [json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]]
+    items.append(items[0] | {"id": 102, "slug": "x-(102)"})
+    (tmp_path / "items.json").write_text(json.dumps({"data": items}))
+    source.manage("import_vacancies", str(tmp_path / "items.json"))
+    source.manage("import_forms", str(write(tmp_path, {101: sections(NAME, LANGUAGE)})))
+    for pk in (101, 102):
+        make_vacancy(pk=pk)
+
+    with source.serve() as url:
+        first, again = run("import_forms", url), run("import_forms", url)
+
+    assert first[:2] == (
+        0,
+        "2 vacancies: 1 got another form, 0 a changed one, 1 unchanged, 0 refused. 1 forms created.",
+    )
+    assert Vacancy.objects.get(pk=102).form is None  # there it has none either, and may get the brand's
+    assert again[1].startswith("2 vacancies: 0 got another form, 0 a changed one, 2 unchanged")
+    assert served(client, 101)[0]["fields"] == [NAME, LANGUAGE]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
+def test_real_forms_come_out_as_they_came_in(client):
+    path = Path(REAL_DATA) / "forms.v1.json"
+    forms = json.loads(path.read_text())
+    for pk in forms:
+        make_vacancy(pk=pk)
+
+    assert run("import_forms", path)[0] == 0
+    before = rows()
+    assert run("import_forms", path)[1].startswith(
+        "57 vacancies: 0 got another form, 0 a changed one, 57 unchanged"
+    )
+
+    assert rows() == before
+    for pk, form in forms.items():
+        form["data"][-1]["fields"].pop()
+        assert json.dumps(served(client, pk)) == json.dumps(form["data"])

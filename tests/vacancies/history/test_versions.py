@@ -1,0 +1,516 @@
+"""What is on record about a vacancy: who, when, what; and that the record adds up."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import NOW
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from tests.vacancies.admin.test_admin import ADD, LIST, NO_ROWS, opened, page, run, saved
+from vacancies import operations
+from vacancies.choices import Keyword
+from vacancies.fields import html_fields
+from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
+from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter, Version
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def anna(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("anna", first_name="Anna", last_name="Peeters"))
+    return client
+
+
+def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
+    """The versions in order: what was done, by whom, which parts of the content are in it."""
+    versions = Version.objects.order_by("pk").select_related("author")
+    if vacancy:
+        versions = versions.filter(vacancy=vacancy.pk)
+    return [
+        (version.change, version.author and version.author.username, sorted(version.content))
+        for version in versions
+    ]
+
+
+def folded(vacancy: Vacancy) -> dict[str, Any]:
+    return replay(Version.objects.filter(vacancy=vacancy.pk))
+
+
+EVERYTHING = sorted(
+    ["title", "title_internal", "brand", "is_hot", "is_permanent", "location", "image", "image_url", "video",
+     "head_recruiter", "form", "audience", "status", "publish_from", "publish_until", "recruiters",
+     "attachments", *html_fields(Vacancy), *Keyword.values]
+)  # fmt: skip
+
+
+# --- on record ---
+
+
+def test_creation_is_on_record_with_all_of_it(anna: Client, time_machine: Any) -> None:
+    time_machine.move_to(NOW, tick=False)
+    region = make_option("regions", "Ghent")
+    form = {**NO_ROWS, "title": "Nurse", "status": "draft", "audience": "public", "regions": [region.pk]}
+
+    assert saved(anna.post(ADD, form))
+
+    vacancy = Vacancy.objects.get()
+    assert told() == [("created", "anna", EVERYTHING)]
+    version = Version.objects.get()
+    assert (version.created_at, version.brand, version.content) == (NOW, None, content(vacancy))
+    assert version.content["regions"] == [[region.pk, "Ghent"]]
+
+
+def test_edit_is_on_record_with_what_it_changed(anna: Client, time_machine: Any) -> None:
+    ghent, antwerp = make_option("regions", "Ghent"), make_option("regions", "Antwerp")
+    vacancy = make_vacancy(options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
+    colleague = make_recruiter("Zoë")
+    record(vacancy, Change.CREATED, author=None, at=NOW)
+    Version.objects.update(author=User.objects.get(username="anna"))
+    bob = vacancy.recruiter_links.get()
+    steps: list[tuple[dict[str, Any], str]] = [
+        ({"title": "Head nurse"}, "title"),
+        ({"description": "<p>Cure</p>"}, "description"),
+        ({"regions": [antwerp.pk, ghent.pk]}, "regions"),
+        ({"last_day": "2198-07-31"}, "publish_until"),
+        ({"brand": make_brand("Other").pk}, "brand"),
+        (
+            {
+                "recruiter_links-TOTAL_FORMS": "2",
+                "recruiter_links-0-id": bob.pk,
+                "recruiter_links-0-position": "5",
+                "recruiter_links-1-recruiter": colleague.pk,
+                "recruiter_links-1-position": "3",
+            },
+            "recruiters",
+        ),
+        ({"attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/a.pdf"}, "attachments"),
+    ]
+    for number, (change, name) in enumerate(steps, start=1):
+        time_machine.move_to(NOW + number * HOUR, tick=False)
+        assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | change)), change
+        version = Version.objects.first()
+        assert (version.change, version.created_at, list(version.content)) == (
+            "changed",
+            NOW + number * HOUR,
+            [name],
+        )
+        assert folded(vacancy) == content(vacancy)
+    assert [name for _, name in folded(vacancy)["recruiters"]] == ["Zoë", "Bob"]
+    assert Version.objects.first().brand == make_brand("Other")
+
+
+def test_save_without_a_change_leaves_no_version(anna: Client) -> None:
+    vacancy = make_vacancy(
+        title="Nurse",
+        description="<p>Care\nfor people</p>\n",
+        options={"regions": ["Ghent"]},
+        recruiters=("Bob",),
+    )
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
+    before = told()
+
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy))))
+
+    assert told() == before == [("found", None, EVERYTHING), ("changed", "anna", ["title"])]
+
+
+def test_new_name_of_what_it_points_to_is_no_change_of_the_vacancy(anna: Client) -> None:
+    vacancy = make_vacancy(options={"regions": ["Gent"]}, recruiters=("Bob",))
+    record(vacancy, Change.CREATED, author=None, at=NOW)
+    for row in (vacancy.brand, vacancy.head_recruiter, make_recruiter("Bob")):
+        row.name += " & Co"
+        row.save()
+    option = make_option("regions", "Gent")
+    option.label = "Ghent"
+    option.save()
+
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy))))
+
+    assert len(told()) == 1
+
+
+def test_change_by_a_command_is_found_before_the_next_edit_and_is_nobodys(anna: Client) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    Vacancy.objects.update(profile="<p onclick='x'>Kind</p>")  # an import, say
+    call_command("lint_vacancies", "--fix")
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
+    Vacancy.objects.update(location="Ghent")
+    vacancy.choices.all().delete()
+    VacancyOption.objects.create(vacancy=vacancy, option=make_option("regions", "Ghent"))
+
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Chief nurse"}))
+
+    assert told() == [
+        ("found", None, EVERYTHING),
+        ("changed", "anna", ["title"]),
+        ("found", None, ["location", "regions"]),
+        ("changed", "anna", ["title"]),
+    ]
+    assert folded(vacancy) == content(vacancy)
+
+
+def test_refused_save_leaves_nothing_on_record(anna: Client) -> None:
+    vacancy = make_vacancy()
+    form = opened(anna, page(vacancy)) | {"title": "New", "head_recruiter": ""}
+
+    assert not saved(anna.post(page(vacancy), form))
+
+    assert told() == []
+
+
+def test_deletion_is_on_record_whole_and_outlives_the_vacancy(anna: Client) -> None:
+    vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",))
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
+    then = content(vacancy)
+
+    assert saved(anna.post(f"{LIST}{vacancy.pk}/delete/", {"post": "yes"}))
+
+    assert not Vacancy.objects.exists()
+    assert told() == [("found", None, EVERYTHING), ("deleted", "anna", EVERYTHING)]
+    assert folded(vacancy) == Version.objects.first().content == then
+    assert Version.objects.first().brand == make_brand()
+
+
+def test_deletion_of_several_is_on_record_for_each(anna: Client) -> None:
+    vacancies = [make_vacancy() for _ in range(3)]
+    data = {"action": "delete_selected", "_selected_action": [v.pk for v in vacancies], "post": "yes"}
+
+    assert saved(anna.post(LIST, data))
+
+    assert not Vacancy.objects.exists()
+    deleted = Version.objects.filter(change="deleted").values_list("vacancy", flat=True)
+    assert sorted(deleted) == [vacancy.pk for vacancy in vacancies]
+
+
+def test_decisions_are_on_record_with_the_publication_they_left(anna: Client) -> None:
+    vacancies = [make_vacancy() for _ in range(2)]
+    run(anna, "unpublish_selected", vacancies)
+    run(anna, "publish_selected", vacancies)
+
+    parts = ["publish_from", "publish_until", "status"]
+    for vacancy in vacancies:
+        assert told(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
+    record_drift(vacancies[0], at=NOW)
+    assert folded(vacancies[0]) == content(vacancies[0])
+
+
+# --- pages ---
+
+
+def history(client: Client, vacancy: Any) -> str:
+    response = client.get(f"{LIST}{vacancy.pk}/history/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+HOSTILE = '<script>alert("x")</script>"><img src=x onerror=alert(1)>'
+
+
+def test_hostile_texts_are_escaped_wherever_versions_show(anna: Client) -> None:
+    brand = make_brand(HOSTILE)
+    hostile = make_recruiter(HOSTILE)
+    vacancy = make_vacancy(
+        title=HOSTILE, location=HOSTILE, video=HOSTILE, brand=brand, head_recruiter=hostile,
+        options={"regions": [HOSTILE]}, recruiters=(HOSTILE,), status="draft",
+    )  # fmt: skip
+    Attachment.objects.create(vacancy=vacancy, name=HOSTILE, url="https://acme.test/a.pdf")
+    author = User.objects.get(username="anna")
+    author.first_name = HOSTILE[:60]
+    author.save()
+    record(vacancy, Change.CREATED, author=author, at=NOW)
+    Vacancy.objects.update(title="Mild", location="", video="", brand=make_brand("Mild"))
+    record(vacancy, Change.CHANGED, author=author, at=NOW)
+    version = Version.objects.last()
+    pages = [history(anna, vacancy), anna.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").content.decode()]
+    pages += [anna.get(f"{LIST}{vacancy.pk}/{name}/").content.decode() for name in ("publish", "archive")]
+    pages.append(anna.get("/admin/").content.decode())
+    Vacancy.objects.update(title=HOSTILE)
+    pages.append(
+        anna.post(LIST, {"action": "unpublish_selected", "_selected_action": [vacancy.pk]}, follow=True)
+        .content.decode()
+    )  # fmt: skip
+    assert saved(anna.post(f"{LIST}{vacancy.pk}/delete/", {"post": "yes"}))
+    for gone in (brand, hostile, make_option("regions", HOSTILE)):
+        gone.delete()
+    pages.append(anna.get(f"{LIST}deleted/").content.decode())
+    pages.append(anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True).content.decode())
+
+    assert Vacancy.objects.get().title == HOSTILE
+    for html in pages:
+        assert "alert(" in html
+        assert "<script>alert" not in html
+        assert "<img src=x" not in html
+
+
+def test_history_tells_who_what_and_when_the_last_one_first(anna: Client, time_machine: Any) -> None:
+    time_machine.move_to(NOW, tick=False)
+    vacancy = make_vacancy(title="Nurse")
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
+
+    response = anna.get(f"{LIST}{vacancy.pk}/history/")
+
+    changed, found = response.context["rows"]
+    assert (changed["version"].change, changed["moment"], changed["is_current"]) == (
+        "changed", "2 Mar 2026, 09:30", True,
+    )  # fmt: skip
+    assert [(each.label, each.marked) for each in changed["differences"]] == [
+        ("Title", "<div><del>Nurse</del> <ins>Head nurse</ins></div>")
+    ]
+    assert (found["version"].change, found["is_baseline"], found["is_current"]) == ("found", True, False)
+    html = response.content.decode()
+    assert "Anna Peeters" in html
+    assert "by an import or a command" in html
+
+
+def test_history_takes_the_same_queries_for_one_version_and_for_thirty(
+    anna: Client, django_assert_num_queries: Any
+) -> None:
+    vacancy = make_vacancy()
+    record(vacancy, Change.CREATED, author=None, at=NOW)
+    history(anna, vacancy)
+    # session, user; the vacancy for its walls, twice; versions with their authors; it again; labels
+    with django_assert_num_queries(7):
+        history(anna, vacancy)
+    for number in range(30):
+        Vacancy.objects.update(title=f"Title {number}")
+        record(vacancy, Change.CHANGED, author=User.objects.get(username="anna"), at=NOW)
+    with django_assert_num_queries(7):
+        history(anna, vacancy)
+    response = anna.get(f"{LIST}{vacancy.pk}/history/?page=2")
+    assert len(response.context["rows"]) == 11
+
+
+def test_version_of_another_vacancy_or_brand_is_not_there(anna: Client, client: Client) -> None:
+    mine, other = make_vacancy(brand=make_brand("Mine")), make_vacancy(brand=make_brand("Other"))
+    own, foreign = (record(each, Change.CREATED, author=None, at=NOW).pk for each in (mine, other))
+    number = other.pk
+    crossed = f"{LIST}{mine.pk}/versions/{foreign}/"
+    assert anna.get(crossed).status_code == 404
+    assert anna.post(crossed).status_code == 404
+    recruiter = User.objects.create_user("recruiter", is_staff=True)
+    rights = ("view_vacancy", "change_vacancy", "add_vacancy")
+    recruiter.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    make_brand("Mine").members.add(recruiter)
+    client.force_login(recruiter)
+
+    assert client.get(f"{LIST}{mine.pk}/versions/{own}/").status_code == 200
+    for url in ("history/", f"versions/{foreign}/"):
+        assert client.get(f"{LIST}{number}/{url}").status_code == 404
+        assert client.post(f"{LIST}{number}/{url}").status_code in (404, 405)
+    record(other, Change.DELETED, author=None, at=NOW)
+    other.delete()
+    for url in ("history/", f"versions/{foreign}/"):
+        assert client.get(f"{LIST}{number}/{url}").status_code == 404
+    assert client.get(f"{LIST}deleted/").context["page"].paginator.count == 0
+
+
+def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    version = record(vacancy, Change.CREATED, author=None, at=NOW)
+    Vacancy.objects.update(title="Cook")
+    guest = User.objects.create_user("guest", is_staff=True)
+    rights = ("view_vacancy", "work_for_every_brand")
+    guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client.force_login(guest)
+
+    assert "Restore" not in history(client, vacancy)
+    assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
+    assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
+    assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
+
+
+def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) -> None:
+    vacancy = make_vacancy(title="Nurse", audience="public", options={"regions": ["Gent"]})
+    version = record(vacancy, Change.CREATED, author=None, at=NOW)
+    Vacancy.objects.update(title="Head nurse", audience="both", status="unpublished")
+    make_option("regions", "Gent").__class__.objects.update(label="Ghent")  # no difference of this vacancy
+    url = f"{LIST}{vacancy.pk}/versions/{version.pk}/"
+
+    response = anna.get(url)
+
+    assert [(each.name, each.marked) for each in response.context["differences"]] == [
+        ("title", "<div><del>Head nurse</del> <ins>Nurse</ins></div>")
+    ]
+    assert Vacancy.objects.get().title == "Head nurse"
+    assert anna.post(url)["Location"] == page(vacancy)
+    vacancy.refresh_from_db()
+    assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "unpublished")
+    assert [change for change, _, _ in told()] == ["created", "found", "restored"]
+
+
+def test_restore_that_would_break_what_shows_is_refused_in_words(anna: Client) -> None:
+    vacancy = make_vacancy(title="Nurse", description="")
+    version = record(vacancy, Change.CREATED, author=None, at=NOW)
+    Vacancy.objects.update(title="Head nurse", description="<p>Care</p>")
+    before = Vacancy.objects.values().get()
+
+    response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True)
+
+    assert [str(message) for message in response.context["messages"]] == [
+        "A vacancy needs a description to be published."
+    ]
+    assert (Vacancy.objects.values().get(), len(told())) == (before, 1)
+
+
+def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
+    vacancy = make_vacancy(title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent"]})
+    then, number = content(vacancy), vacancy.pk
+    assert saved(anna.post(f"{LIST}{number}/delete/", {"post": "yes"}))
+    make_option("regions", "Ghent").delete()
+    [deleted] = anna.get(f"{LIST}deleted/").context["page"]
+    assert (deleted.content["title"], deleted.vacancy_id) == ("Nurse", number)
+    assert anna.get(f"{LIST}{number}/history/").context["rows"][0]["version"] == deleted
+    url = f"{LIST}{number}/versions/{deleted.pk}/"
+    assert anna.get(url).status_code == 200
+
+    response = anna.post(url, follow=True)
+
+    assert [str(message) for message in response.context["messages"]] == [
+        "The version was restored.",
+        "Gone since, and left out: Ghent.",
+    ]
+    draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
+    assert content(Vacancy.objects.get(pk=number)) == then | draft
+    assert list(anna.get(f"{LIST}deleted/").context["page"]) == []
+    # deleted again, it is there once
+    assert saved(anna.post(f"{LIST}{number}/delete/", {"post": "yes"}))
+    [again] = anna.get(f"{LIST}deleted/").context["page"]
+    assert again.pk > deleted.pk
+
+
+def test_version_of_a_decision_alone_cannot_be_brought_back(anna: Client) -> None:
+    vacancy = make_vacancy(title="Nurse")
+    run(anna, "unpublish_selected", [vacancy])
+    version = Version.objects.get()
+
+    assert not anna.get(f"{LIST}{vacancy.pk}/history/").context["rows"][0]["can_restore"]
+    assert anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize("number", ["0", "999999999999999999999999", "x"])
+def test_numbers_of_nothing_are_not_found(anna: Client, number: str) -> None:
+    vacancy = make_vacancy()
+    assert anna.get(f"{LIST}{vacancy.pk}/versions/{number}/").status_code in (302, 404)
+    assert anna.get(f"{LIST}{number}/history/").status_code == 404
+
+
+def test_uploads_of_older_versions_are_kept(anna: Client) -> None:
+    vacancy = make_vacancy()
+    form = {
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-file": SimpleUploadedFile("a.pdf", b"%PDF-1.4 old"),
+    }
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | form))
+    version = Version.objects.first()
+    attachment = Attachment.objects.get()
+    attachment.delete()
+    operations.restore(version, author=None, at=NOW)
+
+    with Attachment.objects.get().file as file:
+        assert file.read() == b"%PDF-1.4 old"
+
+
+# --- it adds up ---
+
+TITLES = st.sampled_from(["Nurse", "Cook", "Porter"])
+TEXTS = st.sampled_from(["", "<p>One</p>", "<p>Two <b>three</b></p>", "<ul><li>é</li></ul>"])
+PICKS = st.permutations(range(3)).flatmap(lambda order: st.integers(0, 3).map(lambda n: order[:n]))
+EDITS = st.one_of(
+    st.tuples(st.just("title"), TITLES),
+    st.tuples(st.sampled_from(html_fields(Vacancy)), TEXTS),
+    st.tuples(st.sampled_from(["is_hot", "is_permanent"]), st.booleans()),
+    st.tuples(st.just("location"), st.sampled_from(["", "Ghent", "a\nb"])),
+    st.tuples(st.just("image"), st.sampled_from(["", "vacancies/a.png"])),
+    st.tuples(st.just("brand"), st.sampled_from([None, 0, 1])),
+    st.tuples(st.just("head_recruiter"), st.sampled_from([None, 0, 1])),
+    st.tuples(st.just("audience"), st.sampled_from(["public", "internal", "both"])),
+    st.tuples(st.sampled_from(["regions", "types", "recruiters", "attachments"]), PICKS),
+    st.tuples(st.sampled_from(["publish", "unpublish", "archive", "schedule"]), st.none()),
+)
+STEPS = st.lists(st.tuples(st.lists(EDITS, max_size=3), st.booleans()), min_size=1, max_size=6)
+
+
+def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
+    """One edit of the vacancy, through what stands behind the pages."""
+    if name in ("publish", "unpublish", "archive", "schedule"):
+        more = {"publish_from": NOW + HOUR} if name == "schedule" else {}
+        decide = getattr(operations, name)
+        decide(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author, **more)
+    elif name in ("regions", "types"):
+        pks = [make_option(name, f"{name} {pick}").pk for pick in value]
+        operations.save_options(vacancy=vacancy, keyword=Keyword(name), pks=pks)
+    elif name == "recruiters":
+        vacancy.recruiter_links.all().delete()
+        for place, pick in enumerate(value):
+            VacancyRecruiter.objects.create(
+                vacancy=vacancy, recruiter=make_recruiter(f"R{pick}"), position=place
+            )
+    elif name == "attachments":
+        vacancy.attachments.all().delete()
+        for place, pick in enumerate(value):
+            url = f"https://acme.test/{pick}"
+            Attachment.objects.create(vacancy=vacancy, name=f"{pick}", url=url, position=place)
+    else:
+        row = Vacancy.objects.get(pk=vacancy.pk)
+        if name in ("brand", "head_recruiter") and row.status == "published" and value is None:
+            return  # what the form refuses
+        if name == "description" and not value and row.status == "published":
+            return
+        makers = {"brand": make_brand, "head_recruiter": make_recruiter}
+        if name in makers and value is not None:
+            value = makers[name](f"{name} {value}")
+        setattr(row, name, value)
+        row.save()
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, data=st.data())
+def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
+    filters: Any, steps: list[Any], data: Any
+) -> None:
+    author = User.objects.get_or_create(username="author")[0]
+    vacancy = make_vacancy(status="draft", publish_from=None)
+    record(vacancy, Change.CREATED, author=author, at=NOW)
+    then = {Version.objects.first().pk: content(vacancy)}
+    for edits, is_outside in steps:
+        for name, value in edits:
+            act(vacancy, name, value, author)
+        if is_outside:
+            record_drift(vacancy, at=NOW)
+        else:
+            record(vacancy, Change.CHANGED, author=author, at=NOW)
+        now = content(vacancy)
+        assert folded(vacancy) == now
+        then[Version.objects.first().pk] = now
+    number = data.draw(st.sampled_from(sorted(then)))
+    version = Version.objects.get(pk=number)
+    assert content_at(version) == then[number]
+    if data.draw(st.booleans()):
+        record(vacancy, Change.DELETED, author=author, at=NOW)
+        assert Version.objects.first().content == now
+        vacancy.delete()
+        now = now | {"status": "draft", "publish_from": None, "publish_until": None}
+        now |= {name: then[number][name] for name in ("audience", "brand")}
+        shows = False
+    else:
+        shows = now["status"] == "published"
+    wanted = then[number] | {name: now[name] for name in EXCLUDED_FIELDS}
+    if shows and not (wanted["head_recruiter"] and wanted["description"]):
+        with pytest.raises(operations.ValidationError):
+            operations.restore(version, author=author, at=NOW)
+        assert content(vacancy) == now
+        return
+
+    brought, gone = operations.restore(version, author=author, at=NOW)
+
+    assert gone == []
+    assert content(brought) == folded(brought) == wanted

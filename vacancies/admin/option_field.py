@@ -1,0 +1,77 @@
+"""A form field for the options of a filter. It keeps the order in which they are picked."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelect2MultipleWidget, UnfoldAdminSelect2Widget
+
+from vacancies.choices import Keyword
+
+
+class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
+    """A multiple select with the chosen options first, in their order: browsers post in that order.
+
+    ordered_select.js moves a picked option behind the chosen ones. Without JavaScript this is a plain
+    multiple select, which keeps the stored order. If the list is long, the page contains only the chosen
+    options, and Select2 searches the others on the server.
+    """
+
+    choices: Any
+    source = ""  # URL of the search, for a list that is too long for the page
+
+    def __init__(self) -> None:
+        super().__init__({"data-ordered": ""})
+        # Without the second class, which makes Django's autocomplete.js request the options.
+        self.attrs["class"] = "unfold-admin-autocomplete"
+
+    def optgroups(self, name: str, value: list[str], attrs: dict[str, Any] | None = None) -> list[Any]:
+        place = {chosen: index for index, chosen in enumerate(value)}
+        all_choices: Any = self.choices
+        if self.source:
+            self.choices = [choice for choice in all_choices if str(choice[0]) in place]
+        groups = super().optgroups(name, value, attrs)
+        self.choices = all_choices
+        for index, (_, (option,), _) in enumerate(groups):
+            option["attrs"]["data-place"] = index
+        return sorted(groups, key=lambda group: place.get(str(group[1][0]["value"]), len(place)))
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> Any:
+        attrs = super().build_attrs(base_attrs, extra_attrs)
+        return attrs | ({"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {})
+
+    class Media:
+        js = ("vacancies/ordered_select.js",)
+
+
+class OptionsField(forms.TypedMultipleChoiceField):
+    """Ids of the options of one filter, in the order of picking."""
+
+    def __init__(self, keyword: Keyword) -> None:
+        super().__init__(coerce=int, required=False, label=keyword.label, widget=OrderedSelect())
+
+    def clean(self, value: Any) -> list[int]:
+        return list(dict.fromkeys(super().clean(value)))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return [str(pk) for pk in initial or []] != [str(pk) for pk in data or []]
+
+
+class OptionField(forms.TypedChoiceField):
+    """The id of the only option of a single-valued filter, as a list."""
+
+    def __init__(self, keyword: Keyword) -> None:
+        super().__init__(coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget())
+
+    def prepare_value(self, value: Any) -> Any:
+        return next(iter(value), "") if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[int]:
+        chosen = super().clean(value)
+        return [chosen] if chosen else []
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return str(self.prepare_value(initial) or "") != str(data or "")
+
+
+def options_field(keyword: Keyword) -> forms.ChoiceField:
+    return OptionField(keyword) if keyword.is_single else OptionsField(keyword)

@@ -1,0 +1,163 @@
+"""Values of a source, for every kind of row that comes from one: taken as they came, or refused in words.
+
+The context of a serializer may have `zone`, the time zone of the source, and `changes`, a list that gets a
+Remark for each value that is not kept exactly as it came.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import ISO_8601, serializers
+
+ID_MAX = 2**53 - 1  # what JSON carries exactly; nearer to the end of a column no new id would be left
+SHOWN_CHARACTERS = 60
+
+_BREAKS = re.compile(r"\s*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]\s*")
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # override, embed or isolate: they outlast their text
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What there is to say about a value. `field` is its path, such as "recruiters.0.name"."""
+
+    field: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+class TextField(serializers.CharField):
+    """Text exactly as it came; null is as good as none."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        defaults = {"required": False, "allow_null": True, "allow_blank": True, "trim_whitespace": False}
+        super().__init__(**defaults | kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if data is not None and data is not serializers.empty and not isinstance(data, str):
+            self.fail("invalid")  # DRF would make text of a number
+        return super().run_validation(data) or ""
+
+
+class LineField(TextField):
+    """Text of one line: line breaks become spaces, control characters and bidirectional overrides are
+    removed, and both are reported. NUL is refused, as in every text."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
+        if line != text:
+            _report(self, "line_breaks", f"line breaks became spaces; received {shown(text)}")
+        plain = "".join(c for c in line if c == "\0" or not _is_invisible(c))
+        if plain != line:
+            names = sorted({f"U+{ord(c):04X}" for c in line if c not in plain})
+            _report(self, "control_characters", f"removed {', '.join(names)}, which cannot be seen")
+        if not plain.strip() and not self.allow_blank:
+            self.fail("blank")
+        return plain
+
+
+class FlagField(serializers.BooleanField):
+    """True or false, and nothing that only looks like it; null is false."""
+
+    default_error_messages = {"invalid": "Must be true or false; received {received}."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "allow_null": True} | kwargs)
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", received=shown(data))
+        return data
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return super().run_validation(data) or False
+
+
+class DateTimeField(serializers.DateTimeField):
+    """A moment: in the time zone of the source, or in ISO 8601 with an offset of its own. It is in UTC."""
+
+    default_error_messages = {
+        "range": "Not between the years 1900 and 2200.",
+        "gap": "There is no such time in the time zone {zone}; is TIME_ZONE that of the source?",
+        "stated_gap": "There is no such time in the time zone {zone} of the source.",
+    }
+
+    def __init__(self, *, required: bool = False, allow_null: bool = False) -> None:
+        formats = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", ISO_8601]
+        super().__init__(required=required, allow_null=allow_null, input_formats=formats)
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        if not 1900 <= value.year <= 2200:
+            self.fail("range")
+        if value.tzinfo:
+            return value.astimezone(UTC)
+        stated = self.context.get("zone")
+        zone = stated or timezone.get_current_timezone()
+        first, second = (value.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+        moment = first.astimezone(UTC)
+        if moment.astimezone(zone).replace(tzinfo=None, fold=0) != value:
+            self.fail("stated_gap" if stated else "gap", zone=str(zone))
+        if first.utcoffset() != second.utcoffset():
+            _report(self, "ambiguous_time", f"{value} occurs twice in {zone}; the first was taken")
+        return moment
+
+
+class EndField(DateTimeField):
+    """The moment from which something is over; a date means the end of that day."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if isinstance(value, str) and _DATE.match(value):
+            with suppress(ValueError):
+                day = date.fromisoformat(value)
+                if not 1900 <= day.year <= 2200:
+                    self.fail("range")
+                zone = self.context.get("zone") or timezone.get_current_timezone()
+                return datetime.combine(day + timedelta(days=1), time.min, zone).astimezone(UTC)
+        return super().to_internal_value(value)
+
+
+def _is_invisible(character: str) -> bool:
+    return bool(_DIRECTION.match(character)) or unicodedata.category(character) == "Cc"
+
+
+def shown(value: Any) -> str:
+    """`value` as JSON on one line, shortened."""
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+def faults(errors: Any, path: str = "") -> Iterator[Remark]:
+    """Yield a Remark for each of the nested `errors` of a serializer."""
+    if isinstance(errors, dict):
+        for name, inner in errors.items():
+            at = "" if name == "non_field_errors" else f"{path}.{name}" if path else str(name)
+            yield from faults(inner, at or path)
+    elif isinstance(errors, list):
+        for number, inner in enumerate(errors):
+            yield from faults(
+                inner, f"{path}.{number}" if isinstance(inner, (dict, list)) and inner else path
+            )
+    else:
+        yield Remark(path, getattr(errors, "code", "invalid"), str(errors))
+
+
+def _report(field: Any, code: str, message: str) -> None:
+    """Add a Remark about the value of `field` to the changes that its context collects."""
+    names = []
+    at = field
+    while at is not None:
+        names.append(at.field_name)
+        at = at.parent
+    path = ".".join(filter(None, reversed(names)))
+    field.context.setdefault("changes", []).append(Remark(path, code, message))

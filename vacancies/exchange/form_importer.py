@@ -1,0 +1,167 @@
+"""Bringing application forms in from another service: one form for all vacancies that ask the same."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from forms_structure import operations
+from forms_structure.choices import Language
+from forms_structure.exchange import ParsedForm, digest
+from forms_structure.models import ConsentText, Form
+from forms_structure.structure import CONSENT, StructureError
+from jobsite.languages import site_language
+from vacancies.exchange.fields import Remark
+from vacancies.exchange.reports import Report as BaseReport
+from vacancies.exchange.sources import FormRow, repeated_key
+from vacancies.models import Brand, Vacancy
+
+ORIGIN = "import"
+
+
+@dataclass
+class Report(BaseReport):
+    """What an import did, by count and in words."""
+
+    created: int = 0  # forms
+    updated: int = 0  # forms that only this vacancy uses
+    assigned: int = 0  # vacancies that got another form
+    unchanged: int = 0  # vacancies
+
+    @property
+    def total(self) -> int:
+        return self.assigned + self.updated + self.unchanged + self.refused
+
+
+class FormImporter:
+    """Lands the forms of vacancies that are here. A vacancy whose applicants get that form already is
+    left alone; equal forms become one; the same again changes nothing.
+
+    `language` is that of forms that do not show theirs; `consent_name` the name of the source's consent
+    box, in whose place ours is served; `unescape` as for `vacancies.exchange.importer.Importer`.
+    """
+
+    def __init__(self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False) -> None:
+        self.unescape = unescape
+        self.language = language or site_language()
+        self.consent_name = consent_name
+        self.report = Report()
+        self._noted: set[str] = set()
+        forms = Form.objects.filter(extends=None).order_by("-pk")
+        self._known = {key(form.structure, form.language): form.pk for form in forms.iterator()}
+
+    def import_rows(self, rows: Iterable[FormRow]) -> None:
+        """Give the vacancies of `rows` their forms, a transaction each; `report` says what came of them."""
+        for row in rows:
+            with self.report.batch():
+                self._land_row(row)
+
+    def _land_row(self, row: FormRow) -> None:
+        if (key := repeated_key(row.data)) is not None:
+            self._refuse(row, Remark(str(key), "repeated_key", "occurs more than once in an object."))
+            return
+        try:
+            reading = ParsedForm(row.data, consent_name=self.consent_name, unescape=self.unescape)
+        except StructureError as error:
+            self._refuse(row, *(Remark(path, "invalid", text) for path, text in error.faults.items()))
+            return
+        with transaction.atomic():
+            self._land(row, reading)
+
+    def _land(self, row: FormRow, reading: ParsedForm) -> None:
+        vacancy = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
+        if vacancy is None:
+            text = "there is no vacancy with this id here; import the vacancies first."
+            self._refuse(row, Remark("", "vacancy", text))
+            return
+        served = vacancy.served_form
+        language = self._language(reading, served)
+        wanted = key(reading.structure, language)
+        self._note(row, reading, language)
+        here = key(served.whole_structure, served.served_language) if served else key([], site_language())
+        if here == wanted:
+            self.report.unchanged += 1
+            return
+        form = self._equal_form(wanted)
+        if served:  # locked: whether a recruiter had a hand in it is read after any save that is under way
+            Form.objects.select_for_update().filter(pk=served.pk).first()
+        if form is None and served and self._is_only_for(vacancy, served):
+            if lost := operations.lost_names(served, reading.structure):
+                text = f"“{served}” changed, and lost {', '.join(lost)}"
+                self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
+            operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
+            self._known[wanted] = served.pk
+            self.report.updated += 1
+            return
+        locked = Vacancy.objects.select_for_update().filter(pk=vacancy.pk, form=vacancy.form_id)
+        if locked.values_list("pk", flat=True).first() is None:
+            text = "somebody gave the vacancy another form meanwhile; import it again."
+            self._refuse(row, Remark("", "changed", text))
+            return
+        if form is None:
+            name = f"Form of {vacancy.title}"
+            form = operations.create(name=name, structure=reading.structure, origin=ORIGIN, language=language)
+            self._known[wanted] = form.pk
+            self.report.created += 1
+        Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
+        self.report.assigned += 1
+
+    def _equal_form(self, wanted: str) -> Form | None:
+        """The form of that key, locked. What we knew may be over: a row before, or a recruiter since,
+        changed it."""
+        known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
+        return next((form for form in known if key(form.structure, form.language) == wanted), None)
+
+    def _language(self, reading: ParsedForm, served: Form | None) -> str:
+        """The language of a form. One whose sections do not show it is taken for one that is here, the
+        vacancy's own first."""
+        if reading.language:
+            return reading.language
+        if served and served.whole_structure == reading.structure:
+            return served.served_language
+        candidates = (self.language, *Language.values)
+        known = (name for name in candidates if key(reading.structure, name) in self._known)
+        return next(known, self.language)
+
+    def _is_only_for(self, vacancy: Vacancy, form: Form) -> bool:
+        """Whether nothing else uses `form`, and no recruiter had a hand in it: then the import changes it
+        rather than leaving it behind."""
+        return (
+            vacancy.form_id == form.pk
+            and not form.is_default
+            and not form.extends_id
+            and not form.extensions.exists()
+            and not form.snapshots.exclude(author=None).exists()
+            and not Vacancy.objects.filter(form=form).exclude(pk=vacancy.pk).exists()
+            and not Brand.objects.filter(form=form).exists()
+        )
+
+    def _note(self, row: FormRow, reading: ParsedForm, language: str) -> None:
+        for path, change in reading.changes:
+            self.report.add("note", row.name, Remark(path, change.code, change.message), id=row.pk)
+        notes = [("form", note) for note in reading.notes]
+        ours = ConsentText.objects.current(language).text
+        if not reading.has_consent:
+            text = f"no consent box called {self.consent_name}; name that of the source with --consent"
+            notes.append(("consent", text))
+        elif reading.consent != ours:
+            notes.append(("consent", f"the consent reads {reading.consent!r} there and {ours!r} here"))
+        for code, note in notes:
+            if note not in self._noted:  # all forms of one source tend to have the same
+                self._noted.add(note)
+                self.report.add("note", row.name, Remark("", code, note), id=row.pk)
+
+    def _refuse(self, row: FormRow, *remarks: Remark) -> None:
+        self.report.refuse(row.name, *remarks, id=row.pk)
+
+
+def key(structure: Any, language: str) -> str:
+    """The same for forms that applicants cannot tell apart."""
+    return digest([language, structure])
+
+
+def _pks(value: Any) -> list[int]:
+    """The id that a file has as text, or nothing when it is none."""
+    return [int(value)] if re.fullmatch("[0-9]{1,18}", str(value)) else []

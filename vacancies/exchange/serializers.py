@@ -1,0 +1,94 @@
+"""What an item of a source may look like; anything else is refused with the key and the reason."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from jobsite.fields import WebURLField
+from vacancies.choices import Keyword
+from vacancies.exchange.fields import ID_MAX, DateTimeField, EndField, FlagField, LineField, TextField
+from vacancies.fields import html_fields
+from vacancies.models import Vacancy
+from vacancies.validators import validate_video
+
+TEXTS = html_fields(Vacancy)
+# How v0.1 and mixed hot lists call the vocabularies that hold one value there.
+SINGULAR = {
+    "type": Keyword.TYPES,
+    "contract_type": Keyword.CONTRACT_TYPES,
+    "work_regime": Keyword.WORK_REGIMES,
+}
+
+
+class _Url(TextField):
+    """An address of http or https, as the models have it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=1000, validators=WebURLField.default_validators, **kwargs)
+
+
+class _Labels(serializers.ListField):
+    """Labels in order; a single one as text, as v0.1 has it, and null are understood too."""
+
+    child = LineField(max_length=200, allow_blank=False, allow_null=False)
+
+    def __init__(self, max_length: int | None = None) -> None:
+        super().__init__(required=False, allow_null=True, max_length=max_length)
+
+    def run_validation(self, data: Any = serializers.empty) -> list[str]:
+        return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
+
+
+class _Icons(serializers.Serializer):
+    small = _Url()
+    large = _Url()
+
+
+class _Brand(serializers.Serializer):
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    description = TextField()
+    icons = _Icons(required=False, allow_null=True)
+    url = _Url()
+
+
+class _Attachment(serializers.Serializer):
+    name = LineField(max_length=200)
+    path = _Url(required=True, allow_null=False, allow_blank=False)
+
+
+class _Recruiter(serializers.Serializer):
+    id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
+    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
+    function = LineField(max_length=200)
+    email = serializers.EmailField(required=False, allow_null=True, allow_blank=True)
+    phone = LineField(max_length=50)
+    image = _Url()
+
+
+class ItemSerializer(serializers.Serializer):
+    """An item of the interface, v1 or v0.1, as it comes from a source. A key that is missing is missing in
+    `validated_data` too: it changes nothing (docs/decisions.md #118)."""
+
+    id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
+    title = LineField(max_length=300, allow_null=False, allow_blank=False)
+    title_internal = LineField(max_length=300)
+    slug = TextField()
+    brand = _Brand(required=False, allow_null=True)
+    is_hot = FlagField()
+    is_permanent = FlagField()
+    vars().update(
+        {keyword.value: _Labels(max_length=1 if keyword.is_single else None) for keyword in Keyword}
+    )
+    vars().update({name: _Labels(max_length=1) for name in SINGULAR})
+    location = LineField(max_length=200)
+    vars().update({name: TextField() for name in TEXTS})
+    image = _Url()
+    video = TextField(max_length=1000, validators=[validate_video])
+    attachments = _Attachment(many=True, required=False, allow_null=True)
+    head_recruiter = _Recruiter(required=False, allow_null=True)
+    recruiters = _Recruiter(many=True, required=False, allow_null=True)
+    created_at = DateTimeField()
+    updated_at = DateTimeField()
+    published_at = DateTimeField(allow_null=True)
+    publish_until = EndField(allow_null=True)
+    closes_at = EndField(allow_null=True)

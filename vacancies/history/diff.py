@@ -1,0 +1,170 @@
+"""What changed between two contents of a vacancy, for people: field by field, word by word."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from jobsite.formats import format_datetime
+from jobsite.html import text_lines
+from vacancies.choices import Keyword
+from vacancies.fields import HtmlField
+from vacancies.models import Filter, Vacancy
+
+LINES_AROUND = 1  # unchanged lines shown beside changed ones
+COMPARED = 1_000_000  # pairs of lines or words in a field: what is more is shown as a whole, before and after
+LITTLE = 0.4  # of the words stayed: then before and after are easier to read than what is between them
+_WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field that changed: its label, and its new text with what was added and taken away marked."""
+
+    name: str
+    label: str
+    marked: SafeString
+
+
+def differences(
+    before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, str] | None = None
+) -> list[Difference]:
+    """Return the fields of `after` that `before` says otherwise, in the order of the page; what is empty
+    in both is no difference. Who asks often gives the `field_labels()`."""
+    labels = labels or field_labels()
+    found = []
+    for name in labels:
+        if name not in after or before.get(name) == after[name]:
+            continue
+        old, new = lines(name, before.get(name)), lines(name, after[name])
+        if old != new:
+            found.append(Difference(name, labels[name], marked(old, new)))
+        elif (before.get(name) or "") != (after[name] or "") and isinstance(_field(name), HtmlField):
+            note = format_html("<i>{}</i>", _("Only the formatting changed."))
+            found.append(Difference(name, labels[name], note))
+    return found
+
+
+def described(values: Mapping[str, Any]) -> list[Difference]:
+    """Return the fields of `values` that say something, with nothing marked."""
+    labels = field_labels()
+    said = ((name, lines(name, values[name])) for name in labels if name in values)
+    return [Difference(name, labels[name], _as_lines(text)) for name, text in said if text]
+
+
+def field_labels() -> dict[str, str]:
+    """The labels of the parts of a content, by name, in the order of the page."""
+    vocabularies = dict(Filter.objects.values_list("keyword", "label"))
+    labels = {field.name: str(capfirst(field.verbose_name)) for field in Vacancy._meta.concrete_fields} | {
+        keyword.value: vocabularies.get(keyword.value, str(keyword.label)) for keyword in Keyword
+    }
+    return labels | {"recruiters": _("Other recruiters"), "attachments": _("Attachments")}
+
+
+def _field(name: str) -> Any:
+    is_list = name in Keyword.values or name in ("recruiters", "attachments")
+    return None if is_list else Vacancy._meta.get_field(name)
+
+
+def lines(name: str, value: Any) -> list[str]:
+    """Return the value of the part `name` as lines of text, none where it says nothing."""
+    field = _field(name)
+    if value is None or value == "" or value == []:
+        return []
+    if isinstance(field, HtmlField):
+        return text_lines(value)
+    if isinstance(value, bool):
+        return [_("Yes")] if value else []
+    if name == "attachments":
+        return [f"{each['name']} ({each['file'] or each['url']})" for each in value]
+    if isinstance(value, list):
+        return [label for _, label in value] if isinstance(value[0], list) else [value[1]]
+    if field.choices:
+        return [str(dict(field.flatchoices).get(value, value))]
+    if field.get_internal_type() == "DateTimeField":
+        return [format_datetime(datetime.fromisoformat(value))]
+    return str(value).splitlines()
+
+
+def marked(old: list[str], new: list[str]) -> SafeString:
+    """Return `new` as HTML lines, what `old` had in <del>, what it had not in <ins>, long unchanged
+    stretches as an ellipsis."""
+    return _as_lines(_lines(old, new))
+
+
+def _as_lines(texts: Iterable[str]) -> SafeString:
+    return format_html_join("", "<div>{}</div>", ((text,) for text in texts))
+
+
+class _Comparison:
+    """Compares lists step by step until `COMPARED` pairs are used up; what comes then differs as a whole."""
+
+    def __init__(self) -> None:
+        self.left = COMPARED
+
+    def opcodes(self, a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
+        """What makes `b` of `a`, as SequenceMatcher has it. Ends that are equal cost nothing."""
+        shorter = min(len(a), len(b))
+        head = next((n for n in range(shorter) if a[n] != b[n]), shorter)
+        rest = shorter - head
+        tail = next((n for n in range(rest) if a[-1 - n] != b[-1 - n]), rest)
+        old, new = a[head : len(a) - tail], b[head : len(b) - tail]
+        self.left -= len(old) * len(new)
+        if self.left > 0:
+            codes = SequenceMatcher(None, old, new).get_opcodes()
+        else:
+            codes = [("replace", 0, len(old), 0, len(new))]
+        found = [("equal", 0, head, 0, head)] if head else []
+        found += [(kind, i + head, i_to + head, j + head, j_to + head) for kind, i, i_to, j, j_to in codes]
+        if tail:
+            found.append(("equal", len(a) - tail, len(a), len(b) - tail, len(b)))
+        return found
+
+
+def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:
+    comparison = _Comparison()
+    for kind, i, i_end, j, j_end in comparison.opcodes(old, new):
+        if kind == "equal":
+            same = [format_html("{}", line) for line in new[j:j_end]]
+            if len(same) > 2 * LINES_AROUND + 1:
+                head = same[:LINES_AROUND] if i or j else []
+                tail = same[-LINES_AROUND:] if i_end < len(old) or j_end < len(new) else []
+                same = [*head, format_html("{}", "\u2026"), *tail]
+            yield from same
+            continue
+        gone, came = old[i:i_end], new[j:j_end]
+        paired = min(len(gone), len(came))
+        for one, other in zip(gone[:paired], came[:paired], strict=True):
+            yield _words(one, other, comparison)
+        for line in gone[paired:]:
+            yield format_html("<del>{}</del>", line)
+        for line in came[paired:]:
+            yield format_html("<ins>{}</ins>", line)
+
+
+def _words(old: str, new: str, comparison: _Comparison) -> SafeString:
+    """One line that became another, word by word; as a whole where little stayed."""
+    a, b = _WORDS.findall(old), _WORDS.findall(new)  # words without their spaces: those are alike everywhere
+    codes = comparison.opcodes([word for word, _ in a], [word for word, _ in b])
+    stayed = sum(i_end - i for kind, i, i_end, _, _ in codes if kind == "equal")
+    if 2 * stayed < LITTLE * (len(a) + len(b)) or stayed == len(a) == len(b):
+        return format_html("<del>{}</del> <ins>{}</ins>", old, new)
+    parts: list[str] = []
+    for place, (kind, i, i_end, j, j_end) in enumerate(codes):
+        gone, came = ("".join(map("".join, words)) for words in (a[i:i_end], b[j:j_end]))
+        after = codes[place + 1][0] if place + 1 < len(codes) else kind
+        spaced = {"delete": gone, "insert": came}.get(after if kind == "equal" else kind, gone + came)
+        if kind == "equal":
+            parts.append(format_html("{}", came.rstrip()))
+        else:
+            marks = [("del", gone.rstrip()), ("ins", came.rstrip())]
+            parts += [format_html(f"<{tag}>{{}}</{tag}>", text) for tag, text in marks if text]
+        parts.append(" " if spaced[-1:].isspace() else "")
+    return format_html_join("", "{}", ((part,) for part in parts))

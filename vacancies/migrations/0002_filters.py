@@ -1,0 +1,26 @@
+"""The nine vocabularies, there from the start and switched off until a recruiter offers them."""
+
+from django.db import migrations
+
+LABELS = {
+    "functiongroup": "Job category",
+    "types": "Types",
+    "contract_types": "Contract types",
+    "work_regimes": "Work regimes",
+    "regions": "Regions",
+    "jobcustom1_values": "Custom filter 1",
+    "jobcustom2_values": "Custom filter 2",
+    "jobcustom3_values": "Custom filter 3",
+    "jobcustom4_values": "Custom filter 4",
+}
+
+
+def create(apps, schema_editor):
+    Filter = apps.get_model("vacancies", "Filter")
+    for position, (keyword, label) in enumerate(LABELS.items()):
+        Filter.objects.get_or_create(keyword=keyword, defaults={"label": label, "position": position})
+
+
+class Migration(migrations.Migration):
+    dependencies = [("vacancies", "0001_initial")]
+    operations = [migrations.RunPython(create, migrations.RunPython.noop)]

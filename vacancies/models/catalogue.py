@@ -1,0 +1,167 @@
+"""What vacancies refer to: brands, recruiters, filters and their options."""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.db import models
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from forms_structure.models import Form
+from jobsite.fields import WebURLField
+from vacancies.choices import Keyword
+from vacancies.fields import HtmlField
+from vacancies.querysets import FilterQuerySet
+from vacancies.uploads import ImageField
+from vacancies.validators import (
+    validate_image,
+)
+
+
+class Brand(models.Model):
+    """An employer's face: the name, text, icons and site shown with its vacancies."""
+
+    name = models.CharField(max_length=200, unique=True)
+    description = HtmlField()
+    url = WebURLField(_("website"))
+    form = models.ForeignKey(
+        Form,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="brands",
+        verbose_name=_("application form"),
+        help_text=_(
+            "Used for vacancies of this brand that have no form of their own. If empty, the site's form "
+            "is used."
+        ),
+    )
+    icon_small = ImageField(_("small icon"), upload_to="brands", blank=True, validators=[validate_image])
+    icon_small_url = WebURLField(_("small icon URL"), help_text=_("Used when no file is uploaded."))
+    icon_large = ImageField(_("large icon"), upload_to="brands", blank=True, validators=[validate_image])
+    icon_large_url = WebURLField(_("large icon URL"), help_text=_("Used when no file is uploaded."))
+
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        limit_choices_to={"is_staff": True},
+        related_name="brands",
+        help_text=_(
+            "Recruiters with access to this brand. Recruiters with access to every brand are not listed."
+        ),
+    )
+
+    class Meta:
+        ordering = ["name"]
+        permissions = [("work_for_every_brand", "Works for every brand")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Recruiter(models.Model):
+    """A person or office that answers for vacancies."""
+
+    name = models.CharField(max_length=200)
+    function = models.CharField(max_length=200, blank=True, default="")
+    email = models.EmailField(_("e-mail"), blank=True, default="")
+    is_email_public = models.BooleanField(
+        _("show e-mail"), default=False, help_text=_("Visible to everyone on the public sites.")
+    )
+    phone = models.CharField(max_length=50, blank=True, default="")
+    is_phone_public = models.BooleanField(
+        _("show phone"), default=False, help_text=_("Visible to everyone on the public sites.")
+    )
+    image = ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
+    image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
+
+    class Meta:
+        ordering = ["name", "pk"]
+        indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see media.py
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shown_email(self) -> str:
+        return self.email if self.is_email_public else ""
+
+    @property
+    def shown_phone(self) -> str:
+        return self.phone if self.is_phone_public else ""
+
+
+class Filter(models.Model):
+    """One of the nine vocabularies: its label, whether sites offer it as a filter, its options."""
+
+    keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
+    label = models.CharField(max_length=200)
+    is_active = models.BooleanField(
+        _("offered as a filter"),
+        default=False,
+        help_text=_("Public sites show it as a filter on their lists."),
+    )
+    position = models.PositiveIntegerField(default=0)
+
+    objects = FilterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "pk"]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def next_position(self) -> int:
+        """The place behind all its options."""
+        return (self.options.aggregate(last=models.Max("position"))["last"] or 0) + 1
+
+    def add_option(self, label: str, *, beside: "Iterable[FilterOption]") -> "FilterOption":
+        """Create the option `label` with a value that those `beside` it, which are here, leave free."""
+        return self.options.create(label=label, value=free_value(label, {option.value for option in beside}))
+
+
+class FilterOption(models.Model):
+    """A term of a vocabulary; renaming it changes every vacancy that carries it."""
+
+    filter = models.ForeignKey(Filter, on_delete=models.PROTECT, related_name="options")
+    label = models.CharField(max_length=200)
+    value = models.SlugField(
+        max_length=200,
+        blank=True,
+        help_text=_("Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."),
+    )
+    is_active = models.BooleanField(
+        _("available to recruiters"),
+        default=True,
+        help_text=_("If off, vacancies with this option keep it, and other vacancies cannot get it."),
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
+
+    class Meta:
+        ordering = ["position", "label", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "filter", "label", name="option_label_once",
+                violation_error_message=_("This filter already has an option with this label."),
+            ),
+            models.UniqueConstraint(
+                "filter", "value", name="option_value_once",
+                violation_error_message=_("This filter already has an option with this value."),
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.label
+
+    def clean(self) -> None:
+        if not self.value and self.filter_id:
+            others = FilterOption.objects.filter(filter=self.filter_id).exclude(pk=self.pk)
+            self.value = free_value(self.label, set(others.values_list("value", flat=True)))
+
+
+def free_value(label: str, taken: set[str]) -> str:
+    """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
+    base = slugify(label)[:180] or "option"
+    return next(
+        value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
+    )

@@ -1,0 +1,317 @@
+"""Vacancies, with their options, recruiters and attachments."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Upper
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from forms_structure.models import Form
+from jobsite.fields import WebURLField
+from vacancies.choices import Keyword
+from vacancies.fields import FoldedField, HtmlField
+from vacancies.models.catalogue import Brand, FilterOption, Recruiter
+from vacancies.querysets import VacancyQuerySet
+from vacancies.uploads import DocumentField, ImageField
+from vacancies.validators import (
+    PICTURE_RULE,
+    validate_document,
+    validate_image,
+    validate_moment,
+    validate_picture,
+    validate_video,
+)
+
+
+class Audience(models.TextChoices):
+    PUBLIC = "public", _("Public sites")
+    INTERNAL = "internal", _("Internal only")
+    BOTH = "both", _("Public sites and internal")
+
+
+class Status(models.TextChoices):
+    """What a recruiter decided; whether it is public now depends on the clock too."""
+
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    UNPUBLISHED = "unpublished", _("Unpublished")
+    ARCHIVED = "archived", _("Archived")
+
+
+class State(models.TextChoices):
+    """Where a vacancy stands at a moment: its status seen against the clock."""
+
+    DRAFT = "draft", _("Draft")
+    SCHEDULED = "scheduled", _("Scheduled")
+    PUBLISHED = "published", _("Published")
+    EXPIRED = "expired", _("Expired")
+    UNPUBLISHED = "unpublished", _("Unpublished")
+    ARCHIVED = "archived", _("Archived")
+
+
+class Vacancy(models.Model):
+    """A job on offer, its texts and classification, and when and to whom it shows."""
+
+    title = models.CharField(max_length=300)
+    title_internal = models.CharField(
+        _("internal title"),
+        max_length=300,
+        blank=True,
+        default="",
+        help_text=_("Public: the API returns it as title_internal. If empty, the API returns the title."),
+    )
+    brand = models.ForeignKey(
+        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies"
+    )
+    is_hot = models.BooleanField(
+        _("featured"), default=False, help_text=_("Also appears in the lists of featured (“hot”) vacancies.")
+    )
+    is_permanent = models.BooleanField(
+        _("continuously open"), default=False, help_text=_("Recruitment has no end date.")
+    )
+    options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
+    location = models.CharField(max_length=200, blank=True, default="")
+
+    description = HtmlField()
+    short_description = HtmlField()
+    profile = HtmlField()
+    offer = HtmlField()
+    contact = HtmlField()
+    company = HtmlField()
+    postcustom1 = HtmlField(_("extra information"))
+
+    image = ImageField(
+        upload_to="vacancies",
+        blank=True,
+        validators=[validate_image, validate_picture],
+        help_text=PICTURE_RULE,
+    )
+    image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
+    video = models.CharField(
+        max_length=1000,
+        blank=True,
+        default="",
+        validators=[validate_video],
+        help_text=_("URL of a video."),
+    )
+    head_recruiter = models.ForeignKey(
+        Recruiter,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="headed_vacancies",
+        verbose_name=_("lead recruiter"),
+    )
+    recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
+
+    form = models.ForeignKey(
+        Form,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="vacancies",
+        verbose_name=_("application form"),
+        help_text=_("If empty, the form of the brand or the site is used."),
+    )
+
+    audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
+    publish_from = models.DateTimeField(
+        null=True, blank=True, validators=[validate_moment], help_text=_("Public from this time.")
+    )
+    publish_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        validators=[validate_moment],
+        help_text=_("Public until this time. If empty, there is no closing date."),
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    title_folded = FoldedField(sources=("title",))
+    search_text = FoldedField(
+        sources=(
+            "title", "title_internal", "location", "description", "short_description",
+            "profile", "offer", "contact", "company", "postcustom1",
+        )
+    )  # fmt: skip
+
+    objects = VacancyQuerySet.as_manager()
+
+    served_form_id: int | None  # set by `with_form()`
+    # Set by `with_related()`.
+    ordered_choices: "list[VacancyOption]"
+    ordered_recruiter_links: "list[VacancyRecruiter]"
+
+    class Meta:
+        verbose_name_plural = _("vacancies")
+        permissions = [("see_internal", "Reads internal vacancies where they are limited")]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="published")
+                | Q(publish_from__isnull=False, head_recruiter__isnull=False),
+                name="published_has_start_and_head",
+                violation_error_message=_(
+                    "A published vacancy needs a lead recruiter and a publication date."
+                ),
+            ),
+            models.CheckConstraint(
+                condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
+                name="until_after_from",
+                violation_error_message=_("The vacancy would close before it goes live."),
+            ),
+            models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
+        ]
+        indexes = [
+            models.Index(
+                F("publish_from").desc(),
+                F("id").desc(),
+                condition=Q(status="published"),
+                name="published_newest",
+            ),
+            models.Index("publish_until", condition=Q(status="published"), name="published_until"),
+            # For the workplace: what is put away or not out yet, and what is rare among what is out.
+            *(
+                models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
+                for status in ("draft", "unpublished", "archived")
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", description=""),
+                name="published_without_text",
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", is_permanent=True, publish_until__isnull=False),
+                name="published_permanent_ends",
+            ),
+            models.Index(
+                "publish_until",
+                condition=Q(status="published", title=Upper("title")),
+                name="published_in_capitals",
+            ),
+            models.Index(fields=["image"], name="vacancy_image"),  # for media.py, which gets a name
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("v1:single-vacancy-detail", args=[self.pk])
+
+    @property
+    def slug(self) -> str:
+        """ASCII slug of the title with the id in brackets; the id alone when no ASCII is left."""
+        return "-".join(filter(None, (slugify(self.title), f"({self.pk})")))
+
+    @property
+    def state(self) -> State:
+        return self.state_at(timezone.now())
+
+    def state_at(self, at: datetime) -> State:
+        """The state at the moment `at`, by the rule of `VacancyQuerySet.published`."""
+        if self.status != Status.PUBLISHED or self.publish_from is None:
+            return State(self.status)
+        if at < self.publish_from:
+            return State.SCHEDULED
+        if self.publish_until and self.publish_until <= at:
+            return State.EXPIRED
+        return State.PUBLISHED
+
+    @property
+    def shown_title_internal(self) -> str:
+        return self.title_internal or self.title
+
+    @property
+    def shown_brand(self) -> Brand | None:
+        return self.brand if settings.MULTI_BRANDING else None
+
+    @property
+    def shown_recruiters(self) -> list[Recruiter] | None:
+        """The recruiters beside the head in the recruiter's order, None when there are none; needs
+        `with_related()`."""
+        return [link.recruiter for link in self.ordered_recruiter_links] or None
+
+    @property
+    def served_form(self) -> Form | None:
+        """The form that applicants get, with the one that it extends; needs `with_form()`. One query."""
+        return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
+
+    def labels(self, keyword: Keyword) -> list[str]:
+        """Labels of one vocabulary in the recruiter's order; needs `with_related()`."""
+        return [c.option.label for c in self.ordered_choices if c.option.filter.keyword == keyword]
+
+    def missing_to_publish(self) -> dict[str, str]:
+        """What keeps it from going out, by field (docs/decisions.md #6, #9)."""
+        missing = {}
+        if not self.head_recruiter_id:
+            missing["head_recruiter"] = gettext("A vacancy needs a lead recruiter to be published.")
+        if settings.MULTI_BRANDING and not self.brand_id:
+            missing["brand"] = gettext("A vacancy needs a brand to be published.")
+        return missing
+
+
+class VacancyOption(models.Model):
+    """An option chosen for a vacancy, in the recruiter's order."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
+    option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("option of a vacancy")
+        verbose_name_plural = _("options of a vacancy")
+        constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
+        # for who carries an option, without a look at the rows
+        indexes = [models.Index(fields=["option", "vacancy"], name="option_carriers")]
+
+    def __str__(self) -> str:
+        return str(self.option)
+
+
+class VacancyRecruiter(models.Model):
+    """A recruiter linked to a vacancy beside its head, in the recruiter's order."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="recruiter_links")
+    recruiter = models.ForeignKey(Recruiter, on_delete=models.PROTECT, related_name="links")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["vacancy", "recruiter"], name="recruiter_once_per_vacancy")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.recruiter)
+
+
+class Attachment(models.Model):
+    """A file that comes with a vacancy, uploaded here or kept elsewhere."""
+
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
+    name = models.CharField(_("file name"), max_length=200)
+    file = DocumentField(upload_to="attachments", blank=True, validators=[validate_document])
+    url = WebURLField(_("link (URL)"))
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(file="", url__gt="") | Q(file__gt="", url=""),
+                name="attachment_file_or_url",
+                violation_error_message=_("Upload a file or enter a URL, not both."),
+            )
+        ]
+        indexes = [models.Index(fields=["file"], name="attachment_file")]  # see media.py
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,52 @@
+"""The history of a vacancy: one version for each change."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from vacancies.models.catalogue import Brand
+from vacancies.models.vacancy import Vacancy
+
+
+class Change(models.TextChoices):
+    """What was done to a vacancy in the workplace."""
+
+    FOUND = "found", _("Changed outside the admin")
+    CREATED = "created", pgettext_lazy("a vacancy", "Created")
+    CHANGED = "changed", _("Changed")
+    PUBLISHED = "published", _("Published")
+    SCHEDULED = "scheduled", _("Scheduled")
+    UNPUBLISHED = "unpublished", _("Unpublished")
+    EXTENDED = "extended", _("Extended")
+    ARCHIVED = "archived", _("Archived")
+    DUPLICATED = "duplicated", _("Duplicated")
+    RESTORED = "restored", _("Restored")
+    DELETED = "deleted", _("Deleted")
+
+
+class Version(models.Model):
+    """What one save or decision made of a vacancy: who, when, and the new value of all that changed, so
+    that the values up to a version are the vacancy as it was then (docs/decisions.md #57). It outlives
+    the vacancy."""
+
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="versions"
+    )
+    # For the walls between brands: whose vacancy it was.
+    brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
+    change = models.CharField(max_length=20, choices=Change.choices)
+    content = models.JSONField(default=dict)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["-id"], condition=Q(change=Change.DELETED), name="versions_deleted")]
+        constraints = [models.CheckConstraint(condition=Q(change__in=Change.values), name="change_known")]
+
+    def __str__(self) -> str:
+        return f"{self.get_change_display()}: {self.vacancy_id}"
