@@ -133,7 +133,7 @@ class HistoryEntry(models.Model):
     name = models.CharField(max_length=200)
     result = models.CharField(max_length=200, blank=True, default="")
     planned_at = models.DateTimeField(_("scheduled for"))
-    is_visible = models.BooleanField(_("the applicant sees it"), default=False)
+    is_visible = models.BooleanField(_("visible to the applicant"), default=False)
     is_imported = models.BooleanField(default=False, editable=False)  # and goes when its source drops it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

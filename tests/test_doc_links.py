@@ -1,4 +1,4 @@
-"""Links in the documents: every relative link, every anchor and every path of this repository resolves."""
+"""The documents: relative links, anchors and paths of this repository resolve, and lines are short."""
 
 import re
 
@@ -60,6 +60,11 @@ def test_paths_in_text_exist(path):
     ] == []
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_lines_are_shorter_than_120_characters(path):
+    assert [line for line in path.read_text().splitlines() if len(line) >= 120] == []
+
+
 @pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
 def test_alert_links_to_a_section_of_the_incidents_page(rule):
     file, _, anchor = rule["annotations"]["runbook"].partition("#")
@@ -76,12 +81,12 @@ MESSAGES = [
     "The cache is left out: ",
     "The database could not answer ",
     "The primary does not answer: its connections are cut",
-    "The shortcut failed; Django answers.",
+    "The fast path failed; Django makes the response.",
     "Not started: the configuration is unsafe",
     "A table was in use at every try",
     "A file could not be stored: ",
-    "There is no room left for files",
-    "No account here belongs to whom you signed in as",
+    "The file storage is full",
+    "No account on this site matches your sign-in",
     "The identity provider's answer is refused: ",
     "The identity provider's answer cannot be used: ",
     "The identity provider does not answer",

@@ -29,8 +29,12 @@ class VacancyList(Enum):
     INTERNAL = "internal", ("internal", "both"), False
     HOT_INTERNAL = "hot_internal", ("internal", "both"), True
 
+    column: str  # of DailyCount
+    audiences: tuple[str, ...]
+    is_hot: bool
+
     def __init__(self, column: str, audiences: tuple[str, ...], is_hot: bool) -> None:
-        self.column = column  # of DailyCount
+        self.column = column
         self.audiences = audiences
         self.is_hot = is_hot
 

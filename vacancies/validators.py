@@ -24,7 +24,8 @@ JPEG_SCANS_MAX = 100  # a progressive one has about ten; each of thousands would
 PICTURE_SIDE_MIN = 300  # pixels
 PICTURE_RATIO_MAX = 3
 PICTURE_RULE = _(
-    "Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that."
+    "Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most three "
+    "times as many."
 )
 
 DOCUMENT_BYTES_MAX = 20 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""The access log of applications, and pages to which nothing is added by hand."""
+"""The access log, and brand scoping for pages where nothing is added by hand."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from vacancies.admin.brand_access import BrandScopedAdmin as BaseBrandScopedAdmi
 
 
 def record(user: Any, action: Access, *pks: int) -> None:
-    """Add to the access log that `user` did `action` with the applications `pks`."""
+    """Log that `user` did `action` with the applications `pks`."""
     AccessLog.objects.bulk_create(AccessLog(actor=user, application=pk, action=action) for pk in pks)
 
 

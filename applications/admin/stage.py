@@ -1,4 +1,4 @@
-"""The recruiters' own procedure: stages, and what applicants read of each."""
+"""The stages of the recruitment process, and the candidate-facing status of each."""
 
 from django.contrib import admin
 
@@ -8,7 +8,7 @@ from jobsite.admin.base import JobsiteAdmin
 
 @admin.register(Stage)
 class StageAdmin(JobsiteAdmin):
-    """Stages in the order of the procedure; the first one is where applications come in."""
+    """Stages in order. New applications start in the first one."""
 
     fields = ("name", "status", "embargo_days", "position")
     list_display = ("name", "status", "embargo_days", "position")
@@ -19,7 +19,7 @@ class StageAdmin(JobsiteAdmin):
 
 @admin.register(Status)
 class StatusAdmin(JobsiteAdmin):
-    """What applicants read, in the languages that it has."""
+    """Candidate-facing statuses, in each language."""
 
     list_display = ("label_en", "label_nl", "label_fr", "label_de")
     list_display_links = list_display

@@ -1,4 +1,4 @@
-"""Planned steps of all applications, as a calendar to read: day by day, what is coming first."""
+"""The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class WhenFilter(admin.SimpleListFilter):
         ]
 
     def choices(self, changelist: Any) -> Any:
-        """What is coming is what one sees without choosing."""
+        """Show the coming ones by default."""
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
@@ -74,7 +74,7 @@ class StepAdmin(BrandScopedAdmin):
         return step.application.vacancy.title
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A step is edited on the page of its application."""
+        """Interviews and tasks are edited on the page of the application."""
         return False
 
     has_delete_permission = has_change_permission

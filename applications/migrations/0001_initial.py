@@ -119,7 +119,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=200)),
                 ("result", models.CharField(blank=True, default="", max_length=200)),
                 ("planned_at", models.DateTimeField(verbose_name="scheduled for")),
-                ("is_visible", models.BooleanField(default=False, verbose_name="the applicant sees it")),
+                ("is_visible", models.BooleanField(default=False, verbose_name="visible to the applicant")),
                 ("is_imported", models.BooleanField(default=False, editable=False)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("updated_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),

@@ -1,4 +1,4 @@
-"""What every page of the workplace shares."""
+"""The base classes of the admin's pages."""
 
 import json
 import re
@@ -20,19 +20,19 @@ from jobsite.unique_names import retry_on_conflict
 
 
 class NamedRow(forms.ModelForm):
-    """A row of a table whose inputs say their column: a heading above is no label to a screen reader."""
+    """A table row whose inputs have labels: screen readers do not read the column heading as the label."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            wrapped = getattr(field.widget, "widget", field.widget)  # links to add and look surround some
+            wrapped = getattr(field.widget, "widget", field.widget)  # unwraps RelatedFieldWidgetWrapper
             for widget in getattr(wrapped, "widgets", [wrapped]):
                 if not widget.is_hidden:
                     widget.attrs["aria-label"] = str(field.label or name)
 
 
 def with_named_parts(field: Any) -> Any:
-    """`field` with a date and a time that say whose they are: Django 6.1 labels the two together only."""
+    """Label the date and the time input of `field`. Django 6.1 labels only the two together."""
     for part in getattr(field.widget, "widgets", ()):
         part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
     return field
@@ -48,7 +48,7 @@ class InlineFormSet(InlineAdminFormSet):
 
 
 class CheckedIds:
-    """What a page of ours sends as an id is one; Django looks anything up as it comes, and fails."""
+    """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
     def _check(self, request: HttpRequest, sent: Any) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
@@ -66,19 +66,19 @@ class CheckedIds:
             return view(request, *args, **kwargs)
 
         def post() -> Any:
-            request._messages = default_storage(request)  # type: ignore[attr-defined] # none of a failed attempt
+            request._messages = default_storage(request)  # type: ignore[attr-defined] # drops those of a failed attempt
             return view(request, *args, **kwargs)
 
-        # A form is checked before it is written. Where a colleague took the same name or deleted what was
-        # chosen between the two, it is checked again, and says so.
+        # A concurrent request may take the same name or delete a chosen row between validation and save. Then
+        # the form is validated again and shows the error.
         return retry_on_conflict(post)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        if "\0" in object_id:  # where ids are text, PostgreSQL takes none
+        if "\0" in object_id:  # PostgreSQL rejects NUL in text
             return None
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
 
-    # Newer Djangos say where on the page the action stood.
+    # Django 6.1 adds `action_location`.
     def response_action(self, request: HttpRequest, queryset: Any, *args: Any, **options: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
@@ -88,14 +88,13 @@ class CheckedIds:
 
 
 class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
-    """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
+    """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
     warn_unsaved_form = True
     list_per_page = 50
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """The filters on the page, and what their links ask for; a regex from an address bar could keep
-        the server busy for minutes."""
+        """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""
         name, _, rest = lookup.partition("__")
         filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
@@ -122,27 +121,27 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
 
 
 class RowsInline(ZonedDateTimesAdmin, TabularInline):
-    """Rows without a line above each that repeats what is in it."""
+    """A tabular inline without the title line above each row."""
 
     form: Any = NamedRow
     extra = 0
-    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+    if hasattr(TabularInline, "show_title"):  # renamed in unfold 0.110
         show_title = False
     else:
         hide_title = True
 
 
 def person(user: Any) -> str:
-    """What colleagues call the holder of an account."""
+    """Return the full name of `user`, else the user name."""
     return user.get_full_name() or user.get_username()
 
 
 def as_id(value: Any) -> int | None:
-    """The id that an address or a form has as text, or None when it is none that a row could have."""
+    """Return the id in `value`, or None if it is not a valid one."""
     return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else None
 
 
 def counted(rows: models.QuerySet, by: str) -> Coalesce:
-    """How many of `rows` point here through `by`; a join would cost the order and multiply with others."""
+    """Return a subquery that counts the `rows` that refer to the outer row by `by`. Joins would multiply."""
     groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
     return Coalesce(models.Subquery(groups.annotate(count=models.Count("*")).values("count")), 0)

@@ -21,15 +21,15 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTim
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:
-    """Return the two moments that `naive` can stand for in the current time zone: the same moment outside of
-    the hours in which the clock changes, the earlier one first in the hour that is repeated."""
+    """Return the two times that `naive` can mean in the current time zone, the earlier one first. They differ
+    only in an hour that is repeated or skipped when the clocks change."""
     zone = timezone.get_current_timezone()
     first, second = (naive.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     return first, second
 
 
 def is_ambiguous(naive: datetime) -> bool:
-    """Whether the clock shows `naive` twice."""
+    """Return whether `naive` occurs twice."""
     first, second = readings(naive)
     return first.utcoffset() > second.utcoffset()  # type: ignore[operator]
 
@@ -89,10 +89,10 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
             raise self._missing(naive)
         if chosen not in ("0", "1"):
             raise self._ambiguous(naive)
-        # In UTC: Python ignores `fold` where it compares moments of one time zone.
-        moment = readings(naive)[int(chosen)].astimezone(UTC)
-        self.run_validators(moment)
-        return moment
+        # In UTC: Python ignores `fold` where it compares times of one time zone.
+        value_utc = readings(naive)[int(chosen)].astimezone(UTC)
+        self.run_validators(value_utc)
+        return value_utc
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         if super().has_changed(initial, data):
@@ -140,7 +140,7 @@ def _names(naive: datetime) -> dict[str, str]:
 
 
 class ZonedDateTimesAdmin:
-    """An admin page or inline whose datetime fields are MomentFields."""
+    """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.DateTimeField):

@@ -178,13 +178,13 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
 
     # Traced, and undone.
     visit(page, f"{site}{ADMIN}{nurse.pk}/history/")
-    latest = page.locator(".desk-card").first
+    latest = page.locator(".panel-card").first
     assert "anna" in latest.inner_text()
     assert latest.locator("ins").all_inner_texts() == ["Night nurse"]
     assert latest.locator("del").all_inner_texts() == ["Nurse"]
-    bring_back(page, page.locator(".desk-card").last)
+    bring_back(page, page.locator(".panel-card").last)
     page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()  # it had none then
-    bring_back(page, page.locator(".desk-card").nth(2))
+    bring_back(page, page.locator(".panel-card").nth(2))
     page.get_by_text("The version was restored.").wait_for()
     [item] = served(page, site)
     assert item["title"] == "Nurse"
@@ -241,7 +241,7 @@ def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
 def bring_back(page: Any, version: Any) -> None:
     with page.expect_navigation():
         version.get_by_role("link", name="Restore").click()
-    page.get_by_text("the public sees it at once").wait_for()
+    page.get_by_text("is public immediately").wait_for()
     follow(page, "button", "Restore")
 
 
@@ -327,7 +327,7 @@ def test_keyboard_alone_leads_from_the_login_to_a_published_vacancy(
 
     tab_to(page, "a[href$='/publish/']")
     enter(page)
-    tab_to(page, ".desk-form button")
+    tab_to(page, ".panel-form button")
     enter(page)
     page.get_by_text("1 vacancy was published.").wait_for()
     [item] = served(page, site)
@@ -462,7 +462,7 @@ def test_option_that_is_missing_is_added_in_place(live_server: Any, browser_page
     visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
     tab(page, "Job details")
     page.once("dialog", lambda dialog: dialog.accept("Mechelen"))
-    button = page.get_by_role("button", name="Add an option: Region")
+    button = page.get_by_role("button", name="Add option: Region")
     button.click()
     chosen = page.locator("#id_regions + .select2 .select2-selection__choice")
     chosen.filter(has_text="Mechelen").wait_for()

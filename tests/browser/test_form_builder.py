@@ -243,7 +243,7 @@ def test_a_form_is_built_by_keyboard(desk: Desk) -> None:
     desk.said("Moved Can you drive? to About you, 1 of 2")
     assert page.evaluate("document.activeElement.dataset.part") == "up"  # the focus stays on what moved
     press("Enter")
-    desk.said("Can you drive? is the first already")
+    desk.said("Can you drive? is already first")
 
     # Out of the condition by a step, and back by name.
     desk.row("Since when?").focus()
@@ -363,7 +363,7 @@ def test_lists_of_options_are_pasted_and_conditions_do_not_vanish_unasked(desk: 
     page.get_by_label("Type").select_option("checkbox-group")  # options and conditions fit
     page.get_by_label("Type").select_option("date")
     dialog = page.get_by_role("dialog", name="Make it “Date”?")
-    dialog.get_by_text("This takes away its 5 options and the field that depends on it.").wait_for()
+    dialog.get_by_text("This removes its 5 options and the field that depends on it.").wait_for()
     dialog.get_by_role("button", name="Cancel").click()
     desk.save(2)
     saved = stored(form)[1]["fields"][1]
@@ -432,7 +432,7 @@ def test_faults_are_shown_where_they_are(desk: Desk) -> None:
     assert "Must be a letter" in page.locator(f"#{name.get_attribute('aria-describedby')}").inner_text()
 
     name.fill("last_name")  # checked while it is written
-    page.get_by_text("'last_name' is the name of “Last name” too.").wait_for()
+    page.get_by_text("'last_name' is also the name of “Last name”.").wait_for()
     name.fill("years_of_work")
     desk.button("2 to correct").click()
     page.keyboard.type("Never")

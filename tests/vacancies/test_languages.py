@@ -367,10 +367,9 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
         )
         assert leftovers(answer, english, language) == set(), action
 
-    decided = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
-    merged = root.post(
-        place, {**decided, "confirmed": "1"}, headers={"accept-language": language}, follow=True
-    )
+    merge = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
+    confirmed = {**merge, "confirmed": "1"}
+    merged = root.post(place, confirmed, headers={"accept-language": language}, follow=True)
     plain = root.get(place, headers={"accept-language": "en"})
     assert leftovers(merged, plain, language) == set()
 

@@ -161,7 +161,7 @@ def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
     left = FilterOption.objects.get()
     refused = next(outcome for outcome in outcomes if isinstance(outcome, ValidationError))
     other = ghent if left == gent else gent
-    assert refused.messages == [f"“{other}” was deleted or merged meanwhile: nothing was done."]
+    assert refused.messages == [f"“{other}” was deleted or merged in the meantime. Nothing was changed."]
     links = VacancyOption.objects.order_by("vacancy").values_list("vacancy", "option")
     assert list(links) == [(vacancy.pk, left.pk) for vacancy in vacancies]
 

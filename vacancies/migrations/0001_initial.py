@@ -110,7 +110,7 @@ class Migration(migrations.Migration):
                     "image",
                     models.ImageField(
                         blank=True,
-                        help_text="Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that.",
+                        help_text="Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most three times as many.",
                         upload_to="vacancies",
                         validators=[
                             vacancies.validators.validate_image,

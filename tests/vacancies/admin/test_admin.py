@@ -363,7 +363,7 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
 
 def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
     url = f"{LIST}{vacancy.pk}/unpublish/"
-    assertContains(anna.get(url), "It disappears from every site at once.")
+    assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
     assert Vacancy.objects.get().state == State.PUBLISHED
 
     response = anna.post(url)

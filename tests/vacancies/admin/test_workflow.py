@@ -278,7 +278,7 @@ STATES: dict[str, dict[str, Any]] = {
     ("state", "offered"),
     [
         ("draft", ["publish", "schedule", "archive", "duplicate"]),
-        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # without a last day to extend
+        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # no closing date to extend
         ("published", ["unpublish", "extend", "duplicate"]),
         ("expired", ["publish", "schedule", "unpublish", "extend", "archive", "duplicate"]),
         ("unpublished", ["publish", "schedule", "archive", "duplicate"]),
@@ -425,7 +425,7 @@ def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypa
     monkeypatch.setattr(publication, "COUNTED", 2)
     rows = [make_vacancy() for _ in range(3)]
     assert run(anna, "unpublish_selected", rows) == [
-        "Nothing was done: choose at most 2 vacancies at a time."
+        "Nothing was changed. Choose at most 2 vacancies at a time."
     ]
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
@@ -437,7 +437,7 @@ def test_copies_are_limited(anna: Client, monkeypatch: Any) -> None:
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
         "2 vacancies were duplicated.",
-        "“Row 2” was not changed. At most 2 are copied at a time.",
+        "“Row 2” was not changed. At most 2 vacancies can be duplicated at a time.",
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
@@ -610,7 +610,7 @@ def test_option_that_is_switched_off_stays_where_it_is_and_is_offered_to_nobody_
     refused = anna.post(page(other), opened(anna, page(other)) | {"regions": [off.pk]})
     assert list(errors(refused)) == ["regions"]
     status, answer = make_in_place(anna, "regions", "old name")
-    assert (status, answer) == (400, {"error": "“Old name” is switched off: choose another one."})
+    assert (status, answer) == (400, {"error": "“Old name” is switched off. Choose another option."})
     assert saved(anna.post(page(other), opened(anna, page(other)) | {"regions": [on.pk]}))
     # the public finds what carries it
     assert anna.get("/v1/vacancies?filter[regions]=old-name").json()["meta"]["total"] == 1
@@ -687,7 +687,7 @@ def test_merge_takes_several_of_one_filter(anna: Client, labels: list[str]) -> N
     options = {"Ghent": make_option("regions", "Ghent"), "Nurse": make_option("types", "Nurse")}
     picked = [options[label].pk for label in labels]
     done = anna.post(OPTIONS, {"action": "merge", "_selected_action": picked}, follow=True)
-    assert [str(m) for m in done.context["messages"]] == ["Choose from two to 100 options of one filter."]
+    assert [str(m) for m in done.context["messages"]] == ["Choose 2 to 100 options of one filter."]
     assert FilterOption.objects.count() == 2
 
 
@@ -711,5 +711,7 @@ def test_merged_option_is_named_when_an_older_version_comes_back(anna: Client) -
 
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True)
 
-    assert "Gone since, and left out: Gent." in [str(message) for message in response.context["messages"]]
+    assert "Not restored because they no longer exist: Gent." in [
+        str(message) for message in response.context["messages"]
+    ]
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]

@@ -376,7 +376,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
 
     assert [str(message) for message in response.context["messages"]] == [
         "The version was restored.",
-        "Gone since, and left out: Ghent.",
+        "Not restored because they no longer exist: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
     assert content(Vacancy.objects.get(pk=number)) == then | draft
