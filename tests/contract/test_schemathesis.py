@@ -1,7 +1,7 @@
-"""Requests that nobody thought of: schemathesis makes them up from the OpenAPI document.
+"""Property-based requests, which schemathesis generates from the OpenAPI document.
 
-SCHEMATHESIS_CASES=4000 makes it search longer, that many cases an operation, and `-s` shows how many there
-were of each. Finds are reproducible: the seed is fixed.
+SCHEMATHESIS_CASES=4000 runs that many cases for each operation, and `-s` shows their numbers. Failures are
+reproducible: the seed is fixed.
 """
 
 import os
@@ -30,8 +30,8 @@ made: Counter[str] = Counter()
 schema = schemathesis.openapi.from_wsgi("/openapi.json", application)
 
 
-def whole_items_without_fields(ctx, response, case):
-    """Only `fields` may cut an item: the document alone would let a key go missing unnoticed."""
+def full_items_without_fields(ctx, response, case):
+    """Items have all keys, unless `fields` selects some. The document alone does not require that."""
     is_list_or_single = case.path.startswith("/v1/vacancies") and "/form" not in case.path
     if response.status_code != 200 or "fields" in (case.query or {}) or not is_list_or_single:
         return
@@ -41,8 +41,8 @@ def whole_items_without_fields(ctx, response, case):
         assert required <= set(item)
 
 
-# Not negative_data_rejection: it judges a value before it is written into the query string, where an
-# integer for a comma list is a list of one. tests/jobsite/api has the values that must be refused.
+# Without negative_data_rejection: it validates a value before it is encoded in the query string, where an
+# integer for a comma list is a list of one. tests/jobsite/api has the invalid values.
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -51,12 +51,12 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
     unsupported_method,
-    whole_items_without_fields,
+    full_items_without_fields,
 ]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def tally():
+def statistics():
     yield
     for name, number in made.items():
         print(f"{number:7,} {name}")
@@ -65,7 +65,7 @@ def tally():
 
 @pytest.fixture
 def _site(db, wsgi, settings):
-    settings.ALLOWED_HOSTS = ["localhost"]  # as schemathesis calls the application
+    settings.ALLOWED_HOSTS = ["localhost"]  # the host of schemathesis's WSGI client
     make_site()
 
 
@@ -79,7 +79,7 @@ def _site(db, wsgi, settings):
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
 )
-def test_answers_are_as_documented(case):
+def test_responses_match_the_document(case):
     made[f"{case.method} {case.path}"] += 1
-    response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not unpack
+    response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
     case.validate_response(response, checks=CHECKS)

@@ -47,7 +47,7 @@ QUESTIONS = [
     f"/v1/vacancies/{SHOWN_ID}/form",
     f"/v1/vacancies/{SHOWN_ID}/form/schema",
 ]
-PUBLIC_ONLY = [  # what never holds internal vacancies, whoever asks in whatever mode
+PUBLIC_ONLY = [  # never contains internal vacancies, for any client in any mode
     "/v1/vacancies",
     "/v1/vacancies/hot",
     "/v0.1/vacancies",
@@ -59,7 +59,7 @@ PUBLIC_ONLY = [  # what never holds internal vacancies, whoever asks in whatever
 
 
 def hide(kind, at):
-    """Make the vacancy that must not show."""
+    """Create the hidden vacancy."""
     values = {
         "draft": {"status": "draft"},
         "withdrawn": {"status": "withdrawn"},
@@ -84,7 +84,7 @@ def hide(kind, at):
 
 @pytest.fixture
 def site(at, filters):
-    """Vacancies that show, so that an empty answer proves nothing by accident."""
+    """Visible vacancies, so that the responses are not empty."""
     for n in range(3):
         make_vacancy(
             pk=SHOWN_ID + n,
@@ -95,14 +95,14 @@ def site(at, filters):
 
 
 def ask(client, question, **extra):
-    """Return what an outsider can tell from the answer."""
+    """Return the parts of the response that an outsider can compare."""
     answer = client.get(question, REMOTE_ADDR="203.0.113.9", **extra)
     return answer.status_code, answer.content, dict(answer.headers), sorted(answer.cookies)
 
 
 @pytest.mark.parametrize(("kind", "mode"), HIDDEN)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_hidden_is_as_if_it_were_not_there(client, settings, site, at, kind, mode, question):
+def test_hidden_vacancy_does_not_change_any_response(client, settings, site, at, kind, mode, question):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
     before = ask(client, question)
 
@@ -113,7 +113,7 @@ def test_hidden_is_as_if_it_were_not_there(client, settings, site, at, kind, mod
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("question", PUBLIC_ONLY)
-def test_internal_never_shows_in_what_is_public(client, settings, site, at, mode, question):
+def test_internal_vacancy_is_never_in_a_public_response(client, settings, site, at, mode, question):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
     client.force_login(User.objects.create_user("insider"))
     before = ask(client, question)
@@ -126,7 +126,7 @@ def test_internal_never_shows_in_what_is_public(client, settings, site, at, mode
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", UNPUBLISHED)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_unpublished_shows_to_no_insider(client, settings, site, at, mode, kind, question):
+def test_unpublished_vacancy_is_hidden_from_insiders(client, settings, site, at, mode, kind, question):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
     client.force_login(User.objects.create_user("insider", is_staff=True, is_superuser=True))
     before = ask(client, question)
@@ -137,8 +137,8 @@ def test_unpublished_shows_to_no_insider(client, settings, site, at, mode, kind,
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_account_alone_makes_nobody_an_insider(client, settings, site, at, question):
-    """Applicants have accounts, and tokens, too."""
+def test_account_without_permission_is_an_outsider(client, settings, site, at, question):
+    """Applicants have accounts and tokens too."""
     settings.INTERNAL_ACCESS = "authenticated"
     client.force_login(User.objects.create_user("applicant"))
     before = ask(client, question)
@@ -149,8 +149,8 @@ def test_account_alone_makes_nobody_an_insider(client, settings, site, at, quest
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_insider_sees_internal_ones(client, settings, site, at, mode):
-    """The twin of the tests above: they would pass on a service that shows nothing at all."""
+def test_insider_sees_internal_vacancies(client, settings, site, at, mode):
+    """Counterpart of the tests above, which a service without any vacancies would pass."""
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
     client.force_login(make_insider())
 
@@ -183,7 +183,9 @@ def test_insider_sees_internal_ones(client, settings, site, at, mode):
     ],
 )
 @pytest.mark.parametrize("suffix", ["", "/form", "/form/schema"])
-def test_hidden_id_answers_as_one_that_never_was(client, settings, site, at, kind, mode, extra, suffix):
+def test_hidden_id_returns_the_same_response_as_an_unknown_id(
+    client, settings, site, at, kind, mode, extra, suffix
+):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
     hide(kind, at)
 
@@ -197,7 +199,7 @@ def test_hidden_id_answers_as_one_that_never_was(client, settings, site, at, kin
     assert status == 404
 
 
-def test_filter_counts_leave_hidden_ones_out(client, site, at):
+def test_filter_counts_exclude_hidden_vacancies(client, site, at):
     hide("internal", at)
     make_filter("regions")
 
@@ -206,7 +208,7 @@ def test_filter_counts_leave_hidden_ones_out(client, site, at):
     assert counts["regions"] == [{"value": "antwerp", "label": "Antwerp", "count": 3}]
 
 
-def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
+def test_recruiter_contact_data_shows_only_if_public(client, at):
     hidden = {"email": f"{MARKER}@example.org", "phone": f"{MARKER} 0"}
     make_recruiter("Private", **hidden)
     make_vacancy(head_recruiter=make_recruiter("Private"), recruiters=("Private",))

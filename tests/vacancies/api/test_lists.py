@@ -1,4 +1,4 @@
-"""The lists: who is in them, in which order, page by page, at what cost."""
+"""The lists: members, order, pages, query counts."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ def ids(client, path, **query):
 
 @pytest.fixture
 def one_of_each(at):
-    """Vacancies by name, one for every audience, hot and not."""
+    """One vacancy for each audience, hot and not, by name."""
     return {
         f"{audience}{'-hot' if hot else ''}": make_vacancy(audience=audience, is_hot=hot).pk
         for audience in ("public", "internal", "both")
@@ -46,11 +46,11 @@ def one_of_each(at):
         ("/v0.1/vacancies/internal", {"internal", "internal-hot", "both", "both-hot"}),
     ],
 )
-def test_list_holds_its_audience(client, one_of_each, path, names):
+def test_list_contains_its_audience(client, one_of_each, path, names):
     assert set(ids(client, path)) == {one_of_each[name] for name in names}
 
 
-def test_single_serves_every_audience(client, one_of_each):
+def test_single_vacancy_of_every_audience(client, one_of_each):
     answers = {
         name: client.get(f"/v1/vacancies/{pk}").json()["data"]["id"] for name, pk in one_of_each.items()
     }
@@ -58,7 +58,7 @@ def test_single_serves_every_audience(client, one_of_each):
     assert answers == one_of_each
 
 
-def test_vacancy_appears_and_expires_by_the_clock_alone(client, time_machine, at):
+def test_vacancy_goes_live_and_expires_by_the_clock(client, time_machine, at):
     vacancy = make_vacancy(publish_from=at + timedelta(minutes=5), publish_until=at + timedelta(minutes=10))
     single = f"/v1/vacancies/{vacancy.pk}"
 
@@ -75,7 +75,7 @@ def test_vacancy_appears_and_expires_by_the_clock_alone(client, time_machine, at
     }
 
 
-def test_order_is_by_moment_then_id_never_by_update(client, at):
+def test_order_is_by_publication_then_id(client, at):
     old = make_vacancy(publish_from=at - timedelta(days=2), updated_at=at)
     twin = make_vacancy(publish_from=at - timedelta(days=1))
     twin_with_higher_id = make_vacancy(publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9))
@@ -98,7 +98,7 @@ def test_title_order_is_the_same_on_every_database(client, at):
 
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize("size", [1, 7, 20, 100])
-def test_pages_cover_a_list_once_there_and_back(client, at, path, size):
+def test_pages_cover_a_list_once_forwards_and_backwards(client, at, path, size):
     made = [
         make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5))
         for n in range(23)
@@ -123,7 +123,7 @@ def test_pages_cover_a_list_once_there_and_back(client, at, path, size):
 
 
 def make_full(number):
-    """A vacancy that has one of everything an item can show."""
+    """Create a vacancy with a value for every key."""
     vacancy = make_vacancy(
         audience="both",
         is_hot=True,
@@ -136,18 +136,18 @@ def make_full(number):
 
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize("count", [1, 100])
-def test_list_takes_the_same_queries_for_any_page(client, at, django_assert_num_queries, path, count):
+def test_list_query_count_does_not_depend_on_the_page(client, at, django_assert_num_queries, path, count):
     for number in range(count):
         make_full(number)
 
-    # count, page with brand and head, options, attachments, next change of the clock;
-    # v1 adds the recruiters, which v0.1 does not show.
+    # count, page with brand and head recruiter, options, attachments, next change;
+    # v1 adds the recruiters, which v0.1 does not have.
     with django_assert_num_queries(6 if path.startswith("/v1/") else 5):
         assert len(ids(client, path, **{"page[size]": 100})) == count
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_narrowed_list_takes_no_more_queries(client, at, django_assert_num_queries, count):
+def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queries, count):
     for number in range(count):
         make_full(number)
     query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
@@ -155,7 +155,7 @@ def test_narrowed_list_takes_no_more_queries(client, at, django_assert_num_queri
     # count, page, options, recruiters, attachments, next change
     with django_assert_num_queries(6):
         assert len(ids(client, "/v1/vacancies", **query)) == count
-    # without what the fields leave out: count, page, next change
+    # with fields: count, page, next change
     with django_assert_num_queries(3):
         assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
@@ -169,7 +169,7 @@ def test_single_takes_four_queries(client, at, django_assert_num_queries):
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_filters_take_three_queries_and_one_for_each_that_narrows(
+def test_filters_take_three_queries_and_one_for_each_filter_in_use(
     client, at, filters, django_assert_num_queries, count
 ):
     for number in range(count):
@@ -182,7 +182,7 @@ def test_filters_take_three_queries_and_one_for_each_that_narrows(
         client.get("/v1/filters", {"filter[regions]": "ghent", "filter[types]": "nurse"})
 
 
-def test_page_beyond_the_last_asks_for_no_rows(client, at, django_assert_num_queries):
+def test_page_beyond_the_last_reads_no_rows(client, at, django_assert_num_queries):
     make_vacancy()
 
     # count, next change
@@ -190,7 +190,7 @@ def test_page_beyond_the_last_asks_for_no_rows(client, at, django_assert_num_que
         assert ids(client, "/v1/vacancies", **{"page[number]": 999_999_999}) == []
 
 
-def test_fields_load_only_what_they_show(client, at):
+def test_fields_loads_only_the_selected_columns(client, at):
     make_vacancy(description="<p>long</p>")
 
     with CaptureQueriesContext(connection) as queries:
@@ -200,7 +200,7 @@ def test_fields_load_only_what_they_show(client, at):
     assert "description" not in " ".join(query["sql"] for query in queries)
 
 
-def test_save_of_a_recruiter_shows_in_the_next_answer(client, at):
+def test_saved_recruiter_shows_in_the_next_response(client, at):
     vacancy = make_vacancy(title="Before")
     tag = client.get("/v1/vacancies")["ETag"]
 
