@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+# Default verbose names of models and fields, for the translation catalogs (jobsite/apps.py).
 NAMES = [
     _("action"),
     _("actor"),

@@ -1,5 +1,7 @@
-"""What the packages of requirements.txt say on our pages and have no words for in each of our languages, so
-that our catalogs do. django-unfold brings no catalog at all; where Django's has a text, Django's counts."""
+"""Messages of third-party packages that lack translations in some of our languages, for our catalogs.
+
+django-unfold has no catalogs. Django's translations take precedence over ours.
+"""
 
 from django.utils.translation import gettext_noop as _
 from django.utils.translation import ngettext_lazy
@@ -58,7 +60,7 @@ UNFOLD = [
     _("Welcome"),
     _("Welcome back to"),
     _("You have been successfully logged out from the administration"),
-    # its list of shortcuts
+    # its list of keyboard shortcuts
     _("Available shortcuts"),
     _("Changelist shortcuts"),
     _("Command tool shortcuts"),

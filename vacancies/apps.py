@@ -2,7 +2,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+# Default verbose names of models and fields, for the translation catalogs (jobsite/apps.py).
 NAMES = [
     _("attachment"),
     _("attachments"),
@@ -50,7 +50,7 @@ NAMES = [
     _("versions"),
     _("video"),
 ]
-# Permissions of our own, which the database keeps in English (jobsite/admin/users.py).
+# Names of our permissions. The database has them in English (jobsite/admin/users.py).
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
@@ -65,6 +65,6 @@ class VacanciesConfig(AppConfig):
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
-        from vacancies.readmodel import listing
+        from vacancies.readmodel import listing  # models cannot be imported before ready()
 
         post_migrate.connect(listing.watch, sender=self)

@@ -724,14 +724,14 @@ def test_command_ends_all_tokens_of_a_user(client, jane, capsys):
 
     call_command("revoke_tokens", "jane")
 
-    assert capsys.readouterr().out == "2 tokens ended.\n"
+    assert capsys.readouterr().out == "Revoked 2 tokens.\n"
     assert [client.get(MINE, headers=bearer(token)).status_code for token in (*tokens, other)] == [
         401,
         401,
         200,
     ]
     call_command("revoke_tokens", "jane", "--format", "json")
-    assert json.loads(capsys.readouterr().out) == {"summary": "0 tokens ended.", "tokens": 0}
+    assert json.loads(capsys.readouterr().out) == {"summary": "Revoked 0 tokens.", "tokens": 0}
 
 
 def test_command_without_an_account_is_a_usage_error():

@@ -140,7 +140,7 @@ def test_bad_rows_are_named_by_number_and_lose_no_good_one(land, vacancy):
     assert [line.split(":")[0] for line in report["failed"]] == [
         f"applications.json row {number}" for number in range(1, 13)
     ]
-    assert "there is no vacancy 999" in report["failed"][0]
+    assert "vacancy 999 does not exist here" in report["failed"][0]
     assert "zyx" not in said
 
 
@@ -276,7 +276,7 @@ def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):
 
     said = capsys.readouterr()
     assert said.out.startswith("2 applications: 1 created, 0 updated, 0 unchanged, 1 refused.")
-    assert said.err.startswith("failed: applications.json row 2: there is no vacancy 9 here")
+    assert said.err.startswith("failed: applications.json row 2: vacancy 9 does not exist here")
 
 
 def test_missing_flag_changes_nothing_and_text_is_no_flag(land, vacancy):
@@ -318,7 +318,7 @@ def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
     assert [json.loads(line) for line in report_file.read_text().splitlines()] == [
         {
             "kind": "note", "row": "applications.json row 1", "id": None, "field": "history.name",
-            "code": "line_breaks", "message": "line breaks became spaces",
+            "code": "line_breaks", "message": "replaced line breaks by spaces",
         },
         {
             "kind": "failed", "row": "applications.json row 2", "id": None, "field": "vacancy_id",
@@ -326,7 +326,7 @@ def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
         },
         {
             "kind": "failed", "row": "applications.json row 3", "id": None, "field": "",
-            "code": "repeated_key", "message": "a key occurs more than once in this row.",
+            "code": "repeated_key", "message": "A key occurs more than once in this row.",
         },
     ]  # fmt: skip
     assert "zyx" not in said + report_file.read_text()

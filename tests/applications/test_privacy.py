@@ -20,8 +20,8 @@ from django.db.models import ProtectedError
 from django.test import Client
 from django.utils import timezone
 
-from applications import privacy
 from applications.models import AccessLog, Application, HistoryEntry, StageChange, Token
+from applications.privacy import deletion
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -246,7 +246,7 @@ def test_what_hangs_on_an_account_keeps_all_of_it(person, monkeypatch):
     monkeypatch.setattr(User, "delete", protected)
     code, _, said = run("erase_applicant", NAME)
 
-    assert (code, said) == (1, "Something hangs on this account, nothing was deleted: vacancies.")
+    assert (code, said) == (1, "Other rows refer to this account; nothing was deleted: vacancies.")
     after = dump()
     assert {table for table in after if after[table] != before[table]} <= {
         "vacancies_vacancy",
@@ -361,7 +361,7 @@ def test_credentials_that_are_over_go_without_anything_else(jane, at, time_machi
 
     code, out, _ = run("purge_credentials")
 
-    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that were over.\n")
+    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n")
     assert Token.objects.get().token_key == good[:15]
     assert Session.objects.get().session_key == "good"
     assert Application.objects.exists()
@@ -418,12 +418,12 @@ def test_account_on_which_something_hangs_is_counted_and_kept(ages, monkeypatch)
     code, out, _ = run("purge_applications", "--older-than", 30)
 
     assert code == 0
-    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept: something hangs on them.\n")
+    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept because other rows refer to them.\n")
     assert "stale" in names()
 
 
 def test_many_applications_go_in_batches(at, monkeypatch):
-    monkeypatch.setattr(privacy, "BATCH", 2)
+    monkeypatch.setattr(deletion, "BATCH", 2)
     user = make_user()
     for n in range(5):
         make_application(user=user, created_at=at - timedelta(days=100 + n))
@@ -522,7 +522,7 @@ def test_export_to_a_file_is_for_its_owner(tmp_path, person, caplog):
 
     code, out, err = run("export_applicant", NAME, "--output", path)
 
-    assert (code, out, err) == (0, "Wrote an account with 2 applications.\n", "")
+    assert (code, out, err) == (0, "Exported an account with 2 applications.\n", "")
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert json.loads(path.read_text())["account"]["username"] == NAME
     assert FIRST in path.read_text()

@@ -12,6 +12,7 @@ from django.utils import timezone
 from applications import operations, privacy
 from applications.importer import Importer
 from applications.models import Application, Stage, Status
+from applications.privacy import retention
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -185,15 +186,15 @@ def test_purge_keeps_an_account_whose_owner_comes_back_meanwhile(
 ) -> None:
     long_ago = NOW - timedelta(days=1000)
     back, idle = (User.objects.create_user(name, date_joined=long_ago) for name in ("back", "idle"))
-    real = privacy._idle_accounts
+    real = retention._idle_accounts
 
     def listed(before: Any) -> Any:
         accounts = list(real(before))
-        monkeypatch.setattr(privacy, "_idle_accounts", real)
+        monkeypatch.setattr(retention, "_idle_accounts", real)
         User.objects.filter(pk=back.pk).update(**change)
         return accounts
 
-    monkeypatch.setattr(privacy, "_idle_accounts", listed)
+    monkeypatch.setattr(retention, "_idle_accounts", listed)
 
     gone = privacy.purge(before=NOW - timedelta(days=365), now=NOW)
 

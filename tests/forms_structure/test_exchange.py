@@ -136,7 +136,7 @@ def test_levels_in_other_words_are_noted():
     assert reading.structure == [section(text_field(type="range"))]
     assert reading.language is None
     assert reading.notes == [
-        "the levels nope, weak, moderate, good, very good, native speaker are ours by number, in our words"
+        "the level labels nope, weak, moderate, good, very good, native speaker were replaced by ours"
     ]
 
 

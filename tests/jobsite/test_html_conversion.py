@@ -39,8 +39,8 @@ def test_removed_markup_is_named_by_tag_and_count():
         "<p>a</p> <a>j</a>",
         [
             ("markup_removed", "removed 2 <img>, 1 <script>"),
-            ("markup_unwrapped", "removed the tags of 1 <div>; their content stays"),
-            ("link_removed", "removed the address of a link: '/j'"),
+            ("markup_unwrapped", "removed the tags of 1 <div>; their content was kept"),
+            ("link_removed", "removed the URL of a link: '/j'"),
             ("attributes_removed", "removed attributes: 1 onclick, 1 style"),
         ],
     )
@@ -52,17 +52,17 @@ def test_removed_markup_is_named_by_tag_and_count():
         (
             '<p>See <iframe src="//video.example/1" title="Our team"><p>x</p></iframe>.</p>',
             '<p>See  <a href="https://video.example/1">Our team</a> .</p>',
-            "1 <iframe> became a link to https://video.example/1",
+            "replaced 1 <iframe> by a link to https://video.example/1",
         ),
         (
             '<video controls><source src="https://v.example/a.mp4">no video</video>',
             '<p><a href="https://v.example/a.mp4">https://v.example/a.mp4</a></p>',
-            "1 <video> became a link to https://v.example/a.mp4",
+            "replaced 1 <video> by a link to https://v.example/a.mp4",
         ),
         (
             '<embed src="http://v.example/a">',
             '<p><a href="http://v.example/a">http://v.example/a</a></p>',
-            "1 <embed> became a link to http://v.example/a",
+            "replaced 1 <embed> by a link to http://v.example/a",
         ),
     ],
 )
@@ -86,7 +86,7 @@ def test_table_becomes_paragraphs_with_the_text_of_every_cell():
 
     assert told(html) == (
         "<p>Pay</p><p>Grade | Euro</p><p>A | <b>3,000</b></p><p>B</p><ul><li>x</li></ul><p>in | ner</p>end",
-        [("table_converted", "2 <table> became paragraphs, one for each row")],
+        [("table_converted", "replaced 2 <table> by paragraphs, one for each row")],
     )
 
 

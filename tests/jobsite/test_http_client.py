@@ -52,8 +52,8 @@ def test_name_of_a_private_address_is_refused_before_a_connection(monkeypatch, a
         OriginClient("http://jobs.example", headers={}).get("/v1/vacancies")
 
     assert str(refused.value) == (
-        f"jobs.example is at {address}, which is no public address; "
-        f"name it with --allow-address {address} to read it anyway"
+        f"jobs.example is at {address}, which is not a public address; "
+        f"pass --allow-address {address} to allow it"
     )
     assert connected == []
 
@@ -78,7 +78,7 @@ def test_private_address_that_the_operator_names_is_connected_to(monkeypatch):
         client.get("/")
 
     assert set(connected) == {"10.1.2.3"}
-    assert reason(failed.value) == "it cannot be reached (Connection refused)"
+    assert reason(failed.value) == "it is not reachable (Connection refused)"
 
 
 @pytest.mark.parametrize("base", ["http://2130706433", "http://127.1", "http://jobs.localhost.example"])
@@ -101,7 +101,7 @@ def test_redirect_to_another_origin_is_refused_and_the_token_stays_here():
     assert seen == []
     assert str(refused.value) == (
         f"{url}/v1/vacancies redirects to another origin, {other}/v1/vacancies; "
-        "if that is the source, pass its base URL"
+        "pass the base URL of that origin to use it"
     )
 
 

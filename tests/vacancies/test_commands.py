@@ -123,10 +123,11 @@ def test_lint_tells_errors_and_warnings(at, settings):
         "warning: vacancy 1 'NO IMAGE': has no image [no-image]",
         "warning: vacancy 1 'NO IMAGE': the title is in capitals [capitals]",
         "warning: vacancy 2 'Hot': hot, but gone within a week [hot-ending]",
-        "warning: vacancy 3 'Hot once': still flagged hot, but expired [hot-expired]",
+        "warning: vacancy 3 'Hot once': hot, but expired [hot-expired]",
         "error: vacancy 4 'Empty': goes out without a description [no-description]",
-        "warning: vacancy 5 '東京': no letter of the title can stand in its address [no-slug]",
-        "warning: vacancy 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
+        "warning: vacancy 5 '東京': the title has no letter that can be part of the slug [no-slug]",
+        "warning: vacancy 5 '東京': description shows markup as text, "
+        "because it was escaped twice [double-escaped]",
         "warning: vacancy 6 'Ever': continuously open, but has a last day [permanent-ends]",
         "warning: vacancy 6 'Ever': no filter finds it: it carries no option [no-options]",
         "warning: vacancy 8 'Silent': says nowhere whom to ask: neither in its contact text nor by its head "
@@ -160,7 +161,7 @@ def test_lint_lists_the_first_of_each_rule_and_counts_all(many_doubts):
         *(f"warning: vacancy {pk} 'Cook': has no image [no-image]" for pk in range(1, 21)),
         "error: vacancy 31 'EMPTY': goes out without a description [no-description]",
         "warning: vacancy 31 'EMPTY': the title is in capitals [capitals]",
-        "10 more are not listed: --limit N lists N of each rule.",
+        "10 more; --limit N lists N of each rule.",
         "total: 1 error [no-description]",
         "total: 30 warnings [no-image]",
         "total: 1 warning [capitals]",
@@ -173,7 +174,7 @@ def test_lint_of_chosen_rules(many_doubts):
         "0 errors and 30 warnings.",
         [
             "warning: vacancy 1 'Cook': has no image [no-image]",
-            "29 more are not listed: --limit N lists N of each rule.",
+            "29 more; --limit N lists N of each rule.",
             "total: 30 warnings [no-image]",
         ],
     )
@@ -196,7 +197,7 @@ def test_lint_as_json_lists_all_unless_limited(many_doubts):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--rule", "no-imag"), "There is no rule 'no-imag'; the rules are unclean, hot-expired, "),
+        (("--rule", "no-imag"), "Unknown rule 'no-imag'; the rules are unclean, hot-expired, "),
         (("--limit", "-1"), "--limit must be 0 or more; received -1."),
     ],
 )
@@ -233,11 +234,11 @@ def test_lint_cleans_markup_that_was_written_around_the_models(at):
     assert (code, lines) == (
         1,
         [
-            f"error: brand {vacancy.brand_id} 'Acme': stored otherwise than it would be saved now: "
+            f"error: brand {vacancy.brand_id} 'Acme': not stored as it would be saved now: "
             "description [unclean]",
-            f"error: vacancy {vacancy.pk} {vacancy.title!r}: stored otherwise than it would be saved now: "
+            f"error: vacancy {vacancy.pk} {vacancy.title!r}: not stored as it would be saved now: "
             "description, search_text [unclean]",
-            f"warning: vacancy {hidden.pk} {hidden.title!r}: stored otherwise than it would be saved now: "
+            f"warning: vacancy {hidden.pk} {hidden.title!r}: not stored as it would be saved now: "
             "description, search_text [unclean]",
             "total: 2 errors [unclean]",
             "total: 1 warning [unclean]",

@@ -26,6 +26,7 @@ from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
 from vacancies import operations
 from vacancies.exchange import importer as importer_module
+from vacancies.exchange import list_order
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
@@ -238,7 +239,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
     older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
     chosen = NOW + timedelta(days=30)
     moved = Vacancy.objects.filter(pk=older.pk)
-    step_in(monkeypatch, importer_module, "pairwise", lambda: moved.update(publish_from=chosen))
+    step_in(monkeypatch, list_order, "pairwise", lambda: moved.update(publish_from=chosen))
     importer = Importer()
 
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
@@ -292,13 +293,13 @@ def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch
     vacancy = make_vacancy()
     given = Vacancy.objects.filter(pk=vacancy.pk)
     importer = FormImporter()
-    step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
+    step_in(monkeypatch, importer, "_note", lambda: given.update(form=chosen))
 
     importer.import_rows([FormRow("row 1", vacancy.pk, sections(NAME))])
 
     vacancy.refresh_from_db()
     assert vacancy.form == chosen
     assert importer.report.failed == [
-        "row 1: somebody gave the vacancy another form meanwhile; import it again."
+        "row 1: the vacancy was given another form during the import; import it again."
     ]
     assert list(Form.objects.all()) == [chosen]

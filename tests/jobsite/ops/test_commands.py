@@ -138,11 +138,11 @@ def refusal(*words):
 @pytest.mark.usefixtures("filters")
 def test_an_interrupted_import_counts_the_batches_that_are_there(stopped, tmp_path):
     path = write(tmp_path, items(250))
-    stopped(Importer, "_land_batch")
+    stopped(Importer, "_import_batch")
 
     assert refusal("import_vacancies", str(path)) == (
         130,
-        "Interrupted. 100 vacancies were created and 0 updated; the same command again does the rest.\n",
+        "Interrupted. 100 vacancies were created and 0 updated; run the command again to continue.\n",
     )
     assert Vacancy.objects.count() == 100
 
@@ -151,7 +151,7 @@ def test_an_interrupted_import_counts_the_batches_that_are_there(stopped, tmp_pa
 @pytest.mark.usefixtures("filters")
 def test_an_interrupted_dry_run_wrote_nothing(stopped, tmp_path):
     path = write(tmp_path, items(250))
-    stopped(Importer, "_land_batch")
+    stopped(Importer, "_import_batch")
 
     assert refusal("import_vacancies", "--dry-run", str(path)) == (
         130,

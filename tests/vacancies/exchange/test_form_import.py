@@ -80,9 +80,10 @@ def test_equal_forms_become_one_and_the_same_again_changes_nothing(client, tmp_p
         0,
         "3 vacancies: 3 got another form, 0 a changed one, 0 unchanged, 0 refused. 2 forms created.",
         [
-            "note: forms.json 1: the consent reads 'Yes' there and "
+            "note: forms.json 1: the consent text is 'Yes' in the source and "
             "'I agree that my data is kept and used for this application.' here",
-            "note: forms.json 3: the consent reads 'Yes' there and 'Ik ga ermee akkoord dat mijn gegevens "
+            "note: forms.json 3: the consent text is 'Yes' in the source and "
+            "'Ik ga ermee akkoord dat mijn gegevens "
             "voor deze sollicitatie worden bewaard en gebruikt.' here",
         ],
     )
@@ -186,7 +187,7 @@ def test_names_that_an_import_drops_are_told(tmp_path):
 
     lines = run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))[2]
 
-    assert "note: forms.json 1: “Form of Nurse” changed, and lost first_name" in lines
+    assert "note: forms.json 1: “Form of Nurse” was changed and lost the fields first_name" in lines
 
 
 def test_what_the_source_has_in_the_consent_box_beyond_it_is_told(tmp_path):
@@ -195,7 +196,10 @@ def test_what_the_source_has_in_the_consent_box_beyond_it_is_told(tmp_path):
 
     lines = run("import_forms", write(tmp_path, {1: sections(consent=rich)}))[2]
 
-    assert lines[0] == "note: forms.json 1: the conditional of the consent box was left out: ours has none"
+    assert (
+        lines[0]
+        == "note: forms.json 1: the key conditional of the consent box was ignored: ours has no such key"
+    )
     assert not any("no consent box" in line for line in lines)
 
 
@@ -270,7 +274,7 @@ def test_form_without_the_consent_box_is_kept_whole_and_told(client, tmp_path):
     ]
 
     assert lines == [
-        "note: forms.json 1: no consent box called privacy_consent; name that of the source with --consent"
+        "note: forms.json 1: no consent box named privacy_consent; pass its name in the source with --consent"
     ]
     assert served(client, 1)[0]["fields"] == [NAME]
 
@@ -286,8 +290,8 @@ def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
     assert run("import_forms", path)[::2] == (
         1,
         [
-            "failed: forms.json 1: sections.0.description: Holds HTML that is escaped, such as &lt;p&gt;; "
-            "read it with --unescape-html."
+            "failed: forms.json 1: sections.0.description: Contains escaped HTML such as &lt;p&gt;; "
+            "pass --unescape-html to convert it."
         ],
     )
     run("import_forms", path, "--unescape-html", "--report", report)
@@ -300,7 +304,7 @@ def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
         "id": "1",
         "field": "sections.0.description",
         "code": "media_converted",
-        "message": "1 <iframe> became a link to https://v.example/1",
+        "message": "replaced 1 <iframe> by a link to https://v.example/1",
     }
 
 
@@ -327,7 +331,7 @@ def test_repeated_key_of_a_form_refuses_that_form(tmp_path):
 
     assert (code, summary.startswith("2 vacancies: 1 got another form")) == (1, True)
     assert [line for line in lines if line.startswith("failed")] == [
-        "failed: forms.json 1: label: occurs more than once in an object."
+        "failed: forms.json 1: label: Occurs more than once in an object."
     ]
 
 
@@ -343,8 +347,8 @@ def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
 
     assert lines == [
         "note: forms.json 1: sections.0.description: removed attributes: 1 onclick",
-        "note: forms.json 1: the levels geen, zwak, matig, goed, zeer goed, perfect are ours by number, "
-        "in our words",
+        "note: forms.json 1: the level labels geen, zwak, matig, goed, zeer goed, perfect were replaced "
+        "by ours",
     ]
     assert Form.objects.get().language == "de"
 
@@ -352,7 +356,7 @@ def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("[]", 'holds no forms; wanted {"<vacancy id>": {"data": [...]}}.'),
+        ("[]", 'does not contain forms; expected {"<vacancy id>": {"data": [...]}}.'),
         ("{", "not JSON (Expecting property name"),
         ("[" * 100_000, "not JSON (maximum recursion depth exceeded"),
     ],
@@ -391,7 +395,7 @@ def test_export_is_what_the_interface_serves(client):
 
     assert json.loads(run("export_forms")[1]) == {"5": client.get("/v1/vacancies/5/form").json()}
     assert run("export_forms", 5)[1] == run("export_forms")[1]
-    with pytest.raises(CommandError, match="No vacancy with a form has the id 6"):
+    with pytest.raises(CommandError, match="There is no vacancy with a form and the id 6"):
         run("export_forms", 6)
 
 

@@ -18,7 +18,7 @@ from jobsite.ops import commands
 from tests.factories import make_recruiter, make_vacancy
 from tests.services import Instance
 from vacancies.exchange.importer import Importer
-from vacancies.exchange.sources import Service
+from vacancies.exchange.service import Service
 from vacancies.management import import_command
 from vacancies.models import Attachment, Brand, Filter, Recruiter, Vacancy, VacancyOption, VacancyRecruiter
 
@@ -100,7 +100,7 @@ def test_same_again_changes_nothing_and_says_so(tmp_path):
 
     assert (code, summary, lines) == (
         0,
-        "Nothing changed: 3 vacancies are here as their source has them.",
+        "Nothing changed: 3 vacancies are the same as in the source.",
         [],
     )
     assert snapshot() == before
@@ -136,7 +136,8 @@ def test_id_that_comes_twice_is_refused(tmp_path):
 
     assert (code, Vacancy.objects.count()) == (1, 2)
     assert lines == [
-        "failed: items.json row 2 (id 1001): this id came before in the same source, with other content."
+        "failed: items.json row 2 (id 1001): "
+        "An earlier item of the same source has this id and other content."
     ]
 
 
@@ -163,12 +164,12 @@ def test_row_that_the_database_refuses_loses_no_other(tmp_path, monkeypatch):
         ({"id": 2**63 - 1}, "id: Ensure this value is less than or equal to 9007199254740991."),
         ({"id": "x"}, "id: A valid integer is required."),
         ({"id": [1]}, "id: A valid integer is required."),
-        ({"created_at": "0001-01-01 00:00:00"}, "created_at: Not between the years 1900 and 2200."),
-        ({"created_at": "9999-12-31 23:59:59"}, "created_at: Not between the years 1900 and 2200."),
+        ({"created_at": "0001-01-01 00:00:00"}, "created_at: Must be between the years 1900 and 2200."),
+        ({"created_at": "9999-12-31 23:59:59"}, "created_at: Must be between the years 1900 and 2200."),
         (
             {"created_at": "2026-03-29 02:30:00"},
-            "created_at: There is no such time in the time zone Europe/Brussels; "
-            "is TIME_ZONE that of the source?",
+            "created_at: Does not exist in the time zone Europe/Brussels. "
+            "Is TIME_ZONE the time zone of the source?",
         ),
         ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
         ({"attachments": [{"name": "a", "path": "//x.example/a"}]}, "attachments.0.path: Enter a valid URL."),
@@ -180,12 +181,12 @@ def test_row_that_the_database_refuses_loses_no_other(tmp_path, monkeypatch):
         ({"is_permanent": 1}, "is_permanent: Must be true or false; received 1."),
         (
             {"created_at": "2150-01-01 00:00:00"},
-            "created_at: Lies in the future; received 2150-01-01 00:00:00. "
+            "created_at: Is in the future; received 2150-01-01 00:00:00. "
             "Is Europe/Brussels the time zone of the source?",
         ),
         (
             {"published_at": "2026-02-01 00:00:00", "publish_until": "2026-01-31"},
-            "publish_until: Must be after the moment at which the vacancy appears.",
+            "publish_until: Must be after the start of publication.",
         ),
     ],
 )
@@ -214,7 +215,7 @@ def test_source_without_brands_or_heads_takes_none_away(client, tmp_path):
         write(tmp_path, [FULL | {"brand": None, "head_recruiter": None}]), "--recruiter", "Stand-in"
     )
 
-    kept = "is empty in the source; a published vacancy needs one, so it was left as it is"
+    kept = "is empty in the source, but a published vacancy requires it; not changed"
     assert (code, lines) == (
         0,
         [
@@ -273,8 +274,8 @@ def test_what_is_internal_here_is_not_opened_by_a_public_file(tmp_path):
 
     assert (code, Vacancy.objects.get().audience) == (0, "internal")
     assert lines == [
-        "note: items.json row 1 (id 1001): public in the source; "
-        "it stays internal here until a recruiter opens it"
+        "note: items.json row 1 (id 1001): is public in the source and internal here; "
+        "a recruiter can make it public"
     ]
 
 
@@ -312,7 +313,8 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
     assert code == 0
     assert summary.startswith("1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts.")
     assert lines == [
-        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a head recruiter to be published."
+        "draft: items.json row 1 (id 1001): imported as a draft: "
+        "A vacancy needs a head recruiter to be published."
     ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 
@@ -355,7 +357,7 @@ def test_v0_1_items_and_unknown_keys_are_understood(client, tmp_path):
 
     code, _, lines = run(write(tmp_path, [item]))
 
-    assert (code, lines) == (0, ["note: items.json row 1: keys that we have no place for: salary"])
+    assert (code, lines) == (0, ["note: items.json row 1: unknown keys were ignored: salary"])
     body = client.get("/v1/vacancies/7").json()["data"]
     assert (body["types"], body["contract_types"], body["created_at"]) == (
         ["Nurse"],
@@ -469,9 +471,9 @@ def test_service_is_taken_over_with_order_and_audience(client, source):
     assert first[:2] == (
         0,
         "130 vacancies: 130 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "1 moved to keep the order of the source. 4 brands and recruiters created or updated.",
+        "1 moved to preserve the order of the source. 4 brands and recruiters created or updated.",
     )
-    assert second[:2] == (0, "Nothing changed: 130 vacancies are here as their source has them.")
+    assert second[:2] == (0, "Nothing changed: 130 vacancies are the same as in the source.")
     assert snapshot() == before
     assert everything(lambda path: client.get(path).json()["data"]) == theirs
     assert theirs["/v1/vacancies"][0]["id"] == 1001
@@ -497,12 +499,12 @@ def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
 
     assert interrupted[0] == 130
     assert interrupted[2][-1] == (
-        "Interrupted. 100 vacancies were created and 0 updated; the same command again does the rest."
+        "Interrupted. 100 vacancies were created and 0 updated; run the command again to continue."
     )
     assert landed == 100  # a batch is whole or not there
     assert summary == (
         "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts. "
-        "1 moved to keep the order of the source."
+        "1 moved to preserve the order of the source."
     )
     assert Vacancy.objects.count() == 130
     assert Vacancy.objects.external().newest_first().first().pk == 1001
@@ -523,7 +525,7 @@ def test_closed_internal_list_is_told(source, monkeypatch):
 
     assert (code, summary.startswith("110 vacancies: 110 created")) == (1, True)
     assert [line for line in lines if line.startswith("failed: ")] == [
-        "failed: /v1/vacancies/internal: answered 401; internal vacancies were left out. "
+        "failed: /v1/vacancies/internal: returned 401; internal vacancies were skipped. "
         "Pass --token to read them."
     ]
     assert with_token[1].startswith("130 vacancies: 20 created, 10 updated, 100 unchanged")
@@ -533,7 +535,7 @@ def test_unreachable_service_is_told():
     code, _, lines = run("http://127.0.0.1:1")
 
     assert (code, len(lines)) == (1, 1)
-    assert lines == ["failed: http://127.0.0.1:1: it cannot be reached (Connection refused)."]
+    assert lines == ["failed: http://127.0.0.1:1: it is not reachable (Connection refused)."]
 
 
 class Odd(Service):
@@ -567,7 +569,7 @@ def test_answer_that_is_no_page_ends_the_source_in_words(monkeypatch, answer):
     code, _, lines = run("http://odd.example")
 
     assert (code, len(lines)) == (1, 1)
-    assert "/v1/vacancies: page 1 is no page of a list" in lines[0]
+    assert "/v1/vacancies: page 1 is not a list page" in lines[0]
 
 
 def test_odd_items_of_a_service_are_refused_once_each(monkeypatch):
@@ -628,7 +630,7 @@ def test_lists_that_contradict_each_other_move_nothing(at):
 
     assert importer.report.moved == 0
     assert importer.report.notes == [
-        "the lists of the source contradict each other: their order was not kept"
+        "the lists of the source have contradictory orders; the order was not preserved"
     ]
 
 
@@ -659,7 +661,7 @@ def test_real_vacancies_come_out_as_they_came_in(client, settings):
     before = snapshot()
     assert (
         run(files["vacancies"])[1]
-        == f"Nothing changed: {len(rows['vacancies'])} vacancies are here as their source has them."
+        == f"Nothing changed: {len(rows['vacancies'])} vacancies are the same as in the source."
     )
     assert run(files["internal"], "--internal")[1].startswith("Nothing changed")
     assert snapshot() == before

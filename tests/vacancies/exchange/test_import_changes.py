@@ -53,7 +53,7 @@ def test_missing_key_changes_nothing(client, tmp_path, key):
     code, summary, lines = run(write(tmp_path, [item]))
 
     assert (code, lines, served(client, 101)) == (0, [], as_body(FULL))
-    assert summary == "Nothing changed: 1 vacancies are here as their source has them."
+    assert summary == "Nothing changed: 1 vacancies are the same as in the source."
     assert snapshot() == before
 
 
@@ -134,7 +134,7 @@ def test_expired_item_is_not_public(client, tmp_path, key):
 
     assert (code, lines) == (0, [])
     assert "2 created" in summary
-    assert " 1 of those created are expired." in summary
+    assert " 1 of the created vacancies are expired." in summary
     assert [item["id"] for item in client.get("/v1/vacancies").json()["data"]] == [1002]
     assert client.get("/v1/vacancies/1001").status_code == 404
     assert run(path)[1].startswith("Nothing changed")
@@ -168,7 +168,9 @@ def test_end_follows_the_source_until_a_recruiter_decides(tmp_path):
     code, _, lines = run(write(tmp_path, items(1, publish_until="2190-01-01")))
 
     assert (code, Vacancy.objects.get().publish_until) == (0, mine)
-    assert lines == [f"note: {WHO} publish_until: differs from what a recruiter decided here; left as is"]
+    assert lines == [
+        f"note: {WHO} publish_until: differs from the value that a recruiter set here; not changed"
+    ]
 
 
 # --- changed and refused texts ---
@@ -182,8 +184,8 @@ def test_video_and_table_of_a_text_are_kept_and_named(client, tmp_path):
     assert (code, lines) == (
         0,
         [
-            f"note: {WHO} offer: 1 <iframe> became a link to https://v.example/1",
-            f"note: {WHO} offer: 1 <table> became paragraphs, one for each row",
+            f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
+            f"note: {WHO} offer: replaced 1 <table> by paragraphs, one for each row",
         ],
     )
     assert one(client)["offer"] == (
@@ -194,7 +196,7 @@ def test_video_and_table_of_a_text_are_kept_and_named(client, tmp_path):
 def test_escaped_html_is_refused_and_read_with_an_option(client, tmp_path):
     brand = FULL["brand"] | {"description": "&lt;p&gt;We&lt;/p&gt;"}
     path = write(tmp_path, items(1, description="&lt;p&gt;R&amp;amp;D&lt;/p&gt;", brand=brand))
-    text = "Holds HTML that is escaped, such as &lt;p&gt;; read it with --unescape-html."
+    text = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
 
     assert run(path)[::2] == (
         1,
@@ -213,10 +215,10 @@ def test_escaped_html_is_refused_and_read_with_an_option(client, tmp_path):
         (
             "Nurse\n(nights)\r\n",
             "Nurse (nights)",
-            r'line breaks became spaces; received "Nurse\n(nights)\r\n"',
+            r'replaced line breaks by spaces; received "Nurse\n(nights)\r\n"',
         ),
-        ("Nurse \u202etxt.exe", "Nurse txt.exe", "removed U+202E, which cannot be seen"),
-        ("Nu\x07rse", "Nurse", "removed U+0007, which cannot be seen"),
+        ("Nurse \u202etxt.exe", "Nurse txt.exe", "removed the invisible characters U+202E"),
+        ("Nu\x07rse", "Nurse", "removed the invisible characters U+0007"),
     ],
 )
 def test_title_becomes_one_plain_line(tmp_path, title, stored, note):
@@ -237,7 +239,7 @@ def test_repeated_key_refuses_its_row_only(tmp_path):
 
     assert run(path)[::2] == (
         1,
-        ["failed: items.json row 2 (id 1002): title: occurs more than once in this item."],
+        ["failed: items.json row 2 (id 1002): title: Occurs more than once in this item."],
     )
     assert list(Vacancy.objects.values_list("pk", flat=True)) == [1001]
 
@@ -252,7 +254,7 @@ def test_exact_duplicate_is_a_note(tmp_path):
 
     assert (code, lines) == (
         0,
-        ["note: items.json row 2 (id 1001): the same item came before in the same source"],
+        ["note: items.json row 2 (id 1001): repeats an earlier item of the same source"],
     )
     assert summary.startswith("2 vacancies: 1 created, 0 updated, 1 unchanged, 0 refused")
 
@@ -274,8 +276,8 @@ def test_content_of_the_first_of_a_public_and_an_internal_file_counts(tmp_path, 
         code, _, lines = run(*steps[1])
         assert code == 0
         assert lines[0] == (
-            f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported first, "
-            "which counts: title, regions"
+            f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported first; "
+            "not changed: title, regions"
         )
         assert run(*steps[0])[0] == 0
 
@@ -327,7 +329,7 @@ def test_report_has_what_was_refused_and_changed(tmp_path):
         ("failed", "items.json row 2", 1002, "location", "invalid", "Not a valid string."),
         (
             "draft", "items.json row 3", 1003, "", "draft",
-            "a draft: A vacancy needs a head recruiter to be published.",
+            "imported as a draft: A vacancy needs a head recruiter to be published.",
         ),
     ]  # fmt: skip
     assert list(records(report)[0]) == ["kind", "row", "id", "field", "code", "message"]
@@ -337,9 +339,9 @@ def test_report_that_cannot_be_written_is_said_before_anything_is_imported(tmp_p
     source = write(tmp_path, items(1))
     before = source.read_bytes()
     for report, reason in (
-        (tmp_path / "missing" / "report.jsonl", "cannot be written (No such file or directory)."),
-        (tmp_path, "cannot be written (Is a directory)."),
-        (source, "is a source too; name another file."),
+        (tmp_path / "missing" / "report.jsonl", "cannot write (No such file or directory)."),
+        (tmp_path, "cannot write (Is a directory)."),
+        (source, "is also a source; pass another file."),
     ):
         with pytest.raises(CommandError) as refused:
             run(source, "--report", report)
@@ -363,14 +365,14 @@ def test_interrupt_in_a_batch_leaves_whole_batches_and_counts_only_them(tmp_path
     reported = []
     importer.report.sink = reported.append
     rows = [Row(f"row {n}", item) for n, item in enumerate(items(150, offer="<p>x<img src=a></p>"))]
-    land = importer._land_item
+    land = importer._import_item
 
     def interrupt(row, item, vacancy):
         if item["id"] == 1130:
             raise KeyboardInterrupt
         land(row, item, vacancy)
 
-    importer._land_item = interrupt
+    importer._import_item = interrupt
     with pytest.raises(KeyboardInterrupt):
         importer.import_rows(rows)
 
@@ -412,7 +414,7 @@ def test_cut_off_gzip_file_is_told(tmp_path):
     code, _, [line] = run(path)
 
     assert code == 1
-    assert line.startswith(f"failed: {path}: is no complete gzip file (")
+    assert line.startswith(f"failed: {path}: not a complete gzip file (")
 
 
 def test_limit_stops_after_so_many_rows(tmp_path):
@@ -422,7 +424,7 @@ def test_limit_stops_after_so_many_rows(tmp_path):
 
     assert sorted(Vacancy.objects.values_list("pk", flat=True)) == [1001, 1002, 1003, 1004]
     for wrong in ("0", "-1", "x", "1.5"):
-        with pytest.raises(CommandError, match="no whole number from 1"):
+        with pytest.raises(CommandError, match="is not a positive whole number"):
             run(one_file, f"--limit={wrong}")
 
 
@@ -453,7 +455,7 @@ def test_file_in_a_named_time_zone_is_converted(client, tmp_path):
 
     assert one(client)["created_at"] == "2026-02-01 16:00:00"
     assert run(path, "--source-time-zone", "America/New_York")[1].startswith("Nothing changed")
-    with pytest.raises(CommandError, match="--source-time-zone Mars/Base: no such time zone"):
+    with pytest.raises(CommandError, match="--source-time-zone Mars/Base: unknown time zone"):
         run(path, "--source-time-zone", "Mars/Base")
 
 
@@ -463,7 +465,7 @@ def test_repeated_hour_is_read_as_the_first_and_told(tmp_path, time_machine):
 
     assert run(path)[::2] == (
         0,
-        [f"note: {WHO} created_at: 2026-10-25 02:30:00 occurs twice in Europe/Brussels; the first was taken"],
+        [f"note: {WHO} created_at: 2026-10-25 02:30:00 occurs twice in Europe/Brussels; used the first"],
     )
     assert Vacancy.objects.get().created_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert run(path)[1].startswith("Nothing changed")
@@ -502,8 +504,8 @@ def test_time_that_does_not_exist_in_the_zone_of_a_service_is_refused():
     assert (code, lines) == (
         1,
         [
-            "failed: /v1/vacancies item 1 (id 1001): created_at: There is no such time in the time zone "
-            "America/New_York of the source."
+            "failed: /v1/vacancies item 1 (id 1001): created_at: Does not exist in "
+            "America/New_York, the time zone of the source."
         ],
     )
     assert Vacancy.objects.get().created_at == datetime(2025, 3, 30, 6, 30, tzinfo=UTC)
@@ -515,7 +517,7 @@ def test_service_without_a_time_zone_is_told_once():
             0,
             [
                 f"note: {url}: states no time zone; its times were read as Europe/Brussels. "
-                "Name another one with --source-time-zone"
+                "Pass another one with --source-time-zone"
             ],
         )
         assert run(url, "--source-time-zone", "Europe/Brussels")[::2] == (0, [])
@@ -524,13 +526,13 @@ def test_service_without_a_time_zone_is_told_once():
 @pytest.mark.parametrize(
     ("stated", "words", "reason"),
     [
-        ("Mars/Base", (), 'states the time zone "Mars/Base", which is unknown here.'),
-        ("../../etc/passwd", (), 'states the time zone "../../etc/passwd", which is unknown here.'),
-        ("", (), 'states the time zone "", which is unknown here.'),
+        ("Mars/Base", (), 'states the unknown time zone "Mars/Base".'),
+        ("../../etc/passwd", (), 'states the unknown time zone "../../etc/passwd".'),
+        ("", (), 'states the unknown time zone "".'),
         (
             "Asia/Tokyo",
             ("--source-time-zone", "Europe/Paris"),
-            "states the time zone Asia/Tokyo; --source-time-zone says Europe/Paris.",
+            "states the time zone Asia/Tokyo, but --source-time-zone is Europe/Paris.",
         ),
     ],
 )
@@ -547,14 +549,17 @@ def test_time_zone_that_cannot_be_used_is_refused(stated, words, reason):
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("ftp://jobs.example/x", "ftp: is not read; pass a file, or an http or https address."),
-        ("file:///etc/passwd", "file: is not read; pass a file, or an http or https address."),
-        ("http://", "is no complete address; pass for instance https://jobs.example.com"),
-        ("http://x:port", "is no complete address; pass for instance https://jobs.example.com"),
-        ("http://a:b@jobs.example", "holds a user name; pass a bearer token with --token instead."),
-        ("http://jobs.example/v1/vacancies", "is no base URL of a service; pass http://jobs.example"),
-        ("http://jobs.example/a/v0.1/vacancies/1", "is no base URL of a service; pass http://jobs.example/a"),
-        ("http://jobs.example/?page=1", "is no base URL of a service; pass http://jobs.example"),
+        ("ftp://jobs.example/x", "the scheme 'ftp' is not supported; pass a file, or an http or https URL."),
+        ("file:///etc/passwd", "the scheme 'file' is not supported; pass a file, or an http or https URL."),
+        ("http://", "not a complete URL; expected for example https://jobs.example.com"),
+        ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
+        ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
+        ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
+        (
+            "http://jobs.example/a/v0.1/vacancies/1",
+            "not the base URL of a service; pass http://jobs.example/a",
+        ),
+        ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
     ],
 )
 @pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
@@ -570,13 +575,11 @@ def test_address_of_something_else_is_told_in_one_line():
     query = "/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"
     with answering({}) as (url, _):
         assert run(url)[2] == [
-            f"failed: {url}/v1/vacancies: answered 404; {url} is no base URL of a service with this "
-            "interface."
+            f"failed: {url}/v1/vacancies: returned 404; {url} is not the base URL of a service with this API."
         ]
     with answering({query: page}) as (url, _):
         assert run(url)[2] == [
-            f"failed: {url}{query}: answered with text/html, which is not JSON "
-            "(Expecting value: line 1 column 1 (char 0))."
+            f"failed: {url}{query}: returned text/html, not JSON (Expecting value: line 1 column 1 (char 0))."
         ]
 
 
@@ -606,13 +609,13 @@ def test_host_at_a_private_address_is_refused_unless_it_is_named(monkeypatch, co
         code, _, lines = run(named, command=command)
         assert (code, seen) == (1, [])
         assert lines == [
-            f"failed: {named}: jobs.example is at 127.0.0.1, which is no public address; "
-            "name it with --allow-address 127.0.0.1 to read it anyway."
+            f"failed: {named}: jobs.example is at 127.0.0.1, which is not a public address; "
+            "pass --allow-address 127.0.0.1 to allow it."
         ]
 
         run(named, "--allow-address", "127.0.0.0/8", command=command)
         assert seen
-        with pytest.raises(CommandError, match="no IP address or network"):
+        with pytest.raises(CommandError, match="is not an IP address or network"):
             run(named, "--allow-address", "jobs.example", command=command)
 
 
