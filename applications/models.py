@@ -27,14 +27,14 @@ class Status(models.Model):
     label_de = models.CharField(_("in German"), max_length=200, blank=True, default="")
 
     class Meta:
-        verbose_name = _("status for applicants")
-        verbose_name_plural = _("statuses for applicants")
+        verbose_name = _("candidate-facing status")
+        verbose_name_plural = _("candidate-facing statuses")
         ordering = ["pk"]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(label_en="", label_nl="", label_fr="", label_de=""),
                 name="status_says_something",
-                violation_error_message=_("Say it in one language at least."),
+                violation_error_message=_("Enter the text in at least one language."),
             )
         ]
 
@@ -52,12 +52,15 @@ class Stage(models.Model):
 
     name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
-        Status, on_delete=models.PROTECT, related_name="stages", help_text=_("What applicants read.")
+        Status,
+        on_delete=models.PROTECT,
+        related_name="stages",
+        help_text=_("The status that candidates see."),
     )
     embargo_days = models.PositiveSmallIntegerField(
-        _("tell after"),
+        _("delay before the candidate sees it"),
         default=0,
-        help_text=_("Days for which applicants go on reading the status before. 0: they read it at once."),
+        help_text=_("In days. Until then, candidates see the previous status. 0: they see it immediately."),
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -73,7 +76,7 @@ class Application(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="applications")
     vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
-    is_spontaneous = models.BooleanField(_("spontaneous"), default=False)
+    is_spontaneous = models.BooleanField(_("open application"), default=False)
     created_at = models.DateTimeField(_("applied at"), default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -130,18 +133,17 @@ class HistoryEntry(models.Model):
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="history")
     name = models.CharField(max_length=200)
     result = models.CharField(max_length=200, blank=True, default="")
-    planned_at = models.DateTimeField()
-    is_visible = models.BooleanField(_("the applicant sees it"), default=False)
-    is_imported = models.BooleanField(
-        default=False, editable=False
-    )  # deleted when its source no longer has it
+    planned_at = models.DateTimeField(_("scheduled for"))
+    is_visible = models.BooleanField(_("visible to the applicant"), default=False)
+    is_imported = models.BooleanField(default=False, editable=False)  # deleted when its source drops it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = HistoryQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("step")
+        verbose_name = _("interview or task")
+        verbose_name_plural = _("interviews and tasks")
         ordering = ["planned_at", "created_at", "pk"]
 
     def __str__(self) -> str:
@@ -176,7 +178,7 @@ class AccessLog(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
-    application = models.PositiveBigIntegerField(_("number of the application"))
+    application = models.PositiveBigIntegerField(_("application number"))
     action = models.CharField(max_length=20, choices=Access.choices)
     at = models.DateTimeField(default=timezone.now, db_index=True)
 

@@ -1,12 +1,11 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-# Default verbose names of models and fields, for the translation catalogs (jobsite/apps.py).
+# Default names of models and fields, for the catalogs: jobsite/apps.py translates them.
 NAMES = [
     _("consent text"),
     _("consent texts"),
     _("created at"),
-    _("extends"),
     _("form"),
     _("forms"),
     _("language"),
@@ -21,5 +20,5 @@ NAMES = [
 
 class FormsStructureConfig(AppConfig):
     name = "forms_structure"
-    shared = ("Form", "ConsentText")  # whose rows the public sees (jobsite/serving/revision.py)
+    shared_models = ("Form", "ConsentText")  # a change raises the revision (jobsite/serving/revision.py)
     verbose_name = _("application forms")

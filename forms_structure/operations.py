@@ -125,7 +125,7 @@ def make_default(*, form: Form) -> None:
     def make() -> None:
         list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
         if form.extends_id:
-            text = _("“%(form)s” extends another form: the site's form cannot.")
+            text = _("“%(form)s” is added after another form, so it cannot be the site's form.")
             raise ValidationError(text % {"form": form})
         Form.objects.default().exclude(pk=form.pk).update(is_default=False)
         Form.objects.filter(pk=form.pk).update(is_default=True)
@@ -140,7 +140,7 @@ def checked(form: Form, structure: Any, base: Form | None) -> Structure:
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
         if both := own.intersection(names(extension.structure)):
-            text = _("The form “%(form)s” extends this one and has the names %(names)s too.")
+            text = _("The form “%(form)s” is added after this form and also has the names %(names)s.")
             shared = {"form": extension, "names": ", ".join(sorted(both))}
             raise StructureError({"sections": text % shared})
     return cleaned

@@ -1,18 +1,20 @@
-"""The one row by which every process knows whether what it keeps is still what is stored."""
+"""The one row that tells every process whether its caches are still valid."""
 
 from django.db import models
 
 
 class Revision(models.Model):
-    """A number that every transaction raises, by committing, that changed something the public sees,
-    whichever way it was written: triggers see to it (jobsite/serving/revision.py)."""
+    """A number that every transaction raises at commit if it changed something that the public sees.
 
-    # Below zero while migrations run on SQLite, whose triggers are away then: nothing is kept meanwhile.
+    Triggers raise it, so that bulk updates and plain SQL count too (jobsite/serving/revision.py).
+    """
+
+    # Negative while migrations run on SQLite: the triggers are dropped then, so nothing is cached.
     number = models.BigIntegerField(default=0)
-    # The same for what many pages share: names of options, brands, recruiters, forms.
+    # The same for rows that many pages share: option labels, brands, recruiters, forms.
     shared = models.BigIntegerField(default=0, db_default=0)
-    # Up to which moment what appears and vanishes by the clock is written down, in microseconds since 1970.
-    settled = models.BigIntegerField(default=0, db_default=0)
+    # The time up to which changes by the clock are applied, in microseconds since 1970.
+    watermark = models.BigIntegerField(default=0, db_default=0)
 
     def __str__(self) -> str:
         return str(self.number)

@@ -1,7 +1,5 @@
-"""Messages of third-party packages that lack translations in some of our languages, for our catalogs.
-
-django-unfold has no catalogs. Django's translations take precedence over ours.
-"""
+"""Texts of third-party packages that our catalogs translate. django-unfold has no catalog at all, and
+Django's lacks some texts in some languages. `LOCALE_PATHS` gives our translations precedence."""
 
 from django.utils.translation import gettext_noop as _
 from django.utils.translation import ngettext_lazy
@@ -81,6 +79,7 @@ DJANGO = [
     _("Disabled"),
     _("Enable password-based authentication for this user by setting a password."),
     _("Enabled"),
+    _("History"),  # German: Django's "Geschichte" is the wrong word
     _("Password-based authentication"),
     _("Password-based authentication was disabled."),
     _("Raw passwords are not stored, so there is no way to see the user’s password."),

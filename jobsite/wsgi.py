@@ -1,4 +1,4 @@
-"""The callable that gunicorn serves."""
+"""The WSGI application that gunicorn serves."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -10,58 +10,60 @@ from django.core.wsgi import get_wsgi_application
 from django.db import DatabaseError, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
-os.environ["JOBSITE_SERVES"] = "1"  # commands may take longer
+os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
 
 _bare = get_wsgi_application()
 
 from jobsite.ops import health  # noqa: E402 - these need the settings
-from jobsite.ops.logs import SOURCE, Requests  # noqa: E402
-from jobsite.serving import replicas  # noqa: E402 - these need the settings
-from jobsite.serving.response_cache import Bodies, finished  # noqa: E402
-from jobsite.serving.revision import state  # noqa: E402
-from vacancies.api.fast_path import Shortcut  # noqa: E402
+from jobsite.ops.logs import Requests  # noqa: E402
+from jobsite.serving import SOURCE, replicas  # noqa: E402
+from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
+from jobsite.serving.revision import read_state  # noqa: E402
+from vacancies.api.fast_path import FastPath  # noqa: E402
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
-_django = Bodies(_bare, state, Shortcut())
+_django = ResponseCache(_bare, read_state, FastPath())
 
 
 def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-    """Django, with the parameters of Content-Type cut off but for the boundary of a form.
+    """Call Django behind the response cache, on a replica if there is one. Of the parameters of Content-Type,
+    keep only the boundary of a form.
 
-    Django decodes the query string in the charset that header names, before any middleware runs: an
-    unknown charset would be a bare 500, a known one would poison caches. Forms are UTF-8 here.
+    Django decodes the query string in the charset of that header, before any middleware runs: an unknown
+    charset would give a bare 500, and a known one would poison caches. Forms are UTF-8 here.
     """
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
     alias = replicas.choose()
-    is_public = (IS_POOLED or alias != "default") and Bodies.key(environ) is not None
+    is_public = (IS_POOLED or alias != "default") and ResponseCache.key(environ) is not None
     if is_public and alias != "default":
-        with suppress(DatabaseError):  # then the primary is asked the same
+        with suppress(DatabaseError):  # retry on the primary
             with replicas.reading(alias):
-                status, headers, body = finished(_django, asked := dict(environ))
-            environ[SOURCE] = asked.get(SOURCE, "view")
+                status, headers, body = run_wsgi(_django, copy := dict(environ))
+            environ[SOURCE] = copy.get(SOURCE, "view")
             start_response(status, headers)
             return [body]
     try:
         return _django(environ, start_response)
     finally:
-        if IS_POOLED and is_public:  # what is not answered by Django is not ended by it
+        if IS_POOLED and is_public:  # Django closes only connections of its own responses
             connections["default"].close()
 
 
 count = None
 if settings.METRICS_PORT:
     from jobsite.ops import metrics
+    from vacancies.metrics import collect
 
-    metrics.start()
+    metrics.start(collect)
     count = metrics.count
 
 _requests = Requests(_site, count, settings.LOG_REQUESTS)
 
 
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-    """The site, and what load balancers ask."""
+    """The site, and the probes of load balancers."""
     if environ.get("PATH_INFO") in health.PATHS:
-        return health.answer(environ, start_response)
+        return health.application(environ, start_response)
     return _requests(environ, start_response)

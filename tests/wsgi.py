@@ -3,7 +3,7 @@
 from io import BytesIO
 from typing import Any
 
-from jobsite.serving.response_cache import finished
+from jobsite.serving.response_cache import run_wsgi
 
 
 def ask(
@@ -23,5 +23,5 @@ def ask(
         "REMOTE_ADDR": "127.0.0.1",
         **headers,
     }
-    status, answered, body = finished(application, environ)
+    status, answered, body = run_wsgi(application, environ)
     return status, dict(answered), body

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-# Default verbose names of models and fields, for the translation catalogs (jobsite/apps.py).
+# Default names of models and fields, for the catalogs: jobsite/apps.py translates them.
 NAMES = [
     _("attachment"),
     _("attachments"),
@@ -22,7 +22,6 @@ NAMES = [
     _("filter options"),
     _("filters"),
     _("function"),
-    _("head recruiter"),
     _("image"),
     _("keyword"),
     _("label"),
@@ -50,7 +49,7 @@ NAMES = [
     _("versions"),
     _("video"),
 ]
-# Names of our permissions. The database has them in English (jobsite/admin/users.py).
+# Custom permissions, stored in English and translated by jobsite/admin/users.py.
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
@@ -59,12 +58,14 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    # Whose rows the public sees (jobsite/serving/revision.py), and which of them many vacancies share.
-    shown = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
-    shared = ("Brand", "Recruiter", "Filter", "FilterOption")
+    # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share the latter.
+    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment")
+    shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
-        from vacancies.readmodel import listing  # models cannot be imported before ready()
+        # models are not loaded when this module is imported
+        from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.readmodel import triggers
 
-        post_migrate.connect(listing.watch, sender=self)
+        post_migrate.connect(triggers.install_triggers, sender=self)

@@ -1,4 +1,4 @@
-"""Query parameters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
+"""Filters of the vacancy lists of v1 (docs/decisions.md #16 to #20)."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ MAX_WORDS = 20
 
 
 def filter_name(keyword: str) -> str:
-    """Return the parameter of a vocabulary: "filter[regions]"."""
+    """Return the name of the parameter of a filter, such as "filter[regions]"."""
     return f"filter[{keyword}]"
 
 
@@ -27,12 +27,15 @@ OPTION_NAMES = frozenset(map(filter_name, Keyword))  # the parameters that take 
 
 def validate_search(text: str) -> None:
     if not 1 <= len(fold(text).split()) <= MAX_WORDS:
-        raise ValidationError("No words, or too many.")
+        raise ValidationError("No words or too many words.")
 
 
 class OptionFilter(django_filters.CharFilter):
-    """Any of a comma list of option values of one vocabulary. A value that no vacancy has finds
-    nothing: links outlive the last vacancy of a region, and an unknown value looks like a hidden one."""
+    """Vacancies with any of the option values in a comma-separated list.
+
+    An unknown value matches nothing and is not an error: links outlive the last vacancy of a region, and an
+    unknown value must look like a hidden one.
+    """
 
     def __init__(self, keyword: Keyword) -> None:
         self.keyword = keyword
@@ -47,7 +50,7 @@ class OptionFilter(django_filters.CharFilter):
 
 
 class SearchFilter(django_filters.CharFilter):
-    """Every word, in any order, in titles and visible text."""
+    """Vacancies with all of the words, in any order, in titles and visible text."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -72,7 +75,7 @@ class SortFilter(django_filters.ChoiceFilter):
 
 
 class FacetFilterSet(FilterSet):
-    """`filter[...]`: OR inside one filter, AND across them."""
+    """`filter[...]`: OR within a filter, AND across filters."""
 
     # The names have brackets, so they cannot be written as attributes.
     vars().update(
@@ -80,7 +83,7 @@ class FacetFilterSet(FilterSet):
     )
 
     def without(self, name: str) -> VacancyQuerySet:
-        """The vacancies under every filter of the query but the one called `name`."""
+        """Return the vacancies under every filter of the query except `name`."""
         queryset: Any = self.queryset
         for other, value in self.form.cleaned_data.items():
             if other != name:

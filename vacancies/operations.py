@@ -33,7 +33,7 @@ from vacancies.models import (
     Version,
 )
 from vacancies.querysets import VacancyQuerySet
-from vacancies.readmodel.listing import list_now
+from vacancies.readmodel.changes import mark_live
 
 BATCH = 500
 
@@ -55,7 +55,7 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = _("Its last day has passed: choose a later one, or leave it empty.")
+        found["publish_until"] = _("The closing date has passed. Choose a later date or leave it empty.")
     return found
 
 
@@ -77,7 +77,7 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
+            return {"status": _("It is already published.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = min(vacancy.publish_from or at, at)
         return publish_blockers(vacancy=vacancy, at=at)
@@ -92,14 +92,17 @@ def schedule(
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
+            return {"status": _("It is already published.")}
         if publish_from <= at:
-            return {"publish_from": _("This moment has passed: publish it now instead.")}
+            return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = publish_from
         found = publish_blockers(vacancy=vacancy, at=at)
         if vacancy.publish_until and vacancy.publish_until <= publish_from:
-            found.setdefault("publish_until", _("It would end before it appears: choose a later last day."))
+            found.setdefault(
+                "publish_until",
+                _("The vacancy would close before it goes live. Choose a later closing date."),
+            )
         return found
 
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
@@ -110,7 +113,7 @@ def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
-            return {"status": _("It is offline already.")}
+            return {"status": _("It is not published.")}
         vacancy.status = Status.UNPUBLISHED
         return {}
 
@@ -127,9 +130,9 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
         if until <= at:
             return {"publish_until": _("This day has passed.")}
         if vacancy.publish_until is None:
-            return {"publish_until": _("It has no last day.")}
+            return {"publish_until": _("It has no closing date.")}
         if until <= vacancy.publish_until:
-            return {"publish_until": _("It is shown until then already.")}
+            return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until
         return publish_blockers(vacancy=vacancy, at=at)
 
@@ -141,9 +144,9 @@ def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status == Status.ARCHIVED:
-            return {"status": _("It is archived already.")}
+            return {"status": _("It is already archived.")}
         if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
-            return {"status": _("It is online or planned: take it offline first.")}
+            return {"status": _("It is published or scheduled. Unpublish it first.")}
         vacancy.status = Status.ARCHIVED
         return {}
 
@@ -173,7 +176,7 @@ def _decide(
         record_publication(ready, change, author=author, at=at)
         result.done = [vacancy.pk for vacancy in ready]
         if change == Change.PUBLISHED:
-            list_now(result.done, at=at)
+            mark_live(result.done, at=at)
     return result
 
 
@@ -296,7 +299,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
         list(vacancies_with_option.order_by("pk").select_for_update().values_list("pk", flat=True))
         options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
-            text = _("“%(option)s” was deleted or merged meanwhile: nothing was done.")
+            text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
             raise ValidationError(text % {"option": into})
         vacancies = set(links.values_list("vacancy", flat=True))
         carrying = VacancyOption.objects.filter(option=into).values("vacancy")

@@ -45,18 +45,16 @@ def _in_capitals(at: datetime) -> Q:
 CONTENT_WARNINGS = (
     ContentWarning(
         "no-description",
-        _("Without a description"),
-        _("goes out without a description"),
+        _("No description"),
+        _("has no description"),
         lambda at: Q(description=""),
         is_error=True,
     ),
-    ContentWarning(
-        "no-image", _("Without an image"), _("has no image"), lambda at: Q(image="", image_url="")
-    ),
+    ContentWarning("no-image", _("No image"), _("has no image"), lambda at: Q(image="", image_url="")),
     ContentWarning(
         "unreachable",
-        _("Nobody to contact"),
-        _("says nowhere whom to ask: neither in its contact text nor by its head recruiter"),
+        _("No contact information"),
+        _("has no contact text, and the lead recruiter has no public contact details"),
         lambda at: (
             Q(contact="")
             & (Q(head_recruiter__is_email_public=False) | Q(head_recruiter__email=""))
@@ -65,27 +63,27 @@ CONTENT_WARNINGS = (
     ),
     ContentWarning(
         "hot-ending",
-        _("Hot, but ending"),
-        _("hot, but gone within a week"),
+        _("Featured, but closing soon"),
+        _("is featured, but closes within a week"),
         lambda at: Q(is_hot=True, publish_until__lt=days_after(at, SOON)),
     ),
     ContentWarning(
         "permanent-ends",
-        _("Continuously open, but with a last day"),
-        _("continuously open, but has a last day"),
+        _("Continuously open, but with a closing date"),
+        _("is continuously open, but has a closing date"),
         lambda at: Q(is_permanent=True, publish_until__isnull=False),
     ),
     ContentWarning("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
     ContentWarning(
         "internal-words",
-        _("Internal words in the internal title, which is public"),
-        _("the internal title, which is public, holds internal words"),
+        _("Internal wording in the internal title"),
+        _("the internal title is public and contains internal wording"),
         lambda at: Q(title_internal__iregex=rf"(^|[^a-z])({'|'.join(INTERNAL_WORDS)})([^a-z]|$)"),
     ),
     ContentWarning(
         "no-options",
-        _("Found by no filter"),
-        _("no filter finds it: it carries no option"),
+        _("No filter options"),
+        _("has no options, so no filter finds it"),
         lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),
     ),
 )

@@ -1,8 +1,12 @@
-"""What the public may see, said once: every list, count, feed, command and badge uses these verbs."""
+"""Querysets that define what the public may see.
+
+Every list, count, feed, command and badge uses these methods. `VacancyList` defines which vacancies each list
+of the interface contains; the read model's triggers and indexes use the same definition.
+"""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from functools import reduce
+from enum import Enum
 from typing import Any, Self
 
 from django.conf import settings
@@ -17,9 +21,41 @@ from vacancies.fields import fold, html_fields
 EVERY_BRAND = "vacancies.work_for_every_brand"
 
 
+class VacancyList(Enum):
+    """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
+
+    EXTERNAL = "external", ("public", "both"), False
+    HOT = "hot", ("public", "both"), True
+    INTERNAL = "internal", ("internal", "both"), False
+    HOT_INTERNAL = "hot_internal", ("internal", "both"), True
+
+    def __init__(self, column: str, audiences: tuple[str, ...], is_hot: bool) -> None:
+        self.column = column  # of DailyCount
+        self.audiences = audiences
+        self.is_hot = is_hot
+
+    @property
+    def is_internal(self) -> bool:
+        return "internal" in self.audiences
+
+    @property
+    def condition(self) -> Q:
+        """The condition on a row that has the columns `audience` and `is_hot`."""
+        audience = Q(audience__in=self.audiences)
+        return audience & Q(is_hot=True) if self.is_hot else audience
+
+    def sql(self, row: str = "") -> str:
+        """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
+        audiences = ", ".join(f"'{audience}'" for audience in self.audiences)
+        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
+
+    def contains(self, *, audience: str, is_hot: bool) -> bool:
+        return audience in self.audiences and (is_hot or not self.is_hot)
+
+
 def own_brand(user: Any) -> Q:
-    """What holds of rows with a `brand` that `user` works for. Without multi-branding, those that have none
-    are everybody's."""
+    """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that have no brand
+    are open to everybody."""
     if user.has_perm(EVERY_BRAND):
         return Q()
     own = Q(brand__in=user.brands.all())
@@ -27,7 +63,7 @@ def own_brand(user: Any) -> Q:
 
 
 class CodePointOrder(Func):
-    """Text in the order of its code points, the same on every database whatever its locale."""
+    """Text ordered by code point: the same order on every database, whatever its locale."""
 
     template = "%(expressions)s"
 
@@ -38,67 +74,66 @@ class CodePointOrder(Func):
 class VacancyQuerySet(models.QuerySet):
     model: Any
 
-    # --- who may see it (docs/decisions.md #1, #2) ---
+    # --- Visibility (docs/decisions.md #1, #2) ---
 
     def published(self, *, at: datetime | None = None) -> Self:
-        """Vacancies that are published at the moment `at` (now): from <= at < until."""
+        """Vacancies that are published at the time `at` (default: now): from <= at < until."""
         at = at or timezone.now()
         return self.filter(
             Q(publish_until=None) | Q(publish_until__gt=at), status="published", publish_from__lte=at
         )
 
     def external(self) -> Self:
-        """Those that the public may see: every audience but internal alone."""
-        return self.filter(audience__in=("public", "both"))
+        """Vacancies for the public: the audiences "public" and "both"."""
+        return self.in_list(VacancyList.EXTERNAL)
 
     def internal(self) -> Self:
-        """Those meant for internal use, the ones that are public too included."""
-        return self.filter(audience__in=("internal", "both"))
+        """Vacancies for internal use: the audiences "internal" and "both"."""
+        return self.in_list(VacancyList.INTERNAL)
 
     def hot(self) -> Self:
         return self.filter(is_hot=True)
 
+    def in_list(self, vacancy_list: VacancyList) -> Self:
+        return self.filter(vacancy_list.condition)
+
     def in_state(self, state: str, *, at: datetime) -> Self:
-        """Those whose `Vacancy.state_at(at)` is `state`."""
-        meant = self.filter(status="published")
+        """Vacancies whose `Vacancy.state_at(at)` is `state`."""
+        published = self.filter(status="published")
         match state:
             case "published":
                 return self.published(at=at)
             case "scheduled":
-                return meant.filter(publish_from__gt=at)
+                return published.filter(publish_from__gt=at)
             case "expired":
-                return meant.filter(publish_from__lte=at, publish_until__lte=at)
+                return published.filter(publish_from__lte=at, publish_until__lte=at)
         return self.filter(status=state)
 
     def shown(self, *, at: datetime) -> Self:
-        """Those that are public at the moment `at`, or will be without another decision."""
+        """Vacancies that are public at the time `at`, or become public without a further action."""
         return self.filter(Q(publish_until=None) | Q(publish_until__gt=at), status="published")
 
     def workable_by(self, user: Any) -> Self:
-        """Those of the brands that `user` works for, or all (docs/decisions.md #56)."""
+        """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
 
     def without_texts(self) -> Self:
-        """Rows to list or to decide about: their texts are long, and but for the description not needed."""
+        """Rows without the long texts, except the description. For lists and bulk actions."""
         texts = (name for name in html_fields(self.model) if name != "description")
         return self.defer("search_text", "title_folded", *texts)
 
-    def that_are(self, *verbs: str) -> Self:
-        """Those under each of the verbs `external`, `internal`, `hot`."""
-        return reduce(lambda queryset, verb: getattr(queryset, verb)(), verbs, self)
-
     def next_change(self, *, after: datetime) -> datetime | None:
-        """Return the next moment at which time alone makes one of these appear or vanish."""
-        appear, vanish = Q(publish_from__gt=after), Q(publish_until__gt=after)
-        moments = self.filter(appear | vanish, status="published").aggregate(
-            appear=Min("publish_from", filter=appear), vanish=Min("publish_until", filter=vanish)
+        """Return the next time at which one of these vacancies goes live or expires."""
+        starts, ends = Q(publish_from__gt=after), Q(publish_until__gt=after)
+        times = self.filter(starts | ends, status="published").aggregate(
+            start=Min("publish_from", filter=starts), end=Min("publish_until", filter=ends)
         )
-        return min(filter(None, moments.values()), default=None)
+        return min(filter(None, times.values()), default=None)
 
-    # --- which of them (docs/decisions.md #17 to #19) ---
+    # --- Filters (docs/decisions.md #17 to #19) ---
 
     def with_option(self, keyword: str, values: Collection[str]) -> Self:
-        """Vacancies that carry at least one of the option `values` of the filter `keyword`."""
+        """Vacancies with at least one of the option `values` of the filter `keyword`."""
         through = self.model.options.through
         return self.filter(
             Exists(
@@ -109,25 +144,25 @@ class VacancyQuerySet(models.QuerySet):
         )
 
     def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text, whatever its case and accents."""
+        """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
         words = dict.fromkeys(fold(text).split())
         return self.filter(*(Q(search_text__contains=word) for word in words))
 
-    # --- in which order, with what (docs/decisions.md #15) ---
+    # --- Order and related rows (docs/decisions.md #15) ---
 
     def newest_first(self) -> Self:
         return self.order_by("-publish_from", "-pk")
 
     def sorted_by(self, key: str) -> Self:
-        """Order by `published_at` or `title`, descending with a leading "-"; ids break ties."""
+        """Order by `published_at` or `title`; a leading "-" means descending. Ids break ties."""
         descending = key.startswith("-")
         by: Any = F("publish_from") if key.endswith("published_at") else CodePointOrder("title_folded")
         tie = "pk" if key == "published_at" else "-pk"
         return self.order_by(by.desc() if descending else by.asc(), tie)
 
     def with_related(self, fields: Collection[str] | None = None) -> Self:
-        """Everything an item of the interface shows, or its `fields` only, in a fixed number of queries:
-        the vacancies with brand and head, their options, their recruiters, their attachments."""
+        """Load what an item of the interface shows, or only its `fields`, in a fixed number of queries: the
+        vacancies with brand and head recruiter, their options, their recruiters, their attachments."""
         shown = set(fields) if fields is not None else None
         unseen = set(html_fields(self.model)) - shown if shown is not None else set()
         queryset = self.defer("search_text", "title_folded", *unseen)
@@ -151,7 +186,7 @@ class VacancyQuerySet(models.QuerySet):
         return queryset
 
     def with_form(self) -> Self:
-        """Each with `served_form_id`, the id of the form that its applicants get: its own, else its
+        """Annotate `served_form_id`, the id of the form that applicants get: the vacancy's own, else its
         brand's, else the site's, else None (docs/decisions.md #36)."""
         forms = self.model._meta.get_field("form").related_model._default_manager
         own_or_inherited = Coalesce(
@@ -164,25 +199,25 @@ class FilterQuerySet(models.QuerySet):
     model: Any
 
     def switch_on_unused(self) -> int:
-        """Offer those that nobody has touched yet, off and without options; return how many."""
+        """Activate the filters that are inactive and have no options; return their number."""
         return self.filter(is_active=False, options=None).update(is_active=True)
 
     def active(self) -> Self:
         return self.filter(is_active=True).order_by("position", "pk")
 
     def with_counted_options(
-        self, vacancies: VacancyQuerySet, narrowed: Mapping[Keyword, VacancyQuerySet]
+        self, vacancies: VacancyQuerySet, overrides: Mapping[Keyword, VacancyQuerySet]
     ) -> list[Any]:
         """Return these filters, each with `counted_options`: the options in use on `vacancies` with
-        their `count`. `narrowed` gives other vacancies for some keywords. Filters and options that
-        nothing uses are left out."""
+        their `count`. `overrides` gives other vacancies for some keywords. Unused filters and options are
+        left out."""
         options = self.model._meta.get_field("options").related_model._default_manager
         filters: list[Any] = list(self)
         by_filter: dict[Any, list[Any]] = {}
-        shared = [f.pk for f in filters if f.keyword not in narrowed]
+        shared = [f.pk for f in filters if f.keyword not in overrides]
         groups = [
             (shared, vacancies),
-            *(([f.pk], narrowed[f.keyword]) for f in filters if f.keyword in narrowed),
+            *(([f.pk], overrides[f.keyword]) for f in filters if f.keyword in overrides),
         ]
         for pks, counted in groups:
             used = options.filter(filter__in=pks, choices__vacancy__in=counted.order_by().values("pk"))

@@ -35,8 +35,8 @@ FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     "WEBP": (".webp", {"quality": 90, "method": 2}),
 }
 NO_ROOM = _(
-    "There is no room left for files: nothing was saved. Everything else can be saved without the file; tell "
-    "who runs this site."
+    "The file storage is full. Nothing was saved. You can save without the file. Contact the site "
+    "administrator."
 )
 
 

@@ -1,4 +1,4 @@
-"""Signing in and out with a bearer token (interface 5, docs/decisions.md #48, #49)."""
+"""Bearer tokens: sign in and sign out (interface 5, docs/decisions.md #48, #49)."""
 
 from typing import Any
 
@@ -26,14 +26,14 @@ if "allauth" in settings.INSTALLED_APPS:
 
 
 class CredentialsSerializer(serializers.Serializer):
-    """What a token is issued for; as long as accounts allow, the password as it was typed."""
+    """A user name, as long as accounts allow, and a password, as it was typed."""
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=4096, trim_whitespace=False)
 
 
 class ShallowJSONParser(JSONParser):
-    """JSON; what nests too deeply for Python to read is refused, not a failure."""
+    """JSON. A body that nests too deeply for Python is a 400, not a 500."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -62,13 +62,13 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
         operation={
             "operationId": "createToken",
             "summary": "Sign in for a token",
-            "description": "A bearer token for a name and a password. It is shown this once, is good until "
-            "`expires_at`, and ends with a change of the password. After ten wrong passwords for a name from "
-            "one address the answer is 429 for a while.",
+            "description": "Returns a bearer token for a user name and a password. It is shown once. It is "
+            "valid until `expires_at` or until the password changes. After ten wrong passwords for a name "
+            "from one address, the response is 429 for a while.",
             "tags": ["Applications"],
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": schema.whole(schema.CREDENTIALS)}},
+                "content": {"application/json": {"schema": schema.complete(schema.CREDENTIALS)}},
             },
             "responses": _responses(
                 {
@@ -80,14 +80,16 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
                         },
                         "content": {
                             "application/json": {
-                                "schema": schema.whole({"data": schema.whole(schema.TOKEN)}),
+                                "schema": schema.complete({"data": schema.complete(schema.TOKEN)}),
                                 "examples": titled({"A token": {"data": example(schema.TOKEN)}}),
                             }
                         },
                     }
                 },
-                _refused(400, "The body is no JSON object with a name and a password.", schema.BAD_BODY),
-                _refused(415, "The body is not JSON by its `Content-Type`."),
+                _refused(
+                    400, "The body is not a JSON object with a user name and a password.", schema.BAD_BODY
+                ),
+                _refused(415, "The `Content-Type` of the body is not JSON."),
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
         }
@@ -96,18 +98,18 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
         operation={
             "operationId": "revokeToken",
             "summary": "Sign out",
-            "description": "Ends the token that the request carries, at once. Others of the user stay good.",
+            "description": "Revokes the token of the request. Other tokens of the user stay valid.",
             "tags": ["Applications"],
             "security": [{"bearer": []}],
             "responses": _responses(
-                {204: {"description": "The token has ended."}},
+                {204: {"description": "The token is revoked."}},
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
         }
     ),
 )
 class TokenViewSet(ViewSet):
-    """POST name and password for a token; DELETE revokes the token that the request carries."""
+    """POST a user name and password to get a token. DELETE revokes the token of the request."""
 
     http_method_names = ("post", "delete", "options")
     authentication_classes = [BearerAuthentication]
@@ -121,17 +123,17 @@ class TokenViewSet(ViewSet):
         return [*super().get_throttles(), *tries]
 
     def perform_authentication(self, request: Request) -> None:
-        """Credentials are looked at where a permission asks: a stale token does not stop a new one."""
+        """Do nothing: permissions authenticate where they need to. A stale token prevents no new one."""
 
     def create(self, request: Request) -> Response:
-        asked = CredentialsSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        user = authenticate(request._request, **asked.validated_data)
+        credentials = CredentialsSerializer(data=request.data)
+        credentials.is_valid(raise_exception=True)
+        user = authenticate(request._request, **credentials.validated_data)
         if user is None:
             raise AuthenticationFailed("The user name or the password is wrong.")
         if "allauth" in settings.INSTALLED_APPS and sign_in.needs_factor(user):
             raise AuthenticationFailed("This account needs a second factor: a password is not enough.")
-        # no session comes of it, but failures are forgotten and the moment is kept
+        # starts no session, but resets the count of failures and stores the time of the sign-in
         user_logged_in.send(sender=type(user), request=request._request, user=user)
         token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)
         expires_at = serializers.DateTimeField().to_representation(token.expiry)

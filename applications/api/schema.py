@@ -1,4 +1,4 @@
-"""What the keys of an application and of a token mean, in the words of OpenAPI."""
+"""OpenAPI schemas of the keys of an application and of a token."""
 
 from typing import Any
 
@@ -8,27 +8,29 @@ from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, reference
 from vacancies.api.schema import VACANCY
 from vacancies.api.v1 import VacancySerializer
 
-_MOMENT = {"pattern": DATETIME_PATTERN}
+_DATETIME = {"pattern": DATETIME_PATTERN}
 _ZONE = "`YYYY-MM-DD HH:MM:SS` in the time zone of the site."
 
 HISTORY_ENTRY = {
     "name": field("string", "Name of the step.", "First interview"),
-    "result": field("string", "Result of the step; empty while it has none.", "passed"),
+    "result": field("string", "Result of the step; empty if there is none yet.", "passed"),
     "planned_at": field(
         "string",
-        "When it is planned: `YYYY-MM-DD HH:MM:SS.mmm` in the time zone of the site.",
+        "Scheduled time: `YYYY-MM-DD HH:MM:SS.mmm` in the time zone of the site.",
         "2026-11-12 10:00:00.000",
         pattern=DATETIME_PATTERN.replace("$", r"\.[0-9]{3}$"),
     ),
-    "updated_at": field("string", f"Last change. {_ZONE}", "2026-11-10 09:12:44", **_MOMENT),
-    "created_at": field("string", f"Creation. {_ZONE}", "2026-11-09 16:03:20", **_MOMENT),
+    "updated_at": field("string", f"Last change. {_ZONE}", "2026-11-10 09:12:44", **_DATETIME),
+    "created_at": field("string", f"Creation. {_ZONE}", "2026-11-09 16:03:20", **_DATETIME),
 }
 APPLICATION = {name: VACANCY[name] for name in VacancySerializer.Meta.fields} | {
-    "status": field("string", "Where the application stands, in the language of the answer.", "In interview"),
-    "is_spontaneous": field("boolean", "Whether it was sent without a vacancy that asked for it.", False),
+    "status": field("string", "Status of the application, in the language of the response.", "In interview"),
+    "is_spontaneous": field(
+        "boolean", "Whether it is an open application, without an advertised vacancy.", False
+    ),
     "history": field(
         "array",
-        "Steps that the applicant may see, in order. Absent where the site shows none.",
+        "Steps that the applicant may see, in order. Absent if the site does not show them.",
         [{name: schema["examples"][0] for name, schema in HISTORY_ENTRY.items()}],
         items=reference("HistoryEntry"),
     ),
@@ -37,7 +39,7 @@ ACCEPT_LANGUAGE = OpenApiParameter(
     "Accept-Language",
     {"type": "string", "examples": ["nl-BE, fr;q=0.8"]},
     OpenApiParameter.HEADER,
-    description="Language of `status`: `en`, `nl`, `fr` or `de`; the site's where it asks for none of them.",
+    description="Language of `status`: `en`, `nl`, `fr` or `de`; otherwise the language of the site.",
 )
 
 CREDENTIALS = {
@@ -52,20 +54,20 @@ TOKEN = {
     "token": field(
         "string", "To send as `Authorization: Bearer <token>`.", "9b0c" * 16, pattern="^[0-9a-zA-Z]+$"
     ),
-    "expires_at": field("string", f"Until when it is good. {_ZONE}", "2026-12-12 10:00:00", **_MOMENT),
+    "expires_at": field("string", f"End of its validity. {_ZONE}", "2026-12-12 10:00:00", **_DATETIME),
 }
 
 
-def whole(fields: dict[str, Any]) -> Schema:
-    """An object that has all of `fields`."""
+def complete(fields: dict[str, Any]) -> Schema:
+    """An object with all of `fields`."""
     return {"type": "object", "required": list(fields), "properties": fields}
 
 
 _MEMBER = {
-    "parameter": field("string", "Member of the body.", "password"),
-    "detail": field("string", "What is wrong with it; what came is not repeated.", "This field is required."),
+    "parameter": field("string", "Name in the body.", "password"),
+    "detail": field("string", "What is wrong with it. The value is not repeated.", "This field is required."),
 }
-BAD_BODY = whole(  # a Problem whose errors are about members of a body
+BAD_BODY = complete(  # a Problem whose errors are about values of a body
     {
         "type": {"type": "string"},
         "title": {"type": "string"},
@@ -74,4 +76,4 @@ BAD_BODY = whole(  # a Problem whose errors are about members of a body
         "instance": {"type": "string", "format": "uri-reference"},
     }
 )
-BAD_BODY["properties"]["errors"] = {"type": "array", "items": whole(_MEMBER)}
+BAD_BODY["properties"]["errors"] = {"type": "array", "items": complete(_MEMBER)}

@@ -1,4 +1,4 @@
-"""Version v1 of an applicant's own applications (interface 2.7, 2.8, 5)."""
+"""Version v1 of the API of a user's own applications (interface 2.7, 2.8, 5)."""
 
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,7 @@ from vacancies.api.v1 import VacancySerializer
 
 
 class MillisecondsField(serializers.DateTimeField):
-    """A moment with three digits of its second, cut off, never rounded (docs/decisions.md #13)."""
+    """A datetime with milliseconds, truncated and never rounded (docs/decisions.md #13)."""
 
     def to_representation(self, value: datetime) -> str:  # type: ignore[override]
         local = timezone.localtime(value)
@@ -43,10 +43,14 @@ class HistoryEntrySerializer(ItemSerializer):
         fields = ("name", "result", "planned_at", "updated_at", "created_at")
 
 
-@documented("Application", "A vacancy that the user applied to, and where that stands.", schema.APPLICATION)
+@documented(
+    "Application",
+    "A vacancy that the user applied to, with the status of the application.",
+    schema.APPLICATION,
+)
 class ApplicationSerializer(PlainItemSerializer):
-    """Interface 2.7: the v1 form of the vacancy, then the application's own keys. Needs
-    `Application.objects.with_shown()`, and in its context `language` and `now`."""
+    """Interface 2.7: the vacancy as in v1, then the application's own keys. Needs
+    `Application.objects.with_shown()`, and `language` and `now` in its context."""
 
     status = serializers.SerializerMethodField()
     is_spontaneous = serializers.BooleanField()
@@ -85,8 +89,8 @@ class ApplicationSerializer(PlainItemSerializer):
     list=operation(
         id="listMyApplications",
         summary="List my applications",
-        description="The vacancies that the signed-in user applied to, newest application first, whatever "
-        "became of the vacancy. `status` is in the language that `Accept-Language` asks for.",
+        description="The vacancies that the signed-in user applied to, newest application first, in any "
+        "state of the vacancy. `status` is in the language of `Accept-Language`.",
         tag="Applications",
         takes=[schema.ACCEPT_LANGUAGE],
         response=ApplicationSerializer(many=True),
@@ -102,7 +106,7 @@ class ApplicationSerializer(PlainItemSerializer):
     )
 )
 class ApplicationViewSet(ReadOnlyViewSet):
-    """The signed-in user's applications, and nobody else's."""
+    """The signed-in user's own applications."""
 
     serializer_class = ApplicationSerializer
     pagination_class = Unpaged
@@ -124,7 +128,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
-        caching.private(response)  # a refusal too: it tells who asked
+        caching.private(response)  # errors too: they depend on the user
         if response.status_code == 200:
             response["Content-Language"] = self.language
         patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])

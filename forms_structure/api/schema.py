@@ -1,4 +1,4 @@
-"""What the keys of a form's structure mean, in the words of OpenAPI."""
+"""OpenAPI schemas of the keys of a form."""
 
 from forms_structure.choices import FieldType, Width
 from forms_structure.schema import DIALECT, submission_schema
@@ -8,18 +8,16 @@ from jobsite.api.openapi import EXAMPLE_HOST, field, open_list, reference
 _NAME = f"^{NAME.pattern}$"
 
 OPTION = {
-    "name": field("string", "Name of the field that it belongs to.", "work_permit", pattern=_NAME),
-    "value": field("string", "What to submit.", "no", minLength=1),
-    "label": field("string", "What to show.", "No", minLength=1),
+    "name": field("string", "Name of its field.", "work_permit", pattern=_NAME),
+    "value": field("string", "Value to submit.", "no", minLength=1),
+    "label": field("string", "Label to show.", "No", minLength=1),
 }
 _LABEL_INPUT = {
     "name": field("string", "Name of the input.", "other_language", pattern=_NAME),
     "type": field("string", "Always a text input.", "text", enum=["text"]),
-    "label": field("string", "What to show beside it.", "Another language", minLength=1),
+    "label": field("string", "Label to show.", "Another language", minLength=1),
 }
-_ABOUT_LABEL = (
-    "What to show beside the input. For a range that asks for an extra language: a text input for its name."
-)
+_ABOUT_LABEL = "Label to show. For a range that asks for an extra language: a text input for its name."
 _EXPLAINED = {
     "name": "which_permit",
     "type": "text",
@@ -45,11 +43,11 @@ FORM_FIELD = {
         ],
         "examples": ["Do you have a work permit?"],
     },
-    "required": field("boolean", "Whether it must be filled in, while it shows.", True),
-    "css": open_list("Layout: how many of twelve columns it takes.", "col-12", map(str, Width.values)),
+    "required": field("boolean", "Whether a value is required while the field is visible.", True),
+    "css": open_list("Layout: number of columns out of twelve.", "col-12", map(str, Width.values)),
     "options": field(
         "array",
-        "What can be chosen. Present for select, range, checkbox-group and radio-group.",
+        "The options. Present for select, range, checkbox-group and radio-group.",
         [
             {"name": "work_permit", "value": "yes", "label": "Yes"},
             {"name": "work_permit", "value": "no", "label": "No"},
@@ -59,28 +57,28 @@ FORM_FIELD = {
     ),
     "conditional": field(
         "array",
-        "Fields that show only while their `on_value` is chosen here. Present when there are some.",
+        "Fields that are visible only while their `on_value` is chosen here. Present if there are some.",
         [_EXPLAINED],
         items=reference("FormField", required=["on_value"]),
         minItems=1,
     ),
     "on_value": field(
         "string",
-        'Of a conditional field: the value of its owner that shows it; "1" is a ticked checkbox.',
+        'Of a conditional field: the value of its parent that makes it visible; "1" is a ticked checkbox.',
         "no",
         minLength=1,
     ),
     "link": {
-        "description": "Of the consent, where there is one: the privacy statement.",
+        "description": "Of the consent, if there is one: the privacy statement.",
         "type": "object",
         "required": ["label", "url"],
         "properties": {
-            "label": field("string", "Words of the link.", "Privacy statement"),
+            "label": field("string", "Text of the link.", "Privacy statement"),
             "url": field("string", "Address.", f"{EXAMPLE_HOST}/privacy", pattern="^https?://"),
         },
         "examples": [{"label": "Privacy statement", "url": f"{EXAMPLE_HOST}/privacy"}],
     },
-    "version": field("integer", "Of the consent: version of its text, from 1.", 3, minimum=1),
+    "version": field("integer", "Of the consent: version of its text, starting at 1.", 3, minimum=1),
 }
 
 EXAMPLE = {
@@ -107,23 +105,23 @@ SECTION = {
     "title": field("string", "Heading of the section.", EXAMPLE["title"]),
     "description": field(
         ["string", "null"],
-        "Text of the section. HTML; null when there is none.",
+        "Text of the section. HTML; null if there is none.",
         EXAMPLE["description"],
         contentMediaType="text/html",
     ),
-    "fields": field("array", "Its fields in order.", EXAMPLE["fields"], items=reference("FormField")),
+    "fields": field("array", "Its fields, in order.", EXAMPLE["fields"], items=reference("FormField")),
 }
 
 FORM_SCHEMA = {
     "version": field(
         "string",
-        "Version of the form: changes exactly when its structure does. Also the header `Form-Version`.",
+        "Version of the form. It changes exactly when the structure changes. Also the header `Form-Version`.",
         "9f86d081884c7d65",
         pattern="^[0-9a-f]{16}$",
     ),
     "schema": field(
         "object",
-        "JSON Schema (2020-12) of a valid submission: the value of each field filled in, by its name.",
+        "JSON Schema (2020-12) of a valid submission: the values of the completed fields by name.",
         submission_schema([EXAMPLE], address=f"{EXAMPLE_HOST}/v1/vacancies/412/form/schema"),
         required=["$schema", "$id"],
         properties={"$schema": {"type": "string", "const": DIALECT}, "$id": {"type": "string"}},

@@ -1,4 +1,4 @@
-"""Version v1 of the structure of an application form (interface 2.9)."""
+"""Version v1 of the API of application forms (interface 2.9)."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from jobsite.languages import site_language
 
 
 class OptionListSerializer(serializers.ListSerializer):
-    """The options of a field; plain dictionaries, since there can be thousands. Their keys are in the
-    interface's order: PostgreSQL keeps none."""
+    """The options of a field. Plain dictionaries, because there can be thousands. The order of the keys is
+    set here: PostgreSQL's jsonb does not preserve it."""
 
     def to_representation(self, field: Any) -> list[Any]:
         pairs: Any = ((option["value"], option["label"]) for option in field.get("options", ()))
@@ -30,7 +30,7 @@ class OptionListSerializer(serializers.ListSerializer):
 class OptionSerializer(PlainItemSerializer):
     name = serializers.CharField()
     value = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment] # the interface's word, not DRF's
+    label = serializers.CharField()  # type: ignore[assignment] # a key of the API, not DRF's label
 
     class Meta:
         list_serializer_class = OptionListSerializer
@@ -38,8 +38,8 @@ class OptionSerializer(PlainItemSerializer):
 
 @documented("FormField", "An input of an application form.", schema.FORM_FIELD)
 class FormFieldSerializer(PlainItemSerializer):
-    """A stored field (`forms_structure.structure`) and what is generated: the levels of a range, names
-    of options. Levels are said in the language that is active."""
+    """A stored field (`forms_structure.structure`), with generated values: the levels of a range, names of
+    options. Levels are in the active language."""
 
     name = serializers.CharField()
     type = serializers.CharField()
@@ -69,18 +69,18 @@ class FormFieldSerializer(PlainItemSerializer):
 class SectionSerializer(PlainItemSerializer):
     title = serializers.CharField()
     description = TextField()
-    fields = FormFieldSerializer(many=True)  # type: ignore[assignment] # the interface's word
+    fields = FormFieldSerializer(many=True)  # type: ignore[assignment] # a key of the API
 
 
-@documented("FormSchema", "How to validate a submission of an application form.", schema.FORM_SCHEMA)
+@documented("FormSchema", "JSON Schema of a submission of an application form.", schema.FORM_SCHEMA)
 class FormSchemaSerializer(PlainItemSerializer):
     version = serializers.CharField()
     schema = serializers.DictField()
 
 
 def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
-    """Return the sections of `form` as applicants get them, with the consent, and their language. No
-    form yields the one section that holds the consent (docs/decisions.md #36, #38). One query."""
+    """Return the sections of `form` with the consent, and their language. Without a form, one section has
+    the consent (docs/decisions.md #36, #38). One query."""
     language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language)
     with translation.override(language):

@@ -144,5 +144,5 @@ def too_many(request: HttpRequest, *, wait: float) -> HttpResponse:
         return problem(request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers)
     chosen = getattr(request, "LANGUAGE_CODE", "")  # in the workplace
     with translation.override(chosen or preferred_language(request.headers.get("Accept-Language", ""))):
-        context = {"minutes": minutes, "heading": _("Locked for a while")}
+        context = {"minutes": minutes, "heading": _("Temporarily locked")}
         return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()

@@ -202,7 +202,7 @@ _reset = _form(
     success_url=reverse_lazy("account-reset-sent"),
 )
 _sent = views.PasswordResetDoneView.as_view(
-    template_name="registration/sent.html", extra_context={"heading": _("Look into your mailbox")}
+    template_name="registration/sent.html", extra_context={"heading": _("Check your inbox")}
 )
 _confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
 

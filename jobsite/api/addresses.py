@@ -1,4 +1,4 @@
-"""Addresses of this service as the public sees them, and of the client that asks."""
+"""Public addresses of this service, and the address of the client."""
 
 import re
 from functools import lru_cache
@@ -11,7 +11,7 @@ from django.http.request import split_domain_port
 
 
 def absolute(request: HttpRequest, path: str) -> str:
-    """Return `path` under PUBLIC_BASE_URL, else under the request's checked host; a URL as it is."""
+    """Return `path` below PUBLIC_BASE_URL, else below the request's checked host. Return a URL unchanged."""
     if not path.startswith("/"):
         return path
     if settings.PUBLIC_BASE_URL:
@@ -20,10 +20,10 @@ def absolute(request: HttpRequest, path: str) -> str:
 
 
 def own(request: HttpRequest) -> str:
-    """Return the address of this service, for what leaves the request: mails, and the origin of passkeys.
+    """Return the base URL of this service for use outside the response: mails, and the origin of passkeys.
 
-    That is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks
-    the port that a client puts behind it, so it counts in development only (decisions.md #103).
+    It is PUBLIC_BASE_URL, else the host of the request, which ALLOWED_HOSTS has checked. Nothing checks the
+    port that a client sends, so it is used in development only (decisions.md #103).
     """
     if settings.PUBLIC_BASE_URL:
         return settings.PUBLIC_BASE_URL
@@ -32,7 +32,7 @@ def own(request: HttpRequest) -> str:
 
 
 def own_origin(request: HttpRequest) -> str:
-    """Return the origin of `own` as browsers write it: in lower case, without the default port."""
+    """Return the origin of `own` as browsers write it: lower case, without the default port."""
     url = urlsplit(own(request).lower())
     host, port = split_domain_port(url.netloc)
     is_default = port == {"http": "80", "https": "443"}.get(url.scheme, "")
@@ -41,7 +41,7 @@ def own_origin(request: HttpRequest) -> str:
 
 # 203.0.113.9, 203.0.113.9:4711, 2001:db8::1, [2001:db8::1], [2001:db8::1]:4711
 _HOP = re.compile(r"\[?([0-9a-fA-F]*:[0-9a-fA-F:.]+?)(?:\](?::\d+)?)?|([0-9.]+)(?::\d+)?")
-_remembered = lru_cache(maxsize=4096)  # the same few ask again and again, and to read an address takes long
+_cached = lru_cache(maxsize=4096)  # parsing an address is slow, and clients repeat
 
 
 @lru_cache(maxsize=32)
@@ -50,7 +50,7 @@ def networks(cidrs: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
-    """The address, ::ffff:203.0.113.9 as the 203.0.113.9 that it is; None if it is none."""
+    """Return the address, or None if it is invalid. ::ffff:203.0.113.9 is 203.0.113.9."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -58,22 +58,22 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     return getattr(parsed, "ipv4_mapped", None) or parsed
 
 
-@_remembered
+@_cached
 def _is_in(address: str, cidrs: tuple[str, ...]) -> bool:
     parsed = _parsed(address)
     return parsed is not None and any(parsed in network for network in networks(cidrs))
 
 
-@_remembered
+@_cached
 def _named(hop: str) -> str:
-    """The address that an entry of X-Forwarded-For names, "unknown" if none."""
+    """Return the address in an entry of X-Forwarded-For, or "unknown" if it is invalid."""
     match = _HOP.fullmatch(hop.strip())
     return str((match and _parsed(match[1] or match[2])) or "unknown")
 
 
-@_remembered
+@_cached
 def _holding(address: str) -> str:
-    """The first address of the block that who has `address` has all of: a /64 of IPv6, or the address."""
+    """Return the first address of the block that one customer has: a /64 of IPv6, or the address itself."""
     parsed = _parsed(address)
     if parsed is None or parsed.version == 4:
         return str(parsed or address)
@@ -81,9 +81,11 @@ def _holding(address: str) -> str:
 
 
 def client(request: HttpRequest) -> str:
-    """Return the address of the client: the nearest one in X-Forwarded-For that no TRUSTED_PROXIES
-    network holds. A header sent by somebody else than a trusted proxy counts for nothing; an entry of a
-    trusted one that is no address (after a port is cut off) is "unknown", and in no network."""
+    """Return the address of the client: the last one in X-Forwarded-For that is not in TRUSTED_PROXIES.
+
+    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is no address is
+    "unknown", which is in no network.
+    """
     address = request.META.get("REMOTE_ADDR", "")
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR")
     if forwarded is None or not settings.TRUSTED_PROXIES:
@@ -96,7 +98,7 @@ def client(request: HttpRequest) -> str:
 
 
 def counted(request: HttpRequest) -> str:
-    """Return what limits count the client by: its address, of IPv6 the first one of its /64."""
+    """Return the key under which rate limits count the client: its address, or the first one of its /64."""
     return _holding(client(request))
 
 

@@ -1,4 +1,4 @@
-"""Credentials of the interface: bearer tokens, beside Django's session."""
+"""Authentication of the API: bearer tokens, in addition to Django's session."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from rest_framework.exceptions import AuthenticationFailed
 
 
 def password_mark(user: Any) -> str:
-    """A mark of the password of `user`, which a change of password changes and which reveals nothing."""
+    """Return a hash that changes with the password of `user`."""
     return salted_hmac("jobsite.token", user.password, algorithm="sha256").hexdigest()
 
 
 class BearerAuthentication(TokenAuthentication):
-    """Knox tokens, until they expire, are revoked, or the password changes."""
+    """Knox tokens. They end when they expire, are revoked, or the password changes."""
 
     def authenticate_credentials(self, token: bytes) -> Any:
-        # Knox would crash on what is not UTF-8, and PostgreSQL on a NUL.
+        # Knox fails on invalid UTF-8, PostgreSQL on a NUL.
         if not (token.isascii() and token.isalnum()):
             raise AuthenticationFailed("Invalid token.")
         return super().authenticate_credentials(token)

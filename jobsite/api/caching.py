@@ -1,4 +1,4 @@
-"""How long an answer may be kept, and how a client asks whether it changed."""
+"""HTTP caching: Cache-Control, ETag and conditional requests."""
 
 from collections.abc import Callable, MutableMapping
 from datetime import datetime
@@ -9,22 +9,29 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 from django.utils.http import parse_etags
 
+CACHE_UNTIL = "jobsite.cache_until"  # WSGI environ key; no request header can have this name
+
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
-    """Let shared caches keep `response`, but never past `until`, when time alone changes it."""
+    """Let shared caches store `response`, but not past `until`, when the clock alone changes it."""
     seconds = settings.PUBLIC_MAX_AGE
     if until is not None:
         seconds = max(0, min(seconds, int((until - now).total_seconds())))
     response["Cache-Control"] = f"public, max-age={seconds}"
 
 
+def cache_until(request: HttpRequest, until: datetime | None) -> None:
+    """Allow the response cache to store the response to `request` until that time (None: no limit)."""
+    request.META[CACHE_UNTIL] = until.timestamp() if until else float("inf")
+
+
 def private(response: HttpResponse) -> None:
-    """Keep `response` out of every cache."""
+    """Let no cache store `response`."""
     response["Cache-Control"] = "private, no-store"
 
 
 def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
-    """Whether If-None-Match names `etag`, by weak comparison (RFC 9110 13.1.2): W/"a" and "a" are equal."""
+    """Whether If-None-Match contains `etag`, by weak comparison (RFC 9110 13.1.2): W/"a" equals "a"."""
     condition = environ.get("HTTP_IF_NONE_MATCH")
     if not condition or condition == etag:
         return bool(condition)
@@ -33,17 +40,17 @@ def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
 
 
 def compare_weakly(environ: MutableMapping[str, Any], etag: str) -> None:
-    """Replace an If-None-Match that names `etag` by `etag`: WhiteNoise compares the header as a string."""
+    """Replace an If-None-Match that contains `etag` by `etag`: WhiteNoise compares the header as a string."""
     if is_unchanged(environ, etag):
         environ["HTTP_IF_NONE_MATCH"] = etag
 
 
 class ConditionalMiddleware:
-    """ETag and 304 for GET and HEAD alike, and an answer to HEAD that carries no body.
+    """ETag and 304 for GET and HEAD, and a response to HEAD without a body.
 
-    Django's own middleware leaves HEAD without an ETag, and gunicorn warns of every body that a
-    HEAD answer drags along. The tag is weak and the Vary complete before the body is compressed, so
-    that the plain answer, the compressed one, HEAD and 304 agree.
+    Django's own middleware sets no ETag for HEAD, and gunicorn warns about the body of a response to HEAD.
+    The tag is weak, and Vary is complete before the body is compressed, so that the plain response, the
+    compressed one, HEAD and 304 agree.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -58,7 +65,7 @@ class ConditionalMiddleware:
                 set_response_etag(response)
                 response["ETag"] = f"W/{response['ETag']}"
             patch_vary_headers(response, ["Accept-Encoding"])
-            request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # without a date of change it means nothing
+            request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
             response = get_conditional_response(request, etag=response["ETag"], response=response) or response
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))

@@ -1,4 +1,4 @@
-"""Which pages of other sites may read an answer."""
+"""Which responses pages of other origins may read."""
 
 from typing import Any
 
@@ -10,8 +10,11 @@ from django.http.response import HttpResponseBase
 
 
 class CorsMiddleware(BaseCorsMiddleware):
-    """Public answers, and what a token opens: no browser sends one by itself. In a network that may see
-    internal vacancies every browser may, and a page of any site that it visits would read them along."""
+    """CORS for public responses, and for paths that take a bearer token, which no browser sends by itself.
+
+    Internal responses have no CORS headers: in a network that may see internal vacancies, a page of any site
+    could read them through the visitor's browser.
+    """
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> Any:
         is_by_token = request.path.startswith(("/v1/user/", "/v1/auth/"))
@@ -20,7 +23,7 @@ class CorsMiddleware(BaseCorsMiddleware):
         vary = response.headers.get("Vary")
         super().add_response_headers(request, response)
         if conf.CORS_ALLOW_ALL_ORIGINS and self.is_enabled(request):
-            # The same for every origin, and for requests without one: so nothing varies by it.
+            # The same for every origin and without one, so the response does not vary by Origin.
             response[ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
             response[ACCESS_CONTROL_EXPOSE_HEADERS] = ", ".join(conf.CORS_EXPOSE_HEADERS)
             del response["Vary"]

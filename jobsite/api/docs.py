@@ -1,4 +1,4 @@
-"""The OpenAPI document and its page, as they are served."""
+"""Views of the OpenAPI document and of the page that shows it."""
 
 import json
 from functools import lru_cache
@@ -19,21 +19,21 @@ from jobsite.api.addresses import absolute
 
 @lru_cache(maxsize=4)
 def _document(base_url: str) -> dict[str, Any]:
-    """The document of a service at `base_url`: it changes with the code and the settings only."""
+    """The document of a service at `base_url`. It depends on code and settings only."""
     return SchemaGenerator().get_schema(public=True)
 
 
 @lru_cache(maxsize=4)
 def _body(base_url: str, address: str) -> bytes:
-    """The document with `address` as its server: a client that is generated from it knows where to ask."""
+    """The document with `address` as its server, for generated clients."""
     document = {**_document(base_url), "servers": [{"url": address}]}
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
-@csrf_exempt  # another method is told so, not asked for a token
+@csrf_exempt  # other methods get 405, not a CSRF error
 @require_safe
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """The OpenAPI document, made once per process."""
+    """The OpenAPI document, generated once per process."""
     address = absolute(request, "/").removesuffix("/")
     body = _body(settings.PUBLIC_BASE_URL, address)
     response = HttpResponse(body, content_type="application/json")
@@ -42,7 +42,7 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """A page to read the document and to try the operations, without a request to any other host."""
+    """A page to read the document and to try the operations. It loads nothing from other hosts."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -53,8 +53,8 @@ class DocsView(SpectacularSwaggerSplitView):
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         response = super().get(request, *args, **kwargs)
-        response.data["csrf_token"] = ""  # nothing here writes, and a cookie would keep caches away
-        # Swagger UI draws its icons as data: images and sets style attributes.
+        response.data["csrf_token"] = ""  # nothing here writes, and a cookie would prevent caching
+        # Swagger UI uses data: images and style attributes.
         response["Content-Security-Policy"] = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
             "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"

@@ -1,6 +1,6 @@
-"""What all operations of the OpenAPI document share, said once: headers, problem documents, credentials.
+"""The shared parts of the OpenAPI document: headers, error responses, credentials.
 
-The hook `complete()` adds it to what the apps declared in the words of `openapi`.
+The hook `complete()` adds them to the operations that the apps declare with `openapi`.
 """
 
 import tomllib
@@ -17,74 +17,74 @@ from jobsite.api.pagination import NUMBER, SIZE
 
 DESCRIPTION = """\
 Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
-application forms, the filters to narrow lists by, and for an applicant the own applications. All but signing
-in is a `GET`; `HEAD` answers the same without a body, `OPTIONS` with the allowed methods, and pages of any
-origin may read public answers (CORS). Paths have no trailing slash.
+application forms, the filters of lists, and a signed-in applicant's own applications. All operations except
+signing in and out are a `GET`. `HEAD` returns the same response without a body, and `OPTIONS` the allowed
+methods. Pages of any origin may read public responses (CORS). Paths have no trailing slash.
 
 ### Paging
-Lists come as `{"data": [...], "links": {...}, "meta": {...}}`. `page[size]` (20 unless asked otherwise) and
-`page[number]` choose the page; a size above the maximum is cut to it, and `meta.per_page` says so. Follow
-`links.next` until it is null. A page beyond the last one is an empty `data`, not an error. Newest come
-first, by moment of publication and then by id, so pages never overlap. Brackets may be sent as they are or
-encoded (`page%5Bsize%5D=20`). `/v1/filters` is one `{"data": [...]}` without pages.
+A list is `{"data": [...], "links": {...}, "meta": {...}}`. `page[size]` (default 20) and `page[number]`
+choose the page. A size above the maximum is reduced to the maximum, which `meta.per_page` shows. Follow
+`links.next` until it is null. A page beyond the last one has an empty `data`; it is not an error. Items are
+ordered by time of publication, newest first, then by id, so pages never overlap. Brackets may be sent as
+they are or encoded (`page%5Bsize%5D=20`). `/v1/filters` is one `{"data": [...]}` without pages.
 
-### Filters, search, sorting, fewer keys
-`/v1/filters` lists the filters in use: `keyword` is the member of `filter[...]`, each option's `value` what
-to send, its `count` how many vacancies follow. `?filter[regions]=antwerp,ghent&filter[types]=engineering`
-is OR inside a filter and AND across filters; the same parameters on `/v1/filters` give counts that fit the
-choice made so far. `filter[search]` looks for words, `sort` orders, and `fields=id,title,slug` leaves out
-all other keys, so that a list page does not carry long texts. A list may also be sent as a repeated parameter
-(`filter[regions]=antwerp&filter[regions]=ghent`, `fields[]=id&fields[]=title`); links use commas. The lists
-of v0.1 take paging only.
+### Filters, search, sorting, fields
+`/v1/filters` lists the filters in use: `keyword` is the name in `filter[...]`, the `value` of an option is
+what to send, and its `count` is the number of matching vacancies.
+`?filter[regions]=antwerp,ghent&filter[types]=engineering` is OR within a filter and AND across filters.
+With the same parameters, `/v1/filters` returns the counts for that choice. `filter[search]` searches for
+words, `sort` sorts, and `fields=id,title,slug` returns only those keys, so that a list page has no long
+texts. A list may also be sent as a repeated parameter (`filter[regions]=antwerp&filter[regions]=ghent`,
+`fields[]=id&fields[]=title`); links use commas. The lists of v0.1 have paging only.
 
 ### Times
-Times are `YYYY-MM-DD HH:MM:SS` in the time zone that the header `Time-Zone` names, such as
-`Europe/Brussels`.
+Times are `YYYY-MM-DD HH:MM:SS` in the time zone in the header `Time-Zone`, such as `Europe/Brussels`.
 
 ### Application forms
-`/v1/vacancies/{id}/form` is what applicants are asked: sections of fields with options and conditional
-fields, the consent last. `/v1/vacancies/{id}/form/schema` is a JSON Schema of a valid submission. Both
-carry `Form-Version`, which changes exactly when the structure does: submit it along, and prove which form
-was filled in.
+`/v1/vacancies/{id}/form` is the application form: sections of fields with options and conditional fields;
+the last field is the consent. `/v1/vacancies/{id}/form/schema` is a JSON Schema of a valid submission. Both
+have the header `Form-Version`, which changes exactly when the structure changes. Send it with a submission
+to record which form was filled in.
 
 ### My applications
-`/v1/user/applications` is what the signed-in user applied to, with a status in the language that
-`Accept-Language` asks for and the steps that they may see. Send `Authorization: Bearer <token>`, which
-`POST /v1/auth/token` gives for a name and a password, or a session cookie. No cache may keep it.
+`/v1/user/applications` lists the signed-in user's own applications, with a status in the language of
+`Accept-Language` and the steps that the user may see. Send `Authorization: Bearer <token>` or a session
+cookie. `POST /v1/auth/token` returns a token for a user name and a password. The response must not be
+cached.
 
 ### Errors
-Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`. A
-bad value, a parameter with one value given twice and an unknown `page[...]`, `filter[...]`, `sort` or
-`fields` are answered with 400; `errors` names each parameter, what came and what is allowed. So are names
-that other interfaces use for the same (`limit`, `offset`, `page_size`, `q`): the error names the right one.
-Other unknown parameters (`utm_source`) are ignored. An id that is unknown and one that is not published look
-the same: 404. Too many requests: 429 with `Retry-After`.
+Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document, `application/problem+json`.
+An invalid value, a single-valued parameter that is given twice and an unknown `page[...]`, `filter[...]`,
+`sort` or `fields` parameter return 400; `errors` states for each parameter what was received and what is
+allowed. So do the names that other APIs use for these parameters (`limit`, `offset`, `page_size`, `q`); the
+error states the right name. Other unknown parameters (`utm_source`) are ignored. An unknown id and the id
+of an unpublished vacancy return the same 404. Too many requests return 429 with `Retry-After`.
 
 ### Caching
-Public answers carry an `ETag` and `Cache-Control: public, max-age=...`, which never reaches past the next
-moment at which a vacancy appears or expires. Send the tag back in `If-None-Match` and an unchanged answer
-is a 304 without body; tags are compared weakly. Errors are not to be stored.
+Public responses have an `ETag` and `Cache-Control: public, max-age=...`, which never exceeds the time until
+the next vacancy appears or expires. Send the tag in `If-None-Match`: an unchanged response is a 304 without
+a body. Tags are compared weakly. Errors must not be cached.
 
 ### Internal vacancies
-The internal lists are open, limited to networks, or limited to colleagues who signed in, as the operator
-decides. Where they are limited, send `Authorization: Bearer <token>` or a session cookie; without the right
-to see them the answer is 401 or 403, and an internal vacancy asked for by its id is a 404. Public lists never
-look at credentials.
+The operator decides whether the internal lists are public, limited to networks, or limited to signed-in
+colleagues. Where they are limited, send `Authorization: Bearer <token>` or a session cookie. Without
+permission the lists return 401 or 403, and an internal vacancy returns 404. Public lists ignore
+credentials.
 
 ### Compatibility
 The version is in the path. Changes within v1 only add keys and parameters, so ignore keys you do not know.
-When v0.1 is to go, its answers say so in advance with `Deprecation`, `Sunset` and a `Link` to the
+Before v0.1 is removed, its responses announce it with `Deprecation`, `Sunset` and a `Link` to the
 successor.
 """
 
 
-# --- What all answers share --------------------------------------------------------------------
+# --- Shared parts of responses --------------------------------------------------------------------
 
 
 def _problem(status: int, detail: str, instance: str = "/v1/vacancies", **more: Any) -> dict[str, Any]:
     title = HTTPStatus(status).phrase
-    said = {"title": title, "status": status, "detail": detail, "instance": instance}
-    return {"type": "about:blank", **said, **more}
+    members = {"title": title, "status": status, "detail": detail, "instance": instance}
+    return {"type": "about:blank", **members, **more}
 
 
 def _refused(
@@ -108,19 +108,19 @@ _ERROR = {
     "parameter": field("string", "Name of the query parameter.", SIZE),
     "detail": field("string", "What is wrong with it, in a sentence.", "page[size] must be a whole number."),
     "received": _ONE_OR_MORE
-    | {"description": "What came; every value when it came twice.", "examples": ["abc"]},
+    | {"description": "The received value, or all values if there were several.", "examples": ["abc"]},
     "allowed": _ONE_OR_MORE
-    | {"description": "What is allowed: a sentence, or a list.", "examples": [parameters.NUMBER_ALLOWED]},
+    | {"description": "The allowed values: a sentence, or a list.", "examples": [parameters.NUMBER_ALLOWED]},
 }
 _PROBLEM = {
-    "type": field("string", "Kind of problem; `about:blank`: the status says it all.", "about:blank"),
+    "type": field("string", "Type of the problem. `about:blank`: see the status.", "about:blank"),
     "title": field("string", "Name of the status.", "Not Found"),
     "status": field("integer", "HTTP status.", 404, minimum=400, maximum=599),
-    "detail": field("string", "What happened, for a person.", "No published vacancy has this id."),
-    "instance": field("string", "Path that was asked for.", "/v1/vacancies/1", format="uri-reference"),
+    "detail": field("string", "A sentence for people.", "No published vacancy has this id."),
+    "instance": field("string", "Path of the request.", "/v1/vacancies/1", format="uri-reference"),
     "errors": {
         "type": "array",
-        "description": "One entry per refused query parameter (400 only).",
+        "description": "One entry for each invalid query parameter (400 only).",
         "items": reference("ParameterError"),
         "examples": [[_refused(SIZE, "abc", parameters.NUMBER_ALLOWED)]],
     },
@@ -129,18 +129,20 @@ _URL = f"{EXAMPLE_HOST}/v1/vacancies?page%5Bsize%5D=20&page%5Bnumber%5D="
 _LINKS = {
     "first": field("string", "Address of the first page.", f"{_URL}1", format="uri"),
     "last": field("string", "Address of the last page.", f"{_URL}3", format="uri"),
-    "prev": field(["string", "null"], "Address of the page before; null on the first.", None, format="uri"),
+    "prev": field(["string", "null"], "Address of the previous page; null on the first.", None, format="uri"),
     "next": field(
-        ["string", "null"], "Address of the page after; null on the last.", f"{_URL}2", format="uri"
+        ["string", "null"], "Address of the next page; null on the last.", f"{_URL}2", format="uri"
     ),
 }
 _META = {
     "current_page": field("integer", "Number of this page.", 1, minimum=1),
-    "from": field(["integer", "null"], "Position of its first item; null when it has none.", 1, minimum=1),
-    "last_page": field("integer", "Number of the last page; 1 when there are no items.", 3, minimum=1),
+    "from": field(
+        ["integer", "null"], "Position of its first item; null if the page is empty.", 1, minimum=1
+    ),
+    "last_page": field("integer", "Number of the last page; 1 if the list is empty.", 3, minimum=1),
     "path": field("string", "Address of the list without any parameters.", f"{EXAMPLE_HOST}/v1/vacancies"),
     "per_page": field("integer", "Page size in effect.", 20, minimum=1),
-    "to": field(["integer", "null"], "Position of its last item; null when it has none.", 20, minimum=1),
+    "to": field(["integer", "null"], "Position of its last item; null if the page is empty.", 20, minimum=1),
     "total": field("integer", "Number of items in the whole list.", 41, minimum=0),
 }
 
@@ -151,9 +153,9 @@ def _object(description: str, fields: Mapping[str, Schema], optional: Collection
 
 
 SCHEMAS = {
-    "Links": _object("Addresses of other pages, absolute, with the parameters in effect.", _LINKS),
-    "Meta": _object("Where this page stands in the list.", _META),
-    "ParameterError": _object("What is wrong with one query parameter.", _ERROR),
+    "Links": _object("Absolute addresses of other pages, with the parameters in effect.", _LINKS),
+    "Meta": _object("Position of the page in the list.", _META),
+    "ParameterError": _object("The error of one query parameter.", _ERROR),
     "Problem": _object("An error (RFC 9457).", _PROBLEM, optional=["errors"]),
 }
 
@@ -163,32 +165,32 @@ def _header(description: str, example: Any, **rules: Any) -> dict[str, Any]:
 
 
 HEADERS = {
-    "ETag": _header("Tag of this answer, to send back in `If-None-Match`.", 'W/"b0c1f0d5a8e94d3a"'),
+    "ETag": _header("Tag of this response, to send in `If-None-Match`.", 'W/"b0c1f0d5a8e94d3a"'),
     "Cache-Control": _header(
-        "How long the answer may be kept. Internal answers of a limited service: `private, no-store`.",
+        "How long the response may be cached. Internal responses of a limited service: `private, no-store`.",
         "public, max-age=60",
     ),
-    "No-Store": _header("Errors are not to be kept.", "no-store"),
-    "Private": _header("The answer is for who asked, and not to be kept.", "private, no-store"),
-    "Vary": _header("Request headers that the answer depends on.", "Accept-Encoding"),
+    "No-Store": _header("Errors must not be cached.", "no-store"),
+    "Private": _header("The response is for one user and must not be cached.", "private, no-store"),
+    "Vary": _header("Request headers that the response depends on.", "Accept-Encoding"),
     "Time-Zone": _header("Time zone (IANA name) of all times of the service.", settings.TIME_ZONE),
-    "Allow": _header("Methods that there are.", "GET, HEAD, OPTIONS"),
-    "Content-Language": _header("Language of the answer.", "nl", enum=["en", "nl", "fr", "de"]),
+    "Allow": _header("Allowed methods.", "GET, HEAD, OPTIONS"),
+    "Content-Language": _header("Language of the response.", "nl", enum=["en", "nl", "fr", "de"]),
     "Form-Version": _header(
-        "Version of the form: changes exactly when its structure does.",
+        "Version of the form. It changes exactly when the structure changes.",
         "9f86d081884c7d65",
         pattern="^[0-9a-f]{16}$",
     ),
     "Retry-After": _header("Seconds to wait.", "17", pattern="^[0-9]+$"),
-    "WWW-Authenticate": _header("The kind of credentials asked for.", "Bearer"),
+    "WWW-Authenticate": _header("The scheme of the required credentials.", "Bearer"),
     "Deprecation": _header(
-        "Since when v0.1 is deprecated (RFC 9745); absent while it is not.", "@1798761600"
+        "Time since which v0.1 is deprecated (RFC 9745); absent until then.", "@1798761600"
     ),
     "Sunset": _header(
-        "When v0.1 goes (RFC 8594); absent while that is open.", "Thu, 01 Jul 2027 00:00:00 GMT"
+        "Time at which v0.1 is removed (RFC 8594); absent if not decided.", "Thu, 01 Jul 2027 00:00:00 GMT"
     ),
     "Link": _header(
-        "The list of v1 that replaces this one; absent while v0.1 is not deprecated.",
+        "The v1 list that replaces this one; absent until v0.1 is deprecated.",
         f'<{EXAMPLE_HOST}/v1/vacancies>; rel="successor-version"',
     ),
 }
@@ -196,12 +198,17 @@ _CACHED = ("ETag", "Cache-Control", "Vary", "Time-Zone")
 _ANSWER = (*_CACHED, "Allow")
 _GOING = ("Deprecation", "Sunset", "Link")
 
-# Status, name of the shared response, description, headers of its own, example bodies.
+# Status: name of the shared response, description, its own headers, example bodies.
 _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
-    304: ("NotModified", "Unchanged since the answer that `If-None-Match` names; no body.", _CACHED, {}),
+    304: (
+        "NotModified",
+        "Unchanged since the response with that tag in `If-None-Match`; no body.",
+        _CACHED,
+        {},
+    ),
     400: (
         "BadRequest",
-        "A parameter is unknown, given twice, or its value not allowed.",
+        "A parameter is unknown, is given twice, or has an invalid value.",
         (),
         {
             "Bad value": _bad(_refused(SIZE, "abc", parameters.NUMBER_ALLOWED)),
@@ -226,7 +233,7 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
     ),
     403: (
         "Forbidden",
-        "Not open to this client.",
+        "This client has no permission.",
         (),
         {
             "Outside the network": _problem(
@@ -236,19 +243,19 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
     ),
     404: (
         "NotFound",
-        "Nothing published has this id.",
+        "No published vacancy has this id.",
         (),
         {"Unknown": _problem(404, "No published vacancy has this id.", "/v1/vacancies/1")},
     ),
     405: (
         "MethodNotAllowed",
-        "The answer to every method but GET, HEAD and OPTIONS.",
+        "The response to every method except GET, HEAD and OPTIONS.",
         ("Allow",),
         {"POST": _problem(405, 'Method "POST" not allowed.')},
     ),
     406: (
         "NotAcceptable",
-        "The `Accept` header rules JSON out.",
+        "The `Accept` header excludes JSON.",
         (),
         {"Wants HTML only": _problem(406, "Could not satisfy the request Accept header.")},
     ),
@@ -265,7 +272,7 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], dict[str, Any]]] = {
         {"Failure": _problem(500, "The server failed to answer; the failure has been logged.")},
     ),
 }
-ALWAYS = (304, 400, 405, 406, 429, 500)  # what every operation may answer beside a 200
+ALWAYS = (304, 400, 405, 406, 429, 500)  # statuses that every operation may return in addition to 200
 
 
 def _headers(names: Collection[str]) -> dict[str, Any]:
@@ -298,24 +305,24 @@ SECURITY_SCHEMES = {
         "type": "apiKey",
         "in": "cookie",
         "name": settings.SESSION_COOKIE_NAME,
-        "description": "The session of somebody signed in on this site.",
+        "description": "The session of a user who is signed in on this site.",
     },
 }
 
 
-# The version of the document: that of the newest interface, and a number for each release that adds to it.
-# The version of the project, 0.1.0, would be read as that of the interface v0.1.
+# The version of the document: the newest API version, and a number for each release that adds to it. The
+# version of the project, 0.1.0, would look like API version v0.1.
 DOCUMENT_VERSION = "1.1.0"
 
 
 @lru_cache
 def version() -> str:
-    """The version of this project, as pyproject.toml has it."""
+    """Return the version of this project in pyproject.toml."""
     return tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
 def _info() -> dict[str, Any]:
-    """Who publishes the interface, and on which terms."""
+    """The publisher of the API, and its terms."""
     contact = {"name": "Operator of this site"}
     if settings.API_CONTACT:
         contact["url" if "://" in settings.API_CONTACT else "email"] = settings.API_CONTACT
@@ -328,7 +335,7 @@ def _info() -> dict[str, Any]:
 
 
 def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """drf-spectacular hook: put what all operations share into the document."""
+    """drf-spectacular hook: add the shared parts to the document."""
     result["info"] |= _info()
     result["servers"] = [{"url": settings.PUBLIC_BASE_URL or "/"}]
     components = result["components"]
@@ -372,24 +379,24 @@ def _complete_operation(path: str, described: dict[str, Any], schemas: dict[str,
 
 
 def _allow_sparse_items(listed: Schema, schemas: dict[str, Any]) -> None:
-    """Let the items of the list schema `listed` be cut to some of their keys."""
+    """Allow the items of the list schema `listed` to have only some of their keys."""
     data = listed["properties"]["data"]
     if "anyOf" in data["items"]:  # another operation has the same list
         return
     name = data["items"]["$ref"].rpartition("/")[2]
     schemas[f"Sparse{name}"] = {
         "type": "object",
-        "description": f"A {name} cut to the keys that `fields` names; each is as it is in the whole one.",
+        "description": f"A {name} with only the keys in `fields`; their values are the same.",
         "properties": schemas[name]["properties"],
     }
     data["items"] = {
-        "description": f"A whole {name}; with the parameter `fields`, only some of its keys.",
+        "description": f"A full {name}, or only the keys in the parameter `fields`.",
         "anyOf": [data["items"], reference(f"Sparse{name}")],
     }
 
 
 def _plain(name: str, schema: Schema) -> str:
-    """The name of a list schema: "VacancyPage" for "PaginatedVacancyList", "FilterList" without pages."""
+    """Return the name of a list schema: "VacancyPage" for "PaginatedVacancyList", "FilterList" if unpaged."""
     if not name.startswith("Paginated"):
         return name
     item = name.removeprefix("Paginated").removesuffix("List")
@@ -397,7 +404,7 @@ def _plain(name: str, schema: Schema) -> str:
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> None:
-    """Let every reference to a schema use its new name, in place."""
+    """Rename the schemas in all references, in place."""
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
             kind, _, name = node["$ref"].rpartition("/")

@@ -1,4 +1,4 @@
-"""django-filter with errors that name the parameter, what came and what is allowed."""
+"""django-filter, with errors that state the parameter, the received value and the allowed values."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from jobsite.api.problems import InvalidParameters
 
 
 class FilterSet(django_filters.FilterSet):
-    """A filter set over the view's recognised parameters; each filter's `help_text` says what it allows."""
+    """A filter set over the view's parameters. The `help_text` of a filter states the allowed values."""
 
     def check(self) -> None:
-        """Raise InvalidParameters for every value that is blank or not allowed."""
+        """Raise InvalidParameters if a value is blank or not allowed."""
         wrong = {name for name in self.data if name in self.filters and not self.data[name].strip()}
         wrong |= set(self.errors)
         if wrong:
@@ -28,7 +28,7 @@ class FilterSet(django_filters.FilterSet):
 
 
 class FilterBackend(BaseFilterBackend):
-    """Narrows a list by the view's `filterset_class`."""
+    """Filters a list by the view's `filterset_class`."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet, view: Any) -> QuerySet:
         filterset = view.filterset_class(view.query, queryset=queryset, request=request)

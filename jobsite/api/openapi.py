@@ -1,8 +1,8 @@
-"""Words in which an app describes its items and operations for the OpenAPI document.
+"""How apps declare items and operations for the OpenAPI document.
 
-An app declares an operation with `operation()` and the keys of an item with `documented()`. The types of
-an item are written down, not guessed from models, so the document is the same on every version of
-Django, and a changed column does not change a promise unnoticed.
+An app declares an operation with `operation()` and the keys of an item with `documented()`. The types of an
+item are declared, not derived from models: the document is the same on every version of Django, and a changed
+column does not change the API unnoticed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -23,16 +23,16 @@ DATETIME_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
 NUMBER_MAX = 999_999_999
 
 
-# --- Words to write schemas with ---------------------------------------------------------------
+# --- Schemas -----------------------------------------------------------------------------------
 
 
 def field(types: str | list[str], description: str, example: Any, **rules: Any) -> Schema:
-    """A key of an item: JSON type (or types, with "null"), what it means, one example, further rules."""
+    """A key of an item: JSON type (or types, with "null"), description, one example, other keywords."""
     return {"type": types, "description": description, **rules, "examples": [example]}
 
 
 def open_list(description: str, example: str, values: Iterable[str]) -> Schema:
-    """A key whose list of `values` may grow within a version. An `enum` would make generated clients refuse
+    """A key whose list of `values` may grow within a version. With an `enum`, generated clients would reject
     a new value."""
     return field("string", f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
 
@@ -47,7 +47,7 @@ def reference(name: str, description: str = "", **more: Any) -> Schema:
 
 
 def example(fields: Mapping[str, Schema], names: Collection[str] | None = None) -> dict[str, Any]:
-    """An item (of `names` only) put together from the examples of its fields."""
+    """An item made of the examples of its fields, or only of those in `names`."""
     return {name: fields[name]["examples"][0] for name in (fields if names is None else names)}
 
 
@@ -77,8 +77,8 @@ def page(path: str, items: list[Any], total: int, size: int = DEFAULT_SIZE, **ot
 
 
 def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Callable[[type], Any]:
-    """Class decorator: the serializer's items are the schema `name`, their keys described by `fields`
-    (which may hold more)."""
+    """Class decorator: the serializer's items have the schema `name`. `fields` describes their keys, and may
+    have more."""
 
     def decorate(serializer: type) -> Any:
         serializer.documentation = name, description, fields  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Cal
 
 
 class ItemExtension(OpenApiSerializerExtension):
-    """Takes a serializer's schema from its `documented()` fields; keys that it never omits are required."""
+    """Makes a serializer's schema from its `documented()` fields. Keys that it never omits are required."""
 
     target_class = "jobsite.api.serializers.PlainItemSerializer"
     match_subclasses = True
@@ -127,12 +127,12 @@ def operation(
     headers: Collection[str] = (),
     is_private: bool = False,
 ) -> Callable[[Any], Any]:
-    """`extend_schema` for an operation of the interface.
+    """`extend_schema` for an operation of the API.
 
-    `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title.
-    `errors` are statuses beside those that every operation may answer with; `credentials` the OpenAPI
-    security requirements, by default none: a public operation; `headers` those of a 200 beside the usual
-    ones, which are fewer where the answer `is_private`: no cache keeps it, so it has no tag.
+    `response` is the serializer of a 200, `answer` its description, `examples` full bodies by title. `errors`
+    are the statuses in addition to those of every operation. `credentials` are the OpenAPI security
+    requirements, by default none: a public operation. `headers` are the headers of a 200 in addition to the
+    usual ones. A response that `is_private` is not cached, so it has no ETag.
     """
     return extend_schema(
         operation_id=id,
@@ -140,13 +140,13 @@ def operation(
         description=description,
         tags=[tag],
         parameters=list(takes),
-        auth=credentials or [],  # type: ignore[arg-type]  # requirements, as OpenAPI has them
+        auth=credentials or [],  # type: ignore[arg-type]  # OpenAPI security requirements
         responses={
             200: OpenApiResponse(response, description=answer),
             **{status: OpenApiResponse(reference("Problem")) for status in errors},
         },
         deprecated=is_deprecated,
-        filters=False,  # said by `takes`
+        filters=False,  # declared by `takes`
         extensions={"x-examples": titled(examples), "x-headers": list(headers), "x-private": is_private},
     )
 
@@ -159,7 +159,7 @@ OPTIONAL_CREDENTIALS: list[dict[str, list[str]]] = [{}, {"bearer": []}, {"sessio
 
 
 def query(name: str, schema: Schema, description: str) -> OpenApiParameter:
-    """A query parameter; an array is sent as one comma list, or repeated."""
+    """A query parameter. An array is sent as one comma-separated list, or repeated."""
     comma_list: dict[str, Any] = {}
     if schema["type"] == "array":
         comma_list = {"style": "form", "explode": False}

@@ -1,4 +1,4 @@
-"""The envelopes of collections (interface 2.1, docs/decisions.md, envelope and paging)."""
+"""The envelopes of lists (interface 2.1, docs/decisions.md, envelope and paging)."""
 
 from typing import Any
 
@@ -18,30 +18,29 @@ DEFAULT_SIZE = 20
 class PageNumberPagination(BasePagination):
     """`{"data": [...], "links": {...}, "meta": {...}}` by `page[size]` and `page[number]`.
 
-    The view hands over `query`, its recognised parameters by name, in their canonical order; the
-    links repeat them.
+    The links repeat the view's `query`: its parameters by name, in canonical order.
     """
 
     names = (SIZE, NUMBER)
 
     def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
-        """Return the items of the page asked for; a page beyond the last has none."""
+        """Return the items of the requested page. A page beyond the last one is empty."""
         self.request = request
         self.read(view.query)
         start = self.turn(queryset.count())
         items = list(queryset[start : start + self.size]) if start < self.total else []
-        if start + len(items) != (self.end or start):  # somebody wrote between the two
+        if start + len(items) != (self.end or start):  # a concurrent write between the two queries
             self.turn(start + len(items) if items else min(start, queryset.count()))
         return items
 
     def read(self, query: dict[str, str]) -> None:
-        """Take over what `query` asks for. Raises InvalidParameters."""
+        """Read the parameters of `query`. Raises InvalidParameters."""
         self.size = min(parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX)
         self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
         self.others = {name: value for name, value in query.items() if name not in self.names}
 
     def turn(self, total: int) -> int:
-        """Turn to the page asked for of a list of `total` items; return how many are before it."""
+        """Set the position of the page in a list of `total` items. Return the number of items before it."""
         self.total = total
         self.last = max(1, -(-total // self.size))
         start = (self.number - 1) * self.size
@@ -56,7 +55,7 @@ class PageNumberPagination(BasePagination):
         return Response({"data": data} | self.place(absolute(self.request, self.request.path)))
 
     def place(self, path: str) -> dict[str, Any]:
-        """The links and numbers of the page of the list at `path`."""
+        """Return `links` and `meta` of the page of the list at `path`."""
         self.stem = f"{path}?{parameters.encode({**self.others, SIZE: self.size, NUMBER: ''})}"
         previous = min(self.number - 1, self.last)
         return {
@@ -91,7 +90,7 @@ class PageNumberPagination(BasePagination):
 
 
 class Unpaged(BasePagination):
-    """`{"data": [...]}`: the whole collection at once."""
+    """`{"data": [...]}`: the whole list."""
 
     names = ()
 

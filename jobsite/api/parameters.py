@@ -1,4 +1,4 @@
-"""The query string of a request, read once and checked against what the endpoint takes."""
+"""Parses the query string and validates it against the parameters of the endpoint."""
 
 import re
 from collections.abc import Collection
@@ -9,11 +9,11 @@ from django.http import QueryDict
 
 from jobsite.api.problems import InvalidParameters, ParameterError
 
-# Names in these families steer the answer, so a mistake in one is an error. Every other unknown
-# name (utm_source, _) is ignored: such names are added by browsers and campaigns.
+# An unknown name in one of these families is an error. Every other unknown name (utm_source, _) is ignored:
+# browsers and campaigns add such names.
 FAMILIES = frozenset({"page", "filter", "sort", "fields"})
-# Names of other interfaces for what our lists take: ignoring one would widen the list that a client wants.
-# Compared without case and punctuation: "page_size", "pageSize" and "page-size" are "pagesize".
+# Names that other APIs use for our parameters. Ignoring one would return a longer list than the client wants.
+# They are compared without case and punctuation: "page_size", "pageSize" and "page-size" are "pagesize".
 OTHER_NAMES = {
     "page[size]": """pagesize pagelimit pageperpage perpage itemsperpage resultsperpage limit size count rows
         take top max maxresults""",
@@ -26,16 +26,16 @@ OTHER_NAMES = {
 _FIRST_WORD = re.compile(r"\W*(\w*)", re.ASCII)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 NUMBER_ALLOWED = "a whole number from 1 to 999999999 in plain digits"
-MAX_ERRORS = 20  # in one answer
-MAX_SHOWN = 200  # characters of a refused value that an error repeats
+MAX_ERRORS = 20  # in one response
+MAX_SHOWN = 200  # characters of an invalid value that an error repeats
 
 
 def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = frozenset()) -> dict[str, str]:
-    """Return the recognised parameters of `query` by name. A parameter of `lists` may be repeated, and its
-    name may end with `[]`: its values are joined with commas.
+    """Return the parameters of `query` that are in `allowed`, by name. A parameter in `lists` may be
+    repeated, and its name may end with `[]`: its values are joined with commas.
 
-    Raises InvalidParameters for names of a known family that `allowed` lacks, for well-known names of other
-    interfaces, for single-valued parameters given twice and for values that are not UTF-8.
+    Raises InvalidParameters for an unknown name of a known family, a well-known name of other APIs, a
+    single-valued parameter that is given twice, and a value that is not UTF-8.
     """
     given: dict[str, list[str]] = {}
     for name, received in query.lists():
@@ -51,7 +51,7 @@ def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = fr
             if len(received) > 1:
                 shown = [value[:MAX_SHOWN] for value in received[:10]]
                 errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
-            elif "\ufffd" in received[0]:  # what Django makes of bytes that are none
+            elif "\ufffd" in received[0]:  # Django's replacement of invalid bytes
                 errors.append(refusal(name, received[0], "text in UTF-8"))
         elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed):
             errors.append(error)
@@ -61,7 +61,7 @@ def read(query: QueryDict, allowed: tuple[str, ...], lists: Collection[str] = fr
 
 
 def _unknown(name: str, shown: str, received: str, allowed: tuple[str, ...]) -> ParameterError | None:
-    """The error of the parameter `name`, which is not in `allowed`; None if it is to be ignored."""
+    """The error for the parameter `name`, which is not in `allowed`; None if it is ignored."""
     right = _misnamed(allowed).get(_folded(name))
     if right:
         return ParameterError(shown, f"Use {right} instead of {shown}.", received, [right])
@@ -77,8 +77,8 @@ def _folded(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def _misnamed(allowed: tuple[str, ...]) -> dict[str, str]:
-    """The parameter of `allowed` that is meant by each other name, "" for one that `allowed` lacks. Empty
-    where none of OTHER_NAMES is taken: such an endpoint is no list."""
+    """Map each other name to the parameter in `allowed` that it stands for, or to "" if `allowed` lacks it.
+    Empty for an endpoint that takes none of OTHER_NAMES: it is not a list."""
     if OTHER_NAMES.keys().isdisjoint(allowed):
         return {}
     meant = {
@@ -94,14 +94,14 @@ def _misnamed(allowed: tuple[str, ...]) -> dict[str, str]:
 
 
 def number(name: str, value: str) -> int:
-    """Return `value` as an int from 1 to 999999999; raises InvalidParameters for anything else."""
+    """Return `value` as an int from 1 to 999999999. Raises InvalidParameters."""
     if not _NUMBER.fullmatch(value):
         raise InvalidParameters([refusal(name, value, NUMBER_ALLOWED)])
     return int(value)
 
 
 def choices(name: str, value: str, allowed: Collection[str]) -> list[str]:
-    """Return the distinct members of the comma list `value`; raises InvalidParameters for one not allowed."""
+    """Return the distinct members of the comma-separated list `value`. Raises InvalidParameters."""
     members = list(dict.fromkeys(value.split(",")))
     if any(member not in allowed for member in members):
         raise InvalidParameters([refusal(name, value, list(allowed))])
@@ -109,12 +109,12 @@ def choices(name: str, value: str, allowed: Collection[str]) -> list[str]:
 
 
 def refusal(name: str, value: str, allowed: str | list[str]) -> ParameterError:
-    """The error of a parameter whose value is not allowed."""
+    """The error for a value that is not allowed."""
     shown = value[:MAX_SHOWN]
     wanted = allowed if isinstance(allowed, str) else f"one of {', '.join(allowed)}"
     return ParameterError(name, f"{name} must be {wanted}; received {shown!r}.", shown, allowed)
 
 
 def encode(parameters: dict[str, str | int]) -> str:
-    """Return a query string, everything but unreserved characters percent-encoded."""
+    """Return a query string. All characters except unreserved ones are percent-encoded."""
     return urlencode(parameters, quote_via=quote, safe="")

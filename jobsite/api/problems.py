@@ -1,4 +1,4 @@
-"""Errors of the interface: RFC 9457 problem documents for every path below an API prefix."""
+"""Errors of the API: RFC 9457 problem documents for every path below an API prefix."""
 
 import logging
 from collections.abc import Callable
@@ -21,7 +21,7 @@ logger = logging.getLogger("django.request")
 
 @dataclass
 class ParameterError:
-    """What is wrong with one query parameter: its name, what came, what is allowed."""
+    """The error of one query parameter: its name, the received value, the allowed values."""
 
     parameter: str
     detail: str
@@ -30,7 +30,7 @@ class ParameterError:
 
 
 class InvalidParameters(exceptions.APIException):
-    """Query parameters that the endpoint refuses, each with its own error."""
+    """Invalid query parameters, each with its own error."""
 
     status_code = HTTPStatus.BAD_REQUEST
 
@@ -42,7 +42,7 @@ class InvalidParameters(exceptions.APIException):
 def problem(
     request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
 ) -> JsonResponse:
-    """Return a problem document about `request`; it is never stored by a cache."""
+    """Return a problem document about `request`. No cache stores it."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -57,12 +57,12 @@ def problem(
         headers={"Cache-Control": "no-store"} | (headers or {}),
         json_dumps_params={"ensure_ascii": False},
     )
-    response.exception = True  # type: ignore[attr-defined]  # DRF: nothing to render
+    response.exception = True  # type: ignore[attr-defined]  # tells DRF that it is rendered
     return response
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """DRF's EXCEPTION_HANDLER. What nobody expected is logged, signalled and answered as a 500."""
+    """DRF's EXCEPTION_HANDLER. Logs an unexpected exception, sends the signal and returns a 500."""
     request = context["request"]._request
     set_rollback()
     if isinstance(exc, Http404):
@@ -71,13 +71,13 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, SuspiciousOperation | BadRequest):
         exc = exceptions.ParseError("The request could not be understood.")
-    if isinstance(exc, AWAY):
+    if isinstance(exc, UNAVAILABLE):
         return unavailable(request, exc)
     if not isinstance(exc, exceptions.APIException):
         logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
         got_request_exception.send(sender=type(context["view"]), request=request)
         response = problem(request, 500, "The server failed to answer; the failure has been logged.")
-        response._has_been_logged = True  # type: ignore[attr-defined] # or Django logs it again
+        response._has_been_logged = True  # type: ignore[attr-defined] # so that Django does not log it again
         return response
 
     headers, members = {}, {}
@@ -89,24 +89,24 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         headers["Allow"] = ", ".join(context["view"].allowed_methods)
     detail = str(exc.detail)
     if isinstance(exc, exceptions.UnsupportedMediaType):
-        detail = "The body must be JSON: application/json."  # DRF would repeat what came
+        detail = "The body must be JSON: application/json."  # DRF would repeat the media type
     if isinstance(exc, InvalidParameters):
         members["errors"] = [asdict(error) for error in exc.errors]
     elif isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
-        # members of a body; what came is not repeated, it may be a password
+        # of a request body; values are not repeated, one may be a password
         texts = {name: " ".join(map(str, errors)) for name, errors in exc.detail.items()}
         members["errors"] = [{"parameter": name, "detail": text} for name, text in texts.items()]
         detail = " ".join(f"{name}: {text}" for name, text in texts.items())
     return problem(request, exc.status_code, detail, headers, **members)
 
 
-# What a database raises that is away, or that gave up on a lock or a slow query.
-AWAY = (OperationalError, InterfaceError)
+# The database cannot be reached, or a lock or statement timed out.
+UNAVAILABLE = (OperationalError, InterfaceError)
 
 
 def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
-    """A 503, to be asked again in a moment: a problem document, or a page for people."""
-    # The text of an error may name hosts, and many requests fail at once: no traceback for each.
+    """Return a 503 with Retry-After: a problem document for the API, else a page."""
+    # No traceback: it may contain host names, and many requests fail at once.
     logger.error("The database could not answer %s: %s", escape_uri_path(request.path), type(exc).__name__)
     headers = {"Retry-After": "2", "Cache-Control": "no-store"}
     response: HttpResponse
@@ -120,8 +120,8 @@ def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
 
 
 class ProblemMiddleware:
-    """Turns whatever Django itself refuses below an API prefix (a path without a route, a foreign
-    host, a crash, with DEBUG or without) into a problem document: HTML there is a bug."""
+    """Replaces Django's own error responses below an API prefix by problem documents: for an unknown path, a
+    disallowed host, a crash, with DEBUG or without."""
 
     DETAILS: ClassVar = {
         400: "The request could not be understood.",
@@ -133,7 +133,7 @@ class ProblemMiddleware:
         self.get_response = get_response
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        return unavailable(request, exc) if isinstance(exc, AWAY) else None
+        return unavailable(request, exc) if isinstance(exc, UNAVAILABLE) else None
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -1,4 +1,4 @@
-"""How answers become bytes."""
+"""Content negotiation and JSON rendering."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from rest_framework.request import Request
 
 
 class JSONRenderer(BaseJSONRenderer):
-    """Compact JSON, whatever the Accept header says about indentation: one URL has one body, or shared
-    caches would have to keep one for each header."""
+    """Compact JSON. It ignores the indentation that an Accept header asks for, so that the body of a URL does
+    not vary by that header."""
 
     def get_indent(self, *args: Any) -> None:
         return None
 
 
 class ContentNegotiation(DefaultContentNegotiation):
-    """DRF's, for which an empty Accept header is none."""
+    """DRF's, but an empty Accept header counts as absent."""
 
     def get_accept_list(self, request: Request) -> list[str]:
         return super().get_accept_list(request) if request.META.get("HTTP_ACCEPT") else ["*/*"]

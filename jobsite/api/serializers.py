@@ -1,18 +1,17 @@
-"""Building blocks of items: keys that may be absent, addresses that are always absolute."""
+"""Base serializers of items: optional keys, absolute URLs."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from jobsite.api.addresses import absolute
-from jobsite.serving.rendered_items import AddressToken, Token
+from jobsite.api.placeholders import AddressToken, Token
 
 
 class PlainItemSerializer(serializers.Serializer):
-    """Plain data as an item of the interface: keys in the order of `fields`, all of them always there.
+    """Plain data as an item: all keys are present, in the order of `fields`.
 
-    `Meta.omit_absent` names the keys that are left out while they have no value. `only` restricts
-    an item to some keys.
+    Keys in `Meta.omit_absent` are omitted when they have no value. `only` restricts an item to some keys.
     """
 
     def __init__(self, *args: Any, only: list[str] | None = None, **kwargs: Any) -> None:
@@ -23,7 +22,7 @@ class PlainItemSerializer(serializers.Serializer):
 
     @property
     def keys(self) -> list[str]:
-        """The keys of an item, for the OpenAPI document; override where `to_representation` adds some."""
+        """The keys of an item, for the OpenAPI document. Override it if `to_representation` adds keys."""
         return list(self.fields)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
@@ -35,11 +34,11 @@ class PlainItemSerializer(serializers.Serializer):
 
 
 class ItemSerializer(PlainItemSerializer, serializers.ModelSerializer):
-    """A model as an item of the interface."""
+    """A model instance as an item."""
 
 
 class SharedItemSerializer(ItemSerializer):
-    """One that many items show: in those that are stored a token stands for it."""
+    """A model instance that many items contain. In a rendered item, a placeholder stands for it."""
 
     def to_representation(self, instance: Any) -> Any:
         if self.parent is not None and self.context.get("is_stored"):
@@ -48,7 +47,7 @@ class SharedItemSerializer(ItemSerializer):
 
 
 class TextField(serializers.CharField):
-    """Text, null when there is none."""
+    """Text, or null if it is empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(read_only=True, allow_null=True, **kwargs)
@@ -58,8 +57,10 @@ class TextField(serializers.CharField):
 
 
 class AddressField(serializers.Field):
-    """Absolute URL of an uploaded file, else of one kept elsewhere, else `empty`. The token of a `preview`
-    in the context opens the file too."""
+    """Absolute URL of an uploaded file, else an external URL, else `empty`.
+
+    A `preview` token in the context is added to the URL of the file, so that it opens the file too.
+    """
 
     def __init__(self, file: str, url: str, empty: str | None = None) -> None:
         self.file, self.url, self.empty = file, url, empty

@@ -1,4 +1,4 @@
-"""How often one client may ask (docs/decisions.md #25)."""
+"""Rate limits (docs/decisions.md #25)."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _SECONDS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hour": 3600}
 
 
 def parse_rate(rate: str, name: str = "RATE_LIMIT") -> tuple[int, int] | None:
-    """Return (requests, seconds) of a rate such as "600/min", None for "off"; `name` is the setting's."""
+    """Return (requests, seconds) for a rate such as "600/min", None for "off". `name` is the setting."""
     if rate == "off":
         return None
     match = re.fullmatch(r"([1-9][0-9]*)/(s|sec|min|h|hour)", rate)
@@ -28,8 +28,8 @@ def parse_rate(rate: str, name: str = "RATE_LIMIT") -> tuple[int, int] | None:
 class RateLimit(BaseThrottle):
     """RATE_LIMIT requests per client and window, counted in the default cache.
 
-    The count is one atomic increment, so it is right for all workers that share the cache. Another `rate`
-    is counted apart; with RATE_LIMIT off nothing is.
+    The count is one atomic increment, so it is correct for all workers that share the cache. Another `rate`
+    has its own count. With RATE_LIMIT off, requests are not counted.
     """
 
     def __init__(self, rate: str = "") -> None:
@@ -39,7 +39,7 @@ class RateLimit(BaseThrottle):
         return settings.RATE_LIMIT == "off" or self.allow(addresses.counted(request))
 
     def allow(self, counted: str) -> bool:
-        """Count one for `counted`, an address or an account; return whether it is within the rate."""
+        """Count one request of `counted`, an address or an account. Return whether it is within the rate."""
         if (rate := parse_rate(self._rate or settings.RATE_LIMIT)) is None:
             return True
         limit, seconds = rate
@@ -51,7 +51,7 @@ class RateLimit(BaseThrottle):
             return True
         try:
             return cache.incr(key) <= limit
-        except ValueError:  # the window ended between the two
+        except ValueError:  # the window ended between the two calls
             return True
 
     def wait(self) -> float:

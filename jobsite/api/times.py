@@ -1,4 +1,4 @@
-"""The time zone of the times in answers."""
+"""The Time-Zone header of responses."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from jobsite.api.problems import is_api
 
 
 class TimeZoneMiddleware:
-    """State the time zone of every successful answer of the interface: its times carry no offset."""
+    """Adds the header Time-Zone to successful responses of the API: their times have no UTC offset."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""What every endpoint of the interface shares: read-only, open, checked parameters, cache headers."""
+"""The base viewset of endpoints: read-only, public, with checked parameters and cache headers."""
 
 from datetime import date, datetime
 from typing import Any, ClassVar
@@ -14,14 +14,13 @@ from rest_framework.viewsets import GenericViewSet
 
 from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
-from jobsite.serving import response_cache
 
 
 class ReadOnlyViewSet(GenericViewSet):
-    """GET, HEAD and OPTIONS. One moment, `self.now`, holds for a whole request.
+    """GET, HEAD and OPTIONS. A request has one time, `self.now`.
 
-    `query_names` are the parameters the endpoint takes beside those of its paginator, in the order
-    in which links repeat them; what came of them is `self.query`. Those of `list_names` take lists.
+    `query_names` are the parameters of the endpoint in addition to those of its paginator, in the order in
+    which links repeat them. `self.query` has their values. Those in `list_names` take lists.
     """
 
     http_method_names = ("get", "head", "options")
@@ -33,13 +32,13 @@ class ReadOnlyViewSet(GenericViewSet):
     query: dict[str, str]
 
     def perform_authentication(self, request: Request) -> None:
-        """Credentials are looked at where a permission asks: a stale one breaks no public answer."""
+        """Do nothing: permissions authenticate where they need to. Stale credentials break no public page."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if self.action is None:  # before anything else is found wrong
+        if self.action is None:  # before any other error
             self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
-        # No header can have this name: only audit_visibility asks about another moment.
+        # No header can have this name: only audit_visibility sets another time.
         self.now = request.META.get("jobsite.at") or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
         names = (*self.query_names, *paging)
@@ -54,11 +53,11 @@ class ReadOnlyViewSet(GenericViewSet):
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
     def next_change(self) -> datetime | None:
-        """The next moment at which time alone changes the answer."""
+        """Return the next time at which the clock alone changes the response."""
         return None
 
     def is_private(self) -> bool:
-        """Whether the answer is not for everybody."""
+        """Whether the response is not public."""
         return False
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -69,12 +68,12 @@ class ReadOnlyViewSet(GenericViewSet):
             else:
                 until = self.next_change()
                 caching.public(response, now=self.now, until=until)
-                response_cache.keep(request, until)
+                caching.cache_until(request, until)
         return response
 
 
 def mark_deprecated(response: HttpResponse, successor: str) -> None:
-    """Tell clients of v0.1 that it goes, if a setting says so (RFC 9745, RFC 8594)."""
+    """Add the headers Deprecation and Sunset to v0.1 responses, if set (RFC 9745, RFC 8594)."""
     if not settings.V0_1_DEPRECATED_AT:
         return
     response["Deprecation"] = f"@{_unix(settings.V0_1_DEPRECATED_AT)}"
@@ -84,6 +83,6 @@ def mark_deprecated(response: HttpResponse, successor: str) -> None:
 
 
 def _unix(day: str) -> int:
-    """Seconds since the epoch of the start of an ISO date in the site's time zone."""
+    """Return the start of an ISO date in the site's time zone, in seconds since the epoch."""
     start = datetime.combine(date.fromisoformat(day), datetime.min.time())
     return int(timezone.make_aware(start).timestamp())

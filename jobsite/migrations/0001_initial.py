@@ -20,8 +20,8 @@ class Migration(migrations.Migration):
                 ),
                 ("number", models.BigIntegerField(default=0)),
                 ("shared", models.BigIntegerField(db_default=0, default=0)),
-                ("settled", models.BigIntegerField(db_default=0, default=0)),
+                ("watermark", models.BigIntegerField(db_default=0, default=0)),
             ],
         ),
-        DropTriggers("jobsite_note|jobsite_revision"),
+        DropTriggers("jobsite_pending_bump|jobsite_revision"),
     ]

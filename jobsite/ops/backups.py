@@ -555,9 +555,11 @@ def _after(manifest: dict[str, Any]) -> list[str]:
     if "jobsite_revision" in tables:
         number, shared = _revision()
         highest = "max" if connection.vendor == "sqlite" else "greatest"
-        columns = {"number": f"{highest}(abs(number), {number}) + {LEAP}"}
-        if ["jobsite", "0002_state"] in manifest["migrations"]:
-            columns |= {"shared": f"{highest}(shared, {shared}) + {LEAP}", "settled": "0"}
+        columns = {
+            "number": f"{highest}(abs(number), {number}) + {LEAP}",
+            "shared": f"{highest}(shared, {shared}) + {LEAP}",
+            "watermark": "0",
+        }
         changes = ", ".join(f"{column} = {value}" for column, value in columns.items())
         statements.append(f"UPDATE jobsite_revision SET {changes}")
     return statements

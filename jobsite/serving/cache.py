@@ -1,4 +1,4 @@
-"""A shared cache that may be lost: requests get slower by a moment, and never fail for it."""
+"""Redis cache with in-process fallback: an unavailable server makes requests slower, never fail."""
 
 import json
 import logging
@@ -13,31 +13,31 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisError
 from redis.retry import Retry
 
-WITHIN = 0.1  # seconds for the server to take a connection, and to answer
-OFF = 2.0  # seconds that a server is left alone after it failed
+TIMEOUT = 0.1  # seconds, for a connection and for a reply
+RETRY_AFTER = 2.0  # seconds without requests to a server that failed
 
 logger = logging.getLogger(__name__)
 
 
 class _Server:
-    """Whether a server answers, as all threads of this process know it."""
+    """The availability of a server, shared by all threads of the process (a circuit breaker)."""
 
     def __init__(self) -> None:
         self.off_until = 0.0
         self._lock = threading.Lock()
 
-    def is_asked(self) -> bool:
-        """Whether to ask it now. After a failure, one of all threads tries while the others stay away."""
+    def may_try(self) -> bool:
+        """Whether to send a request now. After RETRY_AFTER, one thread tries and the others do not."""
         if not self.off_until:
             return True
         with self._lock:
             if monotonic() < self.off_until:
                 return False
-            self.off_until = monotonic() + OFF
+            self.off_until = monotonic() + RETRY_AFTER
             return True
 
-    def answered(self) -> bool:
-        """Return whether it had failed before."""
+    def succeeded(self) -> bool:
+        """Record a success. Return whether the server was unavailable before."""
         if not self.off_until:
             return False
         with self._lock:
@@ -45,41 +45,41 @@ class _Server:
         return bool(was_off)
 
     def failed(self) -> bool:
-        """Return whether it had answered before."""
+        """Record a failure. Return whether the server was available before."""
         with self._lock:
-            was_off, self.off_until = self.off_until, monotonic() + OFF
+            was_off, self.off_until = self.off_until, monotonic() + RETRY_AFTER
         return not was_off
 
 
 _servers: dict[str, _Server] = {}
 
 
-def _or_in_memory(name: str) -> Callable[..., Any]:
-    """The operation `name` of the server's cache, in the memory of the process while that is away."""
+def _with_fallback(name: str) -> Callable[..., Any]:
+    """The cache operation `name`, on the server or, while it is unavailable, on the in-process cache."""
 
     def operation(self: "RedisCache", *args: Any, **kwargs: Any) -> Any:
-        if self.server.is_asked():
+        if self.server.may_try():
             try:
                 result = getattr(django_redis.RedisCache, name)(self, *args, **kwargs)
             except (RedisError, OSError) as error:
                 if self.server.failed():
-                    self.spare.clear()  # what is left from the last time is out of date
-                    logger.warning("The cache is left out: %s", type(error).__name__)
+                    self.fallback.clear()  # values from an earlier outage are outdated
+                    logger.warning("The cache server is unavailable: %s", type(error).__name__)
             else:
-                if self.server.answered():
-                    logger.warning("The cache is back")
+                if self.server.succeeded():
+                    logger.warning("The cache server is available again")
                 return result
-        return getattr(self.spare, name)(*args, **kwargs)
+        return getattr(self.fallback, name)(*args, **kwargs)
 
     operation.__name__ = name
     return operation
 
 
 class JsonSerializer:
-    """Values as JSON text, an integer therefore as its digits, which Redis can increment.
+    """Values as JSON text. An integer is stored as digits, which Redis can increment.
 
-    Django's own serializer unpickles what it reads, so whoever can write to the server could run code in
-    every process that reads from it.
+    Django's own serializer unpickles values: anybody who can write to the server could run code in every
+    process that reads from it.
     """
 
     def dumps(self, value: Any) -> bytes:
@@ -95,12 +95,12 @@ class JsonSerializer:
 
 
 class RedisClient(django_redis.RedisCacheClient):
-    """A client for which a value that it cannot read or write is absent, as an evicted one is."""
+    """Treats a value that it cannot read or write as absent, like an evicted one."""
 
     def get(self, key: str, default: Any) -> Any:
         try:
             return super().get(key, default)
-        except ValueError:  # written by something else than JsonSerializer
+        except ValueError:  # not written by JsonSerializer
             return default
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -111,43 +111,42 @@ class RedisClient(django_redis.RedisCacheClient):
     def set(self, key: str, value: Any, timeout: int | None) -> None:
         try:
             super().set(key, value, timeout)
-        except TypeError:  # such as the objects in which django-unfold keeps search results
+        except TypeError:  # such as the search results that django-unfold caches
             self.delete(key)
 
 
 class RedisCache(django_redis.RedisCache):
-    """Django's cache in Redis or Valkey; while the server does not answer, each process has its own.
+    """Django's cache in Redis or Valkey, with a cache in each process while the server is unavailable.
 
     Values are stored as JSON: a tuple is read back as a list. A value that JSON cannot express is not stored.
 
-    What is changed meanwhile does not reach the server. So it is for counters and for values whose key
-    says which version they are, not for what has to be taken out again.
+    Changes during an outage do not reach the server. So use it for counters and for values with a version in
+    the key, not for values that must be deleted.
     """
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         self._class = RedisClient
-        # A connection that the server closed while nobody looked is made anew once; who is late is not
-        # asked again.
+        # Reconnect once, because an idle connection may have been closed. Do not retry after a timeout.
         self._options: dict[str, Any] = {
-            "socket_connect_timeout": WITHIN,
-            "socket_timeout": WITHIN,
+            "socket_connect_timeout": TIMEOUT,
+            "socket_timeout": TIMEOUT,
             "retry": Retry(NoBackoff(), 1, (ConnectionError,)),
             **params.get("OPTIONS", {}),
             "serializer": JsonSerializer,
         }
-        # Django makes one of these for every thread.
+        # Django makes one RedisCache for each thread.
         self.server = _servers.setdefault(str(server), _Server())
-        self.spare = LocMemCache(f"spare {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})
+        self.fallback = LocMemCache(f"fallback {server}", {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}})
 
-    add = _or_in_memory("add")
-    get = _or_in_memory("get")
-    set = _or_in_memory("set")
-    touch = _or_in_memory("touch")
-    delete = _or_in_memory("delete")
-    get_many = _or_in_memory("get_many")
-    has_key = _or_in_memory("has_key")
-    incr = _or_in_memory("incr")
-    set_many = _or_in_memory("set_many")
-    delete_many = _or_in_memory("delete_many")
-    clear = _or_in_memory("clear")
+    add = _with_fallback("add")
+    get = _with_fallback("get")
+    set = _with_fallback("set")
+    touch = _with_fallback("touch")
+    delete = _with_fallback("delete")
+    get_many = _with_fallback("get_many")
+    has_key = _with_fallback("has_key")
+    incr = _with_fallback("incr")
+    set_many = _with_fallback("set_many")
+    delete_many = _with_fallback("delete_many")
+    clear = _with_fallback("clear")

@@ -1,40 +1,35 @@
-"""Items as bytes that can be stored: what many of them share, and the address of this service, are tokens
-in them, filled in when they are sent. So a renamed option, brand or recruiter touches no document.
+"""Rendered items: the stored JSON of an item, with placeholders for values that many items share.
 
-In the bytes, NUL stands on both sides of a token and 0x01 before every key: JSON escapes both, so neither
-can be part of a text.
+A placeholder stands for an option label, a brand, a recruiter, or the base URL of this service. It is
+resolved when the item is sent, so a renamed brand changes no stored item.
+
+A NUL byte stands before and after a placeholder, and 0x01 before each key of the item. JSON escapes both, so
+neither occurs in a text.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from jobsite.api.placeholders import AddressToken, Token
 from jobsite.api.renderers import JSONRenderer
 
 MARK, KEY = b"\0", b"\x01"
-BASE = b"base"  # the token for the address of this service
+BASE_URL = b"base"  # the placeholder of the base URL
 
-KNOWN_MAX = 50_000  # tokens
+MAX_RESOLVED = 50_000  # placeholders
 
 dumps = JSONRenderer().render
 
 
-class Token(str):
-    """Stands for a value that is kept elsewhere, by its name: "brand:12"."""
-
-
-class AddressToken(str):
-    """A path under the address of this service."""
-
-
 def encode(value: Any) -> bytes:
-    """Return `value` as compact JSON, with its tokens marked."""
+    """Return `value` as compact JSON, with marked placeholders."""
     match value:
-        case None:  # of which the renderer makes nothing
+        case None:  # the renderer returns an empty body
             return b"null"
         case Token():
             return MARK + value.encode() + MARK
         case AddressToken():
-            return b'"' + MARK + BASE + MARK + dumps(str(value))[1:]
+            return b'"' + MARK + BASE_URL + MARK + dumps(str(value))[1:]
         case dict():
             return b"{" + b",".join(dumps(key) + b":" + encode(each) for key, each in value.items()) + b"}"
         case list():
@@ -42,51 +37,55 @@ def encode(value: Any) -> bytes:
     return dumps(value)
 
 
-def document(item: dict[str, Any]) -> bytes:
-    """Return `item` as a document."""
+def render_item(item: dict[str, Any]) -> bytes:
+    """Return `item` as a rendered item."""
     members = (KEY + dumps(key) + b":" + encode(value) for key, value in item.items())
     return b"{" + b",".join(members) + b"}"
 
 
-def whole(document: bytes) -> bytes:
-    return document.replace(KEY, b"")
+def strip_markers(rendered: bytes) -> bytes:
+    """Remove the key markers."""
+    return rendered.replace(KEY, b"")
 
 
-def cut(document: bytes, names: Iterable[bytes]) -> bytes:
-    """Return the document with those of its keys that are in `names`, in that order, each in quotes."""
+def project(rendered: bytes, names: Iterable[bytes]) -> bytes:
+    """Return the item with only the keys in `names`, in that order. Names are JSON strings with quotes."""
     members = []
     for name in names:
-        if (start := document.find(KEY + name + b":")) >= 0:
-            end = document.find(b"," + KEY, start)
-            members.append(document[start + 1 : end if end >= 0 else -1])
+        if (start := rendered.find(KEY + name + b":")) >= 0:
+            end = rendered.find(b"," + KEY, start)
+            members.append(rendered[start + 1 : end if end >= 0 else -1])
     return b"{" + b",".join(members) + b"}"
 
 
-class UnknownError(Exception):
-    """A token stands for nothing: what it stood for was deleted meanwhile."""
+class UnknownPlaceholderError(Exception):
+    """A placeholder's row does not exist: it was deleted after the item was read."""
 
 
-class Words:
-    """What the tokens stand for, learnt when first met. `look_up` returns the JSON, which may hold tokens,
-    of those of the tokens that exist."""
+class PlaceholderResolver:
+    """The values of placeholders, loaded on first use.
 
-    def __init__(self, base: str, look_up: Callable[[Iterable[bytes]], dict[bytes, bytes]]) -> None:
-        self.look_up = look_up
-        self.known = {BASE: dumps(base)[1:-1]}
+    `resolve` returns the JSON, which may contain placeholders, of those that exist.
+    """
+
+    def __init__(self, base_url: str, resolve: Callable[[Iterable[bytes]], dict[bytes, bytes]]) -> None:
+        self.resolve = resolve
+        self.resolved = {BASE_URL: dumps(base_url)[1:-1]}
 
     def fill(self, data: bytes) -> bytes:
-        """Return `data` with its tokens replaced. Raises UnknownError."""
+        """Return `data` with its placeholders replaced. Raises UnknownPlaceholderError."""
         parts = data.split(MARK)
-        known, tokens = self.known, parts[1::2]
+        resolved, names = self.resolved, parts[1::2]
         try:
-            parts[1::2] = [known[token] for token in tokens]
+            parts[1::2] = [resolved[name] for name in names]
         except KeyError:
-            new = self.look_up(set(tokens) - set(known))
-            if len(new) < len(set(tokens) - set(known)):
-                raise UnknownError from None
-            if len(known) > KNOWN_MAX:
-                known = self.known = {BASE: known[BASE]}
-                new |= self.look_up(set(tokens) - set(known) - set(new))
-            known.update({token: self.fill(value) for token, value in new.items()})
-            parts[1::2] = [known[token] for token in tokens]
+            missing = set(names) - set(resolved)
+            new = self.resolve(missing)
+            if len(new) < len(missing):
+                raise UnknownPlaceholderError from None
+            if len(resolved) > MAX_RESOLVED:
+                resolved = self.resolved = {BASE_URL: resolved[BASE_URL]}
+                new |= self.resolve(set(names) - set(resolved) - set(new))
+            resolved.update({name: self.fill(value) for name, value in new.items()})
+            parts[1::2] = [resolved[name] for name in names]
         return b"".join(parts)

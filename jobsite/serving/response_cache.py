@@ -1,12 +1,11 @@
-"""Answers that are the same for everybody, kept as bytes until the database says that something changed.
+"""A cache of public responses in each process, in front of Django.
 
-Each process keeps its own, in front of Django: an answer is looked up by the request, and is good while
-the revision of the database is that under which it was made and until the next moment at which time
-alone changes it. The revision is read before the answer is made, so that an answer can only be newer than
-the number it is kept under.
+The key is the request. An entry is valid while the database has the revision at which it was made, and until
+the next time at which the clock alone changes the response. The revision is read before the response is made,
+so an entry can only be newer than its revision.
 
-What is not kept is asked of a shortcut, which knows bodies only: the headers of an answer are those that
-Django gave to the first one like it.
+A miss goes to the fast path, which returns bodies only. The headers come from a template: those that Django
+gave to the first response of the same kind.
 """
 
 import gzip
@@ -25,24 +24,21 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.http import HttpRequest
 
-from jobsite.api.caching import is_unchanged
+from jobsite.api.caching import CACHE_UNTIL, is_unchanged
 from jobsite.api.throttling import RateLimit
-from jobsite.ops.logs import SOURCE
-from jobsite.serving import replicas
+from jobsite.serving import SOURCE, replicas
 
-MARK = "jobsite.public_until"  # in the environ of a request whose answer may be kept
 PREFIXES = ("/v1/", "/v0.1/")
-KEY_MAX = 1000  # characters; longer ones are no link of ours
-WAIT = 5  # seconds for somebody else who makes the same answer
-AHEAD = 10  # seconds that an answer is good for where the database is at an earlier revision
-HEADS_MAX = 1_000  # kinds of answers whose headers are remembered
-ZIPPED_MIN = 200  # bytes: shorter bodies are sent as they are
-OVERHEAD = 2000  # bytes that an answer takes beside its bodies, about
-# What an answer depends on beside the path and the query.
-_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_HOST", "wsgi.url_scheme",
-          "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")  # fmt: skip
+MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
+FLIGHT_TIMEOUT = 5  # seconds to wait for another thread that makes the same response
+MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at an earlier revision
+MAX_TEMPLATES = 1_000  # header templates
+MIN_GZIP_SIZE = 200  # bytes
+ENTRY_OVERHEAD = 2000  # bytes that an entry takes beside its bodies, roughly
+# The parts of the WSGI environ that the response depends on.
+_KEY_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_HOST", "wsgi.url_scheme",
+              "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")  # fmt: skip
 _CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE",
                "HTTP_RANGE", "HTTP_ACCEPT_ENCODING")  # fmt: skip
 
@@ -51,29 +47,25 @@ _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 logger = logging.getLogger(__name__)
 
 Environ = dict[str, Any]
+Headers = list[tuple[str, str]]
 Key = tuple[str, ...]
 
 
 def _kind(key: Key) -> Key:
-    """What the headers of an answer depend on."""
+    """The part of the key that the headers depend on: ids in the path do not matter, nor does the query."""
     return (
         tuple(re.sub("/[0-9]+", "/0", part) if part.startswith("/v") else part for part in key[:2]) + key[3:]
     )
 
 
-def keep(request: HttpRequest, until: datetime | None) -> None:
-    """Say that the answer to `request` is for everybody, and until when."""
-    request.META[MARK] = until.timestamp() if until else float("inf")
-
-
-def finished(application: Callable, environ: Environ) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return status, headers and body of what `application` answers."""
+def run_wsgi(application: Callable, environ: Environ) -> tuple[str, Headers, bytes]:
+    """Call `application`; return the status, headers and body of its response."""
     started: list[Any] = []
 
-    def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+    def start_response(status: str, headers: Headers, exc_info: Any = None) -> None:
         started[:] = [status, headers]
 
-    result = application(environ, capture)
+    result = application(environ, start_response)
     try:
         body = b"".join(result)
     finally:
@@ -82,33 +74,35 @@ def finished(application: Callable, environ: Environ) -> tuple[str, list[tuple[s
     return started[0], started[1], body
 
 
-class Fresh(NamedTuple):
-    """What a shortcut made of a request: the body, until when it holds, what is its own in the headers."""
+class RenderedResponse(NamedTuple):
+    """A response of the fast path."""
 
     body: bytes
-    until: datetime | None
-    tag: str  # another one for another body
-    headers: dict[str, str]
+    until: datetime | None  # when the clock alone changes it
+    tag: str  # differs for every other body
+    headers: dict[str, str]  # beside those of the template
     revision: int
 
 
 @dataclass
-class Answer:
+class CacheEntry:
+    """A response in the cache."""
+
     revision: int
     until: float
-    headers: list[tuple[str, str]]  # but Cache-Control, Content-Length, Content-Encoding
+    headers: Headers  # without Cache-Control, Content-Length and Content-Encoding
     etag: str
     body: bytes
-    made: float = field(default_factory=time.time)
+    made_at: float = field(default_factory=time.time)
 
     @property
     def size(self) -> int:
-        """Bytes, as if it were kept compressed too."""
-        return 2 * len(self.body) + OVERHEAD
+        """Bytes, as if the compressed body were stored too."""
+        return 2 * len(self.body) + ENTRY_OVERHEAD
 
     @cached_property
-    def zipped(self) -> bytes:
-        """Compressed once, when the first client asks for it."""
+    def gzipped(self) -> bytes:
+        """Compressed once, for the first client that accepts it."""
         return gzip.compress(self.body, 6, mtime=0)
 
     def respond(self, environ: Environ, start_response: Callable, now: float) -> list[bytes]:
@@ -118,8 +112,8 @@ class Answer:
             start_response("304 Not Modified", headers)
             return []
         body = self.body
-        if len(body) > ZIPPED_MIN and _GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")):
-            body = self.zipped
+        if len(body) > MIN_GZIP_SIZE and _GZIP.search(environ.get("HTTP_ACCEPT_ENCODING", "")):
+            body = self.gzipped
             headers.append(("Content-Encoding", "gzip"))
         headers.append(("Content-Length", str(len(body))))
         start_response("200 OK", headers)
@@ -127,18 +121,21 @@ class Answer:
 
 
 @dataclass
-class Bodies:
-    """A WSGI application that keeps the public answers of another one."""
+class ResponseCache:
+    """A WSGI application that caches the public responses of another one.
+
+    `read_state` returns the revision of the database. `fast_path` takes the environ and that state, or None
+    to read it itself, and returns None for a request that it leaves to the application.
+    """
 
     application: Callable[[Environ, Callable], Iterable[bytes]]
-    state: Callable[[], Any]  # its `number` is the revision
-    # Asked with the state, or with None: then it reads that itself, along with what it answers.
-    shortcut: Callable[[Environ, Any], Fresh | None] = lambda environ, state: None
-    heads: dict[Key, list[tuple[str, str]]] = field(default_factory=dict)
-    answers: "OrderedDict[Key, Answer]" = field(default_factory=OrderedDict)
+    read_state: Callable[[], Any]
+    fast_path: Callable[[Environ, Any], RenderedResponse | None] = lambda environ, state: None
+    header_templates: dict[Key, Headers] = field(default_factory=dict)
+    entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: Any = field(default_factory=threading.Lock)
-    making: dict[Key, Any] = field(default_factory=dict)
+    flights: dict[Key, Any] = field(default_factory=dict)  # lock and number of users
 
     def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         key = self.key(environ)
@@ -146,27 +143,31 @@ class Bodies:
             return self.application(environ, start_response)
         now = time.time()
         try:
-            state = self.state() if key in self.answers else None
-            answer = self.find(key, state, now) if state else None
-            if answer is None:
-                with self.alone(key) if settings.BODY_CACHE_MB else nullcontext() as has_waited:
+            state = self.read_state() if key in self.entries else None
+            entry = self.find(key, state, now) if state else None
+            if entry is None:
+                with self.single_flight(key) if settings.BODY_CACHE_MB else nullcontext() as has_waited:
                     if has_waited:
-                        state, now = self.state(), time.time()
-                        answer = self.find(key, state, now)
-                    if answer is None:
+                        state, now = self.read_state(), time.time()
+                        entry = self.find(key, state, now)
+                    if entry is None:
                         return self.make(key, state, environ, start_response)
         except DatabaseError:
             if replicas.current() != "default":
-                raise  # for the primary to be asked
-            return self.application(environ, start_response)  # Django says what is to be said about it
-        if not RateLimit().allow_request(SimpleNamespace(META=environ)):
+                raise  # the caller retries on the primary
+            return self.application(environ, start_response)  # Django makes the error response
+        if self.is_throttled(environ):
             return self.application(environ, start_response)
-        environ[SOURCE] = "kept"
-        return answer.respond(environ, start_response, now)
+        environ[SOURCE] = "cache"
+        return entry.respond(environ, start_response, now)
+
+    @staticmethod
+    def is_throttled(environ: Environ) -> bool:
+        return not RateLimit().allow_request(SimpleNamespace(META=environ))
 
     @staticmethod
     def key(environ: Environ) -> Key | None:
-        """What the answer to the request is kept under; None for one that is not to be kept."""
+        """Return the key of the request, or None if its response is not cacheable."""
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return None
@@ -174,101 +175,102 @@ class Bodies:
             return None
         accepted = environ.get("HTTP_ACCEPT") or "*"
         if "HTTP_IF_MATCH" in environ or not ("*" in accepted or "json" in accepted):
-            return None  # to be refused
-        key = tuple(environ.get(part, "") for part in _PARTS)
-        if not settings.CORS_ALLOW_ALL_ORIGINS:  # else the CORS headers are the same for all of them
+            return None  # an error response
+        key = tuple(environ.get(part, "") for part in _KEY_PARTS)
+        if not settings.CORS_ALLOW_ALL_ORIGINS:  # otherwise all origins get the same CORS headers
             key += (environ.get("HTTP_ORIGIN", ""),)
-        return key if sum(map(len, key)) <= KEY_MAX else None
+        return key if sum(map(len, key)) <= MAX_KEY_LENGTH else None
 
-    def find(self, key: Key, state: Any, now: float) -> Answer | None:
-        answer = self.answers.get(key)
-        if answer is None or answer.until <= now:
+    def find(self, key: Key, state: Any, now: float) -> CacheEntry | None:
+        """Return the entry if it is valid at the revision `state` and the time `now`."""
+        entry = self.entries.get(key)
+        if entry is None or entry.until <= now:
             return None
-        # a replica that is behind the one that was asked before makes nothing older
-        is_ahead = answer.revision > state.number >= 0 and now < answer.made + AHEAD
-        if answer.revision != state.number and not is_ahead:
+        # never serve older data from a lagging replica
+        is_ahead = entry.revision > state.number >= 0 and now < entry.made_at + MAX_AHEAD
+        if entry.revision != state.number and not is_ahead:
             return None
         with self.lock:
-            if key in self.answers:
-                self.answers.move_to_end(key)
-        return answer
+            if key in self.entries:
+                self.entries.move_to_end(key)
+        return entry
 
     @contextmanager
-    def alone(self, key: Key) -> Any:
-        """One at a time makes the answer for `key`; yields whether another one did just before."""
+    def single_flight(self, key: Key) -> Any:
+        """Let one thread at a time make the response for `key`. Yield whether this thread had to wait."""
         with self.lock:
-            lock, users = self.making.get(key, (threading.Lock(), 0))
-            self.making[key] = (lock, users + 1)
-        got = lock.acquire(timeout=WAIT)
+            lock, users = self.flights.get(key, (threading.Lock(), 0))
+            self.flights[key] = (lock, users + 1)
+        acquired = lock.acquire(timeout=FLIGHT_TIMEOUT)
         try:
             yield users > 0
         finally:
-            if got:
+            if acquired:
                 lock.release()
             with self.lock:
-                lock, users = self.making[key]
+                lock, users = self.flights[key]
                 if users == 1:
-                    del self.making[key]
+                    del self.flights[key]
                 else:
-                    self.making[key] = (lock, users - 1)
+                    self.flights[key] = (lock, users - 1)
 
     def make(self, key: Key, state: Any, environ: Environ, start_response: Callable) -> Iterable[bytes]:
-        """Put the answer together, or let Django, and keep it if it is for everybody."""
-        fresh = self.try_shortcut(environ, state)
-        revision = fresh.revision if fresh else (state or self.state()).number
-        if revision < 0:  # nobody tells of changes
+        """Make the response by the fast path or by Django, and cache it if it is public."""
+        rendered = self.try_fast_path(environ, state)
+        revision = rendered.revision if rendered else (state or self.read_state()).number
+        if revision < 0:  # no triggers: a migration runs
             return self.application(environ, start_response)
-        head = self.heads.get(kind := _kind(key)) if fresh else None
-        if head is not None and not RateLimit().allow_request(SimpleNamespace(META=environ)):
+        template = self.header_templates.get(kind := _kind(key)) if rendered else None
+        if template is not None and self.is_throttled(environ):
             return self.application(environ, start_response)
-        if head is None:
-            status, headers, body, marked = self.ask(environ)
-            is_somebodys = any(name.lower() == "set-cookie" for name, _ in headers)
-            if marked is None or is_somebodys or not status.startswith("200"):
+        if template is None:
+            status, headers, body, public_until = self.call_upstream(environ)
+            sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
+            if public_until is None or sets_cookie or not status.startswith("200"):
                 start_response(status, headers)
                 return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-            ours = {"cache-control", "content-length", "content-encoding"}
-            head = [(name, value) for name, value in headers if name.lower() not in ours]
-            until = marked
+            added = {"cache-control", "content-length", "content-encoding"}  # by CacheEntry.respond
+            template = [(name, value) for name, value in headers if name.lower() not in added]
+            until = public_until
         else:
-            environ[SOURCE] = "shortcut"
-        if fresh is not None:
-            if len(self.heads) >= HEADS_MAX:
-                self.heads.clear()
-            self.heads[kind] = head
-            own = {"ETag": f'W/"{fresh.tag}"'} | fresh.headers
-            head = [*((name, value) for name, value in head if name not in own), *own.items()]
-            body = fresh.body
-            until = fresh.until.timestamp() if fresh.until else float("inf")
-        etag = next((value for name, value in head if name.lower() == "etag"), "")
-        answer = Answer(revision, until, head, etag, body)
-        self.store(key, answer)
-        return answer.respond(environ, start_response, time.time())
+            environ[SOURCE] = "fast_path"
+        if rendered is not None:
+            if len(self.header_templates) >= MAX_TEMPLATES:
+                self.header_templates.clear()
+            self.header_templates[kind] = template
+            own = {"ETag": f'W/"{rendered.tag}"'} | rendered.headers
+            template = [*((name, value) for name, value in template if name not in own), *own.items()]
+            body = rendered.body
+            until = rendered.until.timestamp() if rendered.until else float("inf")
+        etag = next((value for name, value in template if name.lower() == "etag"), "")
+        entry = CacheEntry(revision, until, template, etag, body)
+        self.store(key, entry)
+        return entry.respond(environ, start_response, time.time())
 
-    def try_shortcut(self, environ: Environ, state: Any) -> Fresh | None:
+    def try_fast_path(self, environ: Environ, state: Any) -> RenderedResponse | None:
         try:
-            return self.shortcut(environ, state)
+            return self.fast_path(environ, state)
         except DatabaseError:
             raise
-        except Exception:  # slower is better than not at all
-            logger.exception("The shortcut failed; Django answers.")
+        except Exception:  # a slow response is better than an error
+            logger.exception("The fast path failed; Django makes the response.")
             return None
 
-    def ask(self, environ: Environ) -> tuple[str, list[tuple[str, str]], bytes, float | None]:
-        """Return status, headers and body of Django's answer, whole and without conditions, and until when
-        it is for everybody, or None if it is not."""
+    def call_upstream(self, environ: Environ) -> tuple[str, Headers, bytes, float | None]:
+        """Return status, headers and body of Django's full, unconditional response, and the time until which
+        it may be cached, or None."""
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"
-        return *finished(self.application, plain), plain.get(MARK)
+        return *run_wsgi(self.application, plain), plain.get(CACHE_UNTIL)
 
-    def store(self, key: Key, answer: Answer) -> None:
+    def store(self, key: Key, entry: CacheEntry) -> None:
         if not settings.BODY_CACHE_MB:
             return
         with self.lock:
-            if old := self.answers.pop(key, None):
+            if old := self.entries.pop(key, None):
                 self.size -= old.size
-            self.answers[key] = answer
-            self.size += answer.size
-            while self.size > settings.BODY_CACHE_MB * 2**20 and self.answers:
-                _, dropped = self.answers.popitem(last=False)
+            self.entries[key] = entry
+            self.size += entry.size
+            while self.size > settings.BODY_CACHE_MB * 2**20 and self.entries:
+                _, dropped = self.entries.popitem(last=False)
                 self.size -= dropped.size

@@ -1,5 +1,8 @@
-"""Raises the revision with every change of what the public sees, by triggers: bulk updates, imports and
-SQL from elsewhere count too, and a number is visible exactly when its change is."""
+"""The revision: a number that triggers raise with every change of what the public sees.
+
+Bulk updates, imports and SQL from other programs count too. A new number becomes visible together with the
+change.
+"""
 
 import itertools
 import re
@@ -19,109 +22,101 @@ from jobsite.serving import replicas
 VERBS = ("INSERT", "UPDATE", "DELETE")
 
 
-class State(NamedTuple):
+class RevisionState(NamedTuple):
     """The one row of `jobsite.models.Revision`."""
 
     number: int
     shared: int
-    settled: int
+    watermark: int
 
 
-READ = f"SELECT {', '.join(State._fields)} FROM jobsite_revision WHERE id = 1"
+READ = f"SELECT {', '.join(RevisionState._fields)} FROM jobsite_revision WHERE id = 1"
 
-BINARY = 1  # libpq's number for the format
-_number, _moment = struct.Struct("!q").unpack, datetime(2000, 1, 1, tzinfo=UTC)
-# How the values of the types that statements of ours return come from PostgreSQL, by the number of the type.
+BINARY = 1  # libpq's number of the format
+_int8, _epoch = struct.Struct("!q").unpack, datetime(2000, 1, 1, tzinfo=UTC)
+# Decoders of PostgreSQL's binary format by type OID, for the types that our statements return.
 LOADERS: dict[int, Callable[[bytes], Any]] = {
-    20: lambda value: _number(value)[0],
+    20: lambda value: _int8(value)[0],
     23: lambda value: int.from_bytes(value, signed=True),
     1043: bytes.decode,
-    1184: lambda value: _moment + timedelta(microseconds=_number(value)[0]),
+    1184: lambda value: _epoch + timedelta(microseconds=_int8(value)[0]),
 }
 
-# Every writer would lock the one row until it commits. So a transaction leaves a note once, and a
-# deferred trigger on the note raises the numbers as the last thing before the commit.
+# An update of the one row would lock it until the commit, and serialize all writers. So the first change of
+# a transaction inserts one marker row, and a deferred trigger on it raises the numbers just before commit.
 POSTGRESQL = (
     """
-    CREATE TABLE IF NOT EXISTS jobsite_note (
-      id bigserial PRIMARY KEY, shared int NOT NULL DEFAULT 0, settled bigint NOT NULL DEFAULT 0
+    CREATE TABLE IF NOT EXISTS jobsite_pending_bump (
+      id bigserial PRIMARY KEY, shared int NOT NULL DEFAULT 0, watermark bigint NOT NULL DEFAULT 0
     )
     """,
     """
-    DO $$ BEGIN
-      IF NOT EXISTS (
-        SELECT FROM pg_attribute WHERE attrelid = 'jobsite_note'::regclass AND attname = 'settled'
-      ) THEN  -- of an older version
-        ALTER TABLE jobsite_note ADD COLUMN IF NOT EXISTS shared int NOT NULL DEFAULT 0,
-          ADD COLUMN settled bigint NOT NULL DEFAULT 0;
-      END IF;
-    END $$
-    """,
-    """
-    CREATE OR REPLACE FUNCTION jobsite_note() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION jobsite_add_pending_bump() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
-      shared int := coalesce(TG_ARGV[0], '1')::int;  -- triggers of an older version say nothing
-      noted text := 'jobsite.noted' || shared;
+      shared int := TG_ARGV[0]::int;
+      added_in text := 'jobsite.pending_bump' || shared;
     BEGIN
-      IF current_setting(noted, true) IS DISTINCT FROM pg_current_xact_id()::text THEN
-        PERFORM set_config(noted, pg_current_xact_id()::text, true);
-        INSERT INTO jobsite_note (shared) VALUES (shared);
+      IF current_setting(added_in, true) IS DISTINCT FROM pg_current_xact_id()::text THEN
+        PERFORM set_config(added_in, pg_current_xact_id()::text, true);
+        INSERT INTO jobsite_pending_bump (shared) VALUES (shared);
       END IF;
       RETURN NULL;
     END $$
     """,
     """
-    CREATE OR REPLACE FUNCTION jobsite_raise() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION jobsite_bump_revision() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO jobsite_revision AS r (id, number, shared, settled) VALUES (1, 1, NEW.shared, NEW.settled)
+      INSERT INTO jobsite_revision AS r (id, number, shared, watermark)
+      VALUES (1, 1, NEW.shared, NEW.watermark)
       ON CONFLICT (id) DO UPDATE SET
-        number = r.number + (NEW.settled = 0)::int,  -- what moves on by the clock was raised by who wrote it
-        shared = r.shared + NEW.shared, settled = greatest(r.settled, NEW.settled);
-      DELETE FROM jobsite_note WHERE id = NEW.id;
+        number = r.number + (NEW.watermark = 0)::int,  -- the writer of a watermark bumps the number itself
+        shared = r.shared + NEW.shared, watermark = greatest(r.watermark, NEW.watermark);
+      DELETE FROM jobsite_pending_bump WHERE id = NEW.id;
       RETURN NULL;
     END $$
     """,
     """
     DO $$ BEGIN
-      IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'jobsite_raise') THEN
-        CREATE CONSTRAINT TRIGGER jobsite_raise AFTER INSERT ON jobsite_note
-        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION jobsite_raise();
+      IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'jobsite_bump_revision') THEN
+        CREATE CONSTRAINT TRIGGER jobsite_bump_revision AFTER INSERT ON jobsite_pending_bump
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION jobsite_bump_revision();
       END IF;
     END $$
     """,
 )
-SQLITE_RAISE = """
-    INSERT INTO jobsite_revision (id, number, shared, settled) VALUES (1, 1, {shared}, 0)
+SQLITE_BUMP = """
+    INSERT INTO jobsite_revision (id, number, shared, watermark) VALUES (1, 1, {shared}, 0)
     ON CONFLICT (id) DO UPDATE SET number = number + 1, shared = shared + {shared}
 """
 
 
 def fetch(sql: str, *parameters: Any) -> list[tuple]:
-    """Return the rows of `sql`, with %s for each of `parameters`, from where public reads go, by the cheapest
-    way there is: prepared on the server, past Django's cursor. Raises a DatabaseError."""
+    """Return the rows of `sql`, which has %s for each of `parameters`, from the database of public reads.
+
+    The statement is prepared on the server and bypasses Django's cursor, for speed. Raises a DatabaseError.
+    """
     alias = replicas.current()
     connection = connections[alias]
     connection.ensure_connection()
     raw: Any = connection.connection
     try:
         if connection.vendor == "postgresql":
-            # A replica may freeze, and psycopg keeps an eye on the clock; a pgbouncer prepares nothing.
+            # psycopg enforces a timeout, which a frozen replica needs. pgbouncer does not support PREPARE.
             if alias != "default" or raw.prepare_threshold is None:
                 return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
-            return _ask(raw, sql, parameters)
+            return _execute_prepared(raw, sql, parameters)
         return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
     except Exception as error:
-        connection.errors_occurred = True  # so that the next request looks whether it is still usable
+        connection.errors_occurred = True  # Django then checks the connection before the next request
         raise DatabaseError(str(error)) from error
 
 
-def _ask(raw: Any, sql: str, parameters: Any) -> list[tuple]:
-    """The rows of `sql`, prepared once for the connection `raw`, by libpq alone: a third of what psycopg's
-    own cursor costs, which has to be able to do everything."""
+def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
+    """Run `sql`, prepared once per connection, by libpq alone: a third of the cost of psycopg's cursor."""
     server = raw.pgconn
     prepared = raw.__dict__.setdefault("jobsite_prepared", {})
     if (name := prepared.get(sql)) is None:
-        # By what it says: behind a pool that nobody told of, another connection's is the same or is missing.
+        # Named after its text: behind an undeclared pooler, a name may be missing, never another one.
         name = b"jobsite_" + md5(sql.encode(), usedforsecurity=False).hexdigest().encode()
         numbers = itertools.count(1)
         statement = re.sub("%s", lambda found: f"${next(numbers)}", sql)
@@ -145,14 +140,14 @@ def _checked(result: Any) -> Any:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """What is read from where public reads go is of one moment, however many statements that takes. Writing
-    is not what this is for: it may fail with a DatabaseError."""
+    """Run public reads in one snapshot: REPEATABLE READ on PostgreSQL, one read transaction on SQLite. Writes
+    may fail with a DatabaseError."""
     alias = replicas.current()
     if connections[alias].vendor == "postgresql":
         with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
-    else:  # not Django's own, which begins as one that writes
+    else:  # Django's own transaction is a write transaction (BEGIN IMMEDIATE)
         with connections[alias].cursor() as cursor:
             cursor.execute("BEGIN DEFERRED")
             try:
@@ -161,15 +156,17 @@ def snapshot() -> Iterator[None]:
                 cursor.execute("ROLLBACK")
 
 
-def state() -> State:
-    """Return where the database stands; it is asked for on every request. Raises a DatabaseError."""
+def read_state() -> RevisionState:
+    """Read the revision. Every request calls this. Raises a DatabaseError."""
     rows = fetch(READ)
-    return State(*rows[0]) if rows else State(0, 0, 0)
+    return RevisionState(*rows[0]) if rows else RevisionState(0, 0, 0)
 
 
-def unwatch(using: str, plan: list[Any] | None = None, **kwargs: Any) -> None:
-    """Before migrations on SQLite, which renames tables that it makes anew, and no table that a trigger
-    elsewhere names: take all triggers away. They are all ours, and are made again afterwards."""
+def drop_triggers(using: str, plan: list[Any] | None = None, **kwargs: Any) -> None:
+    """pre_migrate receiver: drop all triggers on SQLite, whose table rebuild fails with them.
+
+    All triggers are this project's, and post_migrate installs them again.
+    """
     if connections[using].vendor == "sqlite" and plan:
         with connections[using].cursor() as cursor:
             if "jobsite_revision" in connections[using].introspection.table_names(cursor):
@@ -179,33 +176,35 @@ def unwatch(using: str, plan: list[Any] | None = None, **kwargs: Any) -> None:
                 cursor.execute(f"DROP TRIGGER {name}")
 
 
-def watch(sender: Any, using: str, **kwargs: Any) -> None:
-    """After every migration: let the tables of `sender.shown` and `sender.shared`, models by name, raise
-    the revision. SQLite loses triggers when Django makes a table anew."""
-    named = dict.fromkeys(getattr(sender, "shown", ()), 0) | dict.fromkeys(getattr(sender, "shared", ()), 1)
-    if not named:
+def install_triggers(sender: Any, using: str, **kwargs: Any) -> None:
+    """post_migrate receiver: install the triggers that raise the revision.
+
+    They are on the tables of `sender.tracked_models` and `sender.shared_models`, names of models of the app
+    `sender`. Changes of the latter raise the number `shared` too.
+    """
+    models = dict.fromkeys(getattr(sender, "tracked_models", ()), 0)
+    models |= dict.fromkeys(getattr(sender, "shared_models", ()), 1)
+    if not models:
         return
     database = connections[using]
     tables = set(database.introspection.table_names())
-    watched = {sender.get_model(name)._meta.db_table: shared for name, shared in named.items()}
-    if "jobsite_revision" not in tables or not tables.issuperset(watched):
-        return  # on the way to an older migration
+    tracked = {sender.get_model(name)._meta.db_table: shared for name, shared in models.items()}
+    if "jobsite_revision" not in tables or not tables.issuperset(tracked):
+        return  # migrating backwards
     with database.cursor() as cursor:
-        columns = {c.name for c in database.introspection.get_table_description(cursor, "jobsite_revision")}
-        if columns.issuperset(State._fields):
-            for statement in _statements(database.vendor, watched):
-                cursor.execute(statement)
+        for statement in _statements(database.vendor, tracked):
+            cursor.execute(statement)
 
 
 def _statements(vendor: str, tables: dict[str, int]) -> Iterator[str]:
     if vendor == "sqlite":
         for table, shared in tables.items():
             for verb in VERBS:
-                name = f"{table}_{verb.lower()}_raises"
+                name = f"{table}_{verb.lower()}_bump_revision"
                 yield f"DROP TRIGGER IF EXISTS {name}"
                 yield (
                     f"CREATE TRIGGER {name} AFTER {verb} ON {table} "
-                    f"BEGIN {SQLITE_RAISE.format(shared=shared)}; END"
+                    f"BEGIN {SQLITE_BUMP.format(shared=shared)}; END"
                 )
     elif vendor == "postgresql":
         yield from POSTGRESQL
@@ -213,11 +212,12 @@ def _statements(vendor: str, tables: dict[str, int]) -> Iterator[str]:
             yield f"""
                 DO $$ BEGIN
                   IF NOT EXISTS (
-                    SELECT FROM pg_trigger WHERE tgname = 'raises' AND tgrelid = '{table}'::regclass
-                    AND pg_get_triggerdef(oid) LIKE '%jobsite_note(''{shared}'')%'
+                    SELECT FROM pg_trigger WHERE tgname = 'bump_revision' AND tgrelid = '{table}'::regclass
+                    AND pg_get_triggerdef(oid) LIKE '%jobsite_add_pending_bump(''{shared}'')%'
                   ) THEN
-                    CREATE OR REPLACE TRIGGER raises AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
-                    FOR EACH STATEMENT EXECUTE FUNCTION jobsite_note({shared});
+                    CREATE OR REPLACE TRIGGER bump_revision
+                    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
+                    FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared});
                   END IF;
                 END $$
             """

@@ -1,4 +1,4 @@
-"""How static files are served."""
+"""Static files."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from jobsite.api.caching import compare_weakly
 
 
 class WhiteNoiseMiddleware(BaseWhiteNoiseMiddleware):
-    """WhiteNoise, with If-None-Match as RFC 9110 has it: lists, `*` and weak tags."""
+    """WhiteNoise, with If-None-Match according to RFC 9110: lists, `*` and weak tags."""
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> Any:

@@ -1,5 +1,5 @@
-"""The database of a benchmark: `fill N` makes or completes it, `publish RATE` publishes until it is told
-to end and then prints {"published", "seconds"}."""
+"""The database of a benchmark: `fill N` creates or completes it; `publish RATE` publishes until SIGTERM
+and then prints {"published", "seconds"}."""
 
 import json
 import os
@@ -28,11 +28,11 @@ from vacancies import operations  # noqa: E402
 from vacancies.models import Status, Vacancy  # noqa: E402
 from vacancies.querysets import VacancyQuerySet  # noqa: E402
 
-POOL = 50  # vacancies that the writer publishes, again and again; offline in between
+POOL = 50  # vacancies that the writer publishes again and again; unpublished in between
 
 
 def fill(count: int) -> None:
-    """Let the database hold `count` published vacancies, a form for them, and what the writer publishes."""
+    """Create `count` published vacancies, a form for them, and the vacancies that the writer publishes."""
     call_command("migrate", verbosity=0)
     found = Vacancy.objects.filter(status=Status.PUBLISHED).count()
     if not found:

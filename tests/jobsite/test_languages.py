@@ -183,9 +183,11 @@ def test_list_of_applications_in_dutch(root):
     answer = root.get("/admin/applications/application/", headers={"accept-language": "nl"})
 
     columns = re.findall(r"\bcolumn-([a-z_]+)", answer.text)
-    titles = re.findall(r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgende stap)\s*<", answer.text)
+    titles = re.findall(
+        r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgend gesprek of taak)\s*<", answer.text
+    )
     assert columns[-5:] == ["applicant", "to_vacancy", "current_stage", "applied", "next_step"]
-    assert titles[:5] == ["Sollicitant", "Vacature", "Fase", "Gesolliciteerd", "Volgende stap"]
+    assert titles[:5] == ["Sollicitant", "Vacature", "Fase", "Gesolliciteerd", "Volgend gesprek of taak"]
     assert answer.context["title"] == "Sollicitaties"
     assertContains(answer, "9 mrt 2026, 10:00")
     assertContains(answer, "Verplaats naar: Zyxstage")

@@ -42,7 +42,7 @@ from vacancies.models import (
     VacancyOption,
     Version,
 )
-from vacancies.readmodel import listing
+from vacancies.readmodel import changes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -162,7 +162,7 @@ def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
     left = FilterOption.objects.get()
     refused = next(outcome for outcome in outcomes if isinstance(outcome, ValidationError))
     other = ghent if left == gent else gent
-    assert refused.messages == [f"“{other}” was deleted or merged meanwhile: nothing was done."]
+    assert refused.messages == [f"“{other}” was deleted or merged in the meantime. Nothing was changed."]
     links = VacancyOption.objects.order_by("vacancy").values_list("vacancy", "option")
     assert list(links) == [(vacancy.pk, left.pk) for vacancy in vacancies]
 
@@ -206,16 +206,16 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
     now = timezone.now()
     vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
     ListedVacancy.objects.filter(pk=vacancy.pk).update(
-        phase=PublicationState.LISTED
+        state=PublicationState.LIVE
     )  # it was, until a second ago
-    monkeypatch.setattr(listing, "PATIENCE", 5_000)
+    monkeypatch.setattr(changes, "LOCK_TIMEOUT", 5_000)
     with ExitStack() as stack, transaction.atomic():
         Vacancy.objects.filter(pk=vacancy.pk).update(
             publish_from=now + timedelta(days=1), publish_until=now + timedelta(days=9)
         )
-        stack.enter_context(waiting(lambda: listing.settle(at=now)))
+        stack.enter_context(waiting(lambda: changes.apply_due_changes(at=now)))
 
-    assert ListedVacancy.objects.get().phase == PublicationState.AHEAD
+    assert ListedVacancy.objects.get().state == PublicationState.SCHEDULED
 
 
 # --- imports -----------------------------------------------------------------------------------

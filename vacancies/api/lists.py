@@ -1,4 +1,4 @@
-"""What the lists of vacancies share in every version: who is in them, when they change, who may keep them."""
+"""What the vacancy lists of every version share: their vacancies, their next change, who may cache them."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -6,19 +6,19 @@ from typing import ClassVar
 from jobsite.api.permissions import is_protected
 from jobsite.api.viewsets import ReadOnlyViewSet
 from vacancies.models import Vacancy
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 
 class ListViewSet(ReadOnlyViewSet):
-    """A list of published vacancies; `verbs`, of their queryset, make it this list."""
+    """A list of published vacancies."""
 
-    verbs: ClassVar[tuple[str, ...]] = ("external",)
+    vacancy_list: ClassVar[VacancyList] = VacancyList.EXTERNAL
 
     def listed(self) -> VacancyQuerySet:
-        return Vacancy.objects.published(at=self.now).that_are(*self.verbs).newest_first()
+        return Vacancy.objects.published(at=self.now).in_list(self.vacancy_list).newest_first()
 
     def next_change(self) -> datetime | None:
-        return Vacancy.objects.that_are(*self.verbs).next_change(after=self.now)
+        return Vacancy.objects.in_list(self.vacancy_list).next_change(after=self.now)
 
     def is_private(self) -> bool:
-        return is_protected() and "internal" in self.verbs
+        return is_protected() and self.vacancy_list.is_internal

@@ -1,6 +1,6 @@
-"""What the keys, parameters and examples of vacancies mean, in the words of OpenAPI.
+"""OpenAPI schemas of the keys and parameters of vacancies, with examples.
 
-Both versions take their keys from here: interface 2.3 gives them the same meaning and types.
+Both versions use these keys: they have the same meaning and types (interface 2.3).
 """
 
 from typing import Any
@@ -28,20 +28,18 @@ OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 
 
 def _html(description: str, example: str) -> Schema:
-    return field(
-        TEXT_OR_NULL, f"{description} HTML; null when there is none.", example, contentMediaType="text/html"
-    )
+    return field(TEXT_OR_NULL, f"{description} HTML; null if empty.", example, contentMediaType="text/html")
 
 
 def _labels(description: str, example: list[str]) -> Schema:
-    """Labels in the recruiter's order, an empty array when there are none."""
-    return field("array", f"{description} Empty when there are none.", example, items={"type": "string"})
+    """Labels in the recruiter's order; an empty array if there are none."""
+    return field("array", f"{description} Empty if there are none.", example, items={"type": "string"})
 
 
 def _labels_or_null(description: str, example: list[str]) -> Schema:
     return field(
         ["array", "null"],
-        f"{description} Null when there are none.",
+        f"{description} Null if there are none.",
         example,
         items={"type": "string"},
         minItems=1,
@@ -52,7 +50,7 @@ def _address_or_null(description: str, example: str) -> Schema:
     return field(TEXT_OR_NULL, description, example, pattern="^https?://")
 
 
-def _moment(description: str, example: str) -> Schema:
+def _datetime(description: str, example: str) -> Schema:
     return field(
         "string",
         f"{description} `YYYY-MM-DD HH:MM:SS` in the time zone that the header `Time-Zone` names.",
@@ -63,37 +61,37 @@ def _moment(description: str, example: str) -> Schema:
 
 _ICONS = {
     "small": field(
-        "string", "Address of the small icon, empty when there is none.", f"{EXAMPLE_HOST}/media/s.png"
+        "string", "Address of the small icon; empty if there is none.", f"{EXAMPLE_HOST}/media/s.png"
     ),
     "large": field(
-        "string", "Address of the large icon, empty when there is none.", f"{EXAMPLE_HOST}/media/l.png"
+        "string", "Address of the large icon; empty if there is none.", f"{EXAMPLE_HOST}/media/l.png"
     ),
 }
 BRAND = {
     "name": field("string", "Name of the brand.", "Harbour Works"),
     "description": field(
-        "string", "About the brand. HTML, empty when there is none.", "<p>We build and mend ships.</p>",
+        "string", "About the brand. HTML; empty if there is none.", "<p>We build and mend ships.</p>",
         contentMediaType="text/html",
     ),
     "icons": field(
         "object", "Addresses of its icons.", example(_ICONS), required=list(_ICONS), properties=_ICONS
     ),
-    "url": field("string", "Address of its website, empty when there is none.", "https://harbour.example.com"),
+    "url": field("string", "Address of its website; empty if there is none.", "https://harbour.example.com"),
 }  # fmt: skip
 
 ATTACHMENT = {
     "name": field("string", "File name.", "Job profile.pdf"),
-    "path": field("string", "Address to download it from.", f"{EXAMPLE_HOST}/media/attachments/profile.pdf"),
+    "path": field("string", "Address of the download.", f"{EXAMPLE_HOST}/media/attachments/profile.pdf"),
 }
 
 RECRUITER = {
     "id": field("integer", "Identifier of the recruiter.", 7, minimum=1),
     "name": field("string", "Name of the recruiter.", "Noor Peeters"),
-    "function": field(TEXT_OR_NULL, "Function; null when unknown.", "Recruiter Technology"),
+    "function": field(TEXT_OR_NULL, "Function; null if unknown.", "Recruiter Technology"),
     "email": field(TEXT_OR_NULL, "E-mail address; null unless it is public.", "noor.peeters@example.com"),
     "phone": field(TEXT_OR_NULL, "Telephone number; null unless it is public.", "+32 3 555 01 42"),
     "image": _address_or_null(
-        "Address of a portrait; null when there is none.", f"{EXAMPLE_HOST}/media/recruiters/noor.jpg"
+        "Address of a portrait; null if there is none.", f"{EXAMPLE_HOST}/media/recruiters/noor.jpg"
     ),
 }
 
@@ -101,77 +99,80 @@ VACANCY = {
     "id": field("integer", "Unique identifier of the vacancy.", 412, minimum=1),
     "title": field("string", "Title.", "Naval architect"),
     "title_internal": field(
-        "string", "Internal title; the title when there is none. Public.", "Naval architect (dry dock)"
+        "string", "Internal title, else the title. Public.", "Naval architect (dry dock)"
     ),
     "slug": field(
         "string", "Title in plain ASCII for addresses, with the id in brackets at its end.",
         "naval-architect-(412)", pattern=r"^([-a-z0-9_]+-)?\([1-9][0-9]*\)$",
     ),
     "brand": reference(
-        "Brand", "Face of the employer. Present where the site shows several brands and the vacancy has one.",
+        "Brand", "Brand of the employer. Present if the site shows several brands and the vacancy has one.",
         examples=[example(BRAND)],
     ),
-    "is_hot": field("boolean", "Whether the vacancy should get more attention.", False),
+    "is_hot": field("boolean", "Whether the vacancy is featured.", False),
     "is_permanent": field("boolean", "Whether the vacancy is continuously open.", False),
-    "functiongroup": field(TEXT_OR_NULL, "Function group; null when there is none.", "Engineering"),
+    "functiongroup": field(TEXT_OR_NULL, "Function group; null if there is none.", "Engineering"),
     "types": _labels_or_null("Vacancy types.", ["Experienced", "Graduate"]),
-    "type": field(TEXT_OR_NULL, "First vacancy type; null when there is none.", "Experienced"),
+    "type": field(TEXT_OR_NULL, "First vacancy type; null if there is none.", "Experienced"),
     "contract_types": _labels_or_null("Contract types.", ["Permanent"]),
-    "contract_type": field(TEXT_OR_NULL, "First contract type; null when there is none.", "Permanent"),
+    "contract_type": field(TEXT_OR_NULL, "First contract type; null if there is none.", "Permanent"),
     "work_regimes": _labels_or_null("Work regimes.", ["Full-time", "Part-time"]),
-    "work_regime": field(TEXT_OR_NULL, "First work regime; null when there is none.", "Full-time"),
+    "work_regime": field(TEXT_OR_NULL, "First work regime; null if there is none.", "Full-time"),
     "regions": _labels("Regions of the vacancy.", ["Antwerp", "Ghent"]),
     "jobcustom1_values": _labels("Terms of custom filter 1.", ["Shipyard"]),
     "jobcustom2_values": _labels("Terms of custom filter 2.", []),
     "jobcustom3_values": _labels("Terms of custom filter 3.", []),
     "jobcustom4_values": _labels("Terms of custom filter 4.", []),
-    "location": field(TEXT_OR_NULL, "Location; null when there is none.", "Antwerp, Kattendijk dock"),
+    "location": field(TEXT_OR_NULL, "Location; null if there is none.", "Antwerp, Kattendijk dock"),
     "description": _html("The job.", "<p>You draw the hulls of <strong>inland tankers</strong>.</p>"),
     "short_description": _html("The job in a few words.", "<p>Draw hulls of inland tankers.</p>"),
-    "profile": _html("Who is looked for.", "<ul><li>Degree in naval architecture</li></ul>"),
+    "profile": _html("Profile of the candidate.", "<ul><li>Degree in naval architecture</li></ul>"),
     "offer": _html("What is offered.", "<p>A permanent job by the water.</p>"),
-    "contact": _html("Whom to turn to.", "<p>Call Noor Peeters.</p>"),
+    "contact": _html("Contact for questions.", "<p>Call Noor Peeters.</p>"),
     "company": _html("About the company.", "<p>Harbour Works mends ships since 1921.</p>"),
     "postcustom1": _html("Extra information.", "<p>The selection takes two weeks.</p>"),
     "image": _address_or_null(
-        "Address of an image; null when there is none.", f"{EXAMPLE_HOST}/media/vacancies/dock.jpg"
+        "Address of an image; null if there is none.", f"{EXAMPLE_HOST}/media/vacancies/dock.jpg"
     ),
-    "video": field(TEXT_OR_NULL, "Address of a video; null when there is none.", "https://video.example.com/dock"),
+    "video": field(TEXT_OR_NULL, "Address of a video; null if there is none.", "https://video.example.com/dock"),
     "attachments": field(
-        "array", "Files to download. Present only when there are some.", [example(ATTACHMENT)],
+        "array", "Files to download. Present only if there are some.", [example(ATTACHMENT)],
         items=reference("Attachment"), minItems=1,
     ),
     "head_recruiter": reference("Recruiter", "Responsible recruiter.", examples=[example(RECRUITER)]),
     "recruiters": field(
-        ["array", "null"], "Recruiters of the vacancy; null when there are none.", [example(RECRUITER)],
+        ["array", "null"], "Recruiters of the vacancy; null if there are none.", [example(RECRUITER)],
         items=reference("Recruiter"), minItems=1,
     ),
-    "updated_at": _moment("Last change.", "2026-11-03 14:20:05"),
-    "created_at": _moment("Creation.", "2026-10-28 09:00:00"),
+    "updated_at": _datetime("Last change.", "2026-11-03 14:20:05"),
+    "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
 }  # fmt: skip
 
 OPTION = {
     "value": field("string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]),
-    "label": field("string", "What to show, as vacancies carry it.", "Antwerp"),
+    "label": field("string", "Label, as in vacancies.", "Antwerp"),
     "count": field(
-        "integer", "Number of public vacancies with it under the other filters of the request.", 12, minimum=1
+        "integer",
+        "Number of public vacancies with this option that match the request's other filters.",
+        12,
+        minimum=1,
     ),
 }
 FILTER = {
     "id": field("integer", "Identifier of the filter.", 5, minimum=1),
-    "label": field("string", "What to show above the options.", "Region"),
+    "label": field("string", "Heading of the options.", "Region"),
     "keyword": open_list(
-        "Member of `filter[...]`, and the key of a vacancy that holds the labels.",
+        "Name in `filter[...]`, and the key of a vacancy that has the labels.",
         "regions", map(str, Keyword),
     ),
     "options": field(
-        "array", "Options in use, in the order of the recruiters.",
+        "array", "Options in use, in the recruiters' order.",
         [example(OPTION), {"value": "ghent", "label": "Ghent", "count": 3}],
         items=reference("FilterOption"), minItems=1,
     ),
 }  # fmt: skip
 
-INTERNAL = "Open, or limited to networks or signed-in users, as the operator decides; then 401 or 403."
+INTERNAL = "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
 
 # --- Parameters --------------------------------------------------------------------------------
 
@@ -185,10 +186,10 @@ ID = OpenApiParameter(
 PREVIEW = query(
     "preview",
     {"type": "string", "examples": ["12:1wK3bq:mZl0Rk9…"]},
-    "A signed token from the workplace: shows the vacancy as publishing it would, whatever its state, for a "
-    "day. Such an answer is never cached, and `head_recruiter` is null while nobody was chosen.",
+    "A signed token from the admin. For a day, it shows the vacancy in any state as if it were published. "
+    "The response is never cached, and `head_recruiter` is null if there is none.",
 )
-_WORDS = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"  # at least something, and no NUL
+_WORDS = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"  # not blank, and no NUL
 _OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 100}
 FACETS = (
     query(
@@ -201,14 +202,14 @@ FACETS = (
             "examples": ["ship engineer"],
         },
         f"Vacancies with all of these words, 1 to {MAX_WORDS}, in titles and texts; "
-        "case and accents do not matter.",
+        "case and accents are ignored.",
     ),
     *(
         query(
             filter_name(keyword),
             _OPTIONS,
-            f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, a comma list. "
-            "A value that no vacancy has finds nothing.",
+            f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, separated by "
+            "commas. An unknown value matches no vacancy.",
         )
         for keyword in Keyword
     ),
@@ -216,12 +217,12 @@ FACETS = (
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list; a leading `-` turns it round.",
+    "Order of the list. A leading `-` means descending.",
 )
 
 
 def fields_parameter(names: tuple[str, ...]) -> OpenApiParameter:
-    """The parameter that cuts items to some of their keys `names`."""
+    """The parameter that selects some of the keys `names`."""
     return query(
         "fields",
         {
@@ -238,7 +239,7 @@ def fields_parameter(names: tuple[str, ...]) -> OpenApiParameter:
 
 
 def page_examples(path: str, names: tuple[str, ...], **values: Any) -> dict[str, Any]:
-    """Bodies of a list of whole vacancies; `values` replace those of the usual example."""
+    """Bodies of a list of full vacancies. `values` replace values of the usual example."""
     return {
         "A page": page(path, [example(VACANCY, names) | values], total=1),
         "Nothing found": page(path, [], total=0),
@@ -246,7 +247,7 @@ def page_examples(path: str, names: tuple[str, ...], **values: Any) -> dict[str,
 
 
 def sparse_examples(path: str) -> dict[str, Any]:
-    """The body of a list with `fields`."""
+    """The body of a list with the parameter `fields`."""
     names = ("id", "title", "slug")
     return {
         "With fields=id,title,slug": page(path, [example(VACANCY, names)], total=1, fields=",".join(names))

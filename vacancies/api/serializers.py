@@ -1,4 +1,4 @@
-"""Shapes that are the same object in every version of the interface."""
+"""Serializers of objects that are the same in every API version."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ class IconsSerializer(serializers.Serializer):
     large = AddressField("icon_large", "icon_large_url", empty="")
 
 
-@documented("Brand", "Face of an employer.", schema.BRAND)
+@documented("Brand", "Brand of an employer.", schema.BRAND)
 class BrandSerializer(SharedItemSerializer):
-    """Interface 2.4: strings all, empty where there is nothing to say."""
+    """Interface 2.4: all values are strings, empty if there is none."""
 
     icons = IconsSerializer(source="*", read_only=True)
 
@@ -39,7 +39,7 @@ class AttachmentSerializer(ItemSerializer):
 
 
 class LabelsField(serializers.Field):
-    """The labels of a vocabulary in the recruiter's order; an empty array when there are none."""
+    """The labels of a filter in the recruiter's order; an empty array if there are none."""
 
     def __init__(self, keyword: Keyword, **kwargs: Any) -> None:
         self.keyword = keyword
@@ -50,14 +50,14 @@ class LabelsField(serializers.Field):
 
 
 class LabelField(LabelsField):
-    """The first label of a vocabulary in the recruiter's order; null when there is none."""
+    """The first label of a filter in the recruiter's order; null if there is none."""
 
     def to_representation(self, value: Vacancy) -> str | None:  # type: ignore[override]
         return next(iter(super().to_representation(value)), None)
 
 
 class LabelsOrNullField(LabelsField):
-    """The labels of a vocabulary in the recruiter's order; null when there are none."""
+    """The labels of a filter in the recruiter's order; null if there are none."""
 
     def to_representation(self, value: Vacancy) -> list[str] | None:  # type: ignore[override]
         return super().to_representation(value) or None

@@ -1,4 +1,4 @@
-"""Version v0.1 of the interface for vacancies (interface 2.3): single values, paging only."""
+"""Version v0.1 of the vacancy API (interface 2.3): single values, paging only."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ from vacancies.api.lists import ListViewSet
 from vacancies.api.serializers import AttachmentSerializer, BrandSerializer, LabelField, LabelsField
 from vacancies.choices import Keyword
 from vacancies.models import Vacancy
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 
-@documented("VacancyV0_1", "A published vacancy as version v0.1 shows it.", schema.VACANCY)
+@documented("VacancyV0_1", "A published vacancy in version v0.1.", schema.VACANCY)
 class VacancySerializer(ItemSerializer):
     """Interface 2.3; needs `Vacancy.objects.with_related()`."""
 
@@ -94,7 +94,7 @@ class VacancySerializer(ItemSerializer):
     ),
 )
 class VacancyViewSet(ListViewSet):
-    """Published vacancies of the job site, as version v0.1 shows them."""
+    """Published vacancies, in version v0.1."""
 
     serializer_class = VacancySerializer
     successor = "v1:vacancy-list"  # the route that replaces the list
@@ -111,7 +111,7 @@ class VacancyViewSet(ListViewSet):
 
     @action(
         detail=False,
-        verbs=("internal",),
+        vacancy_list=VacancyList.INTERNAL,
         permission_classes=[InternalAccess],
         successor="v1:vacancy-internal",
     )

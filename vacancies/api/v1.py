@@ -1,4 +1,4 @@
-"""Version v1 of the interface for vacancies (interface 2.2, 2.10, 4)."""
+"""Version v1 of the vacancy API (interface 2.2, 2.10, 4)."""
 
 import re
 from datetime import datetime
@@ -36,15 +36,15 @@ from vacancies.choices import Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
 from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.previews import opened_by
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 NO_SUCH_VACANCY = "No published vacancy has this id."
-NO_SUCH_PREVIEW = "This preview link is wrong, or has expired."
+NO_SUCH_PREVIEW = "This preview link is invalid or has expired."
 
 
-@documented("Recruiter", "A recruiter, with contact data as far as it is public.", schema.RECRUITER)
+@documented("Recruiter", "A recruiter, with public contact data only.", schema.RECRUITER)
 class RecruiterSerializer(SharedItemSerializer):
-    """Interface 2.6: contact data only where the recruiter's record says that it is public."""
+    """Interface 2.6: contact data only if the recruiter's record marks it as public."""
 
     function = TextField()
     email = TextField(source="shown_email")
@@ -141,7 +141,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
     hot=operation(
         id="listHotVacancies",
         summary="List hot vacancies",
-        description="Published public vacancies that should get more attention.",
+        description="Featured public vacancies.",
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=VacancySerializer(many=True),
@@ -151,7 +151,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
     internal=operation(
         id="listInternalVacancies",
         summary="List internal vacancies",
-        description="Vacancies published for internal use, those for both audiences included, newest first "
+        description="Vacancies published for internal use, including those for both audiences, newest first "
         "unless sorted otherwise. " + schema.INTERNAL,
         tag="Vacancies",
         takes=_LIST_TAKES,
@@ -177,7 +177,7 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
     ),
 )
 class VacancyViewSet(ListViewSet):
-    """Published vacancies of the job site, as version v1 shows them."""
+    """Published vacancies, in version v1."""
 
     serializer_class = VacancySerializer
     filter_backends = [FilterBackend]
@@ -197,18 +197,18 @@ class VacancyViewSet(ListViewSet):
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         return super().get_serializer(*args, only=self.only, **kwargs)
 
-    @action(detail=False, verbs=("external", "hot"))
+    @action(detail=False, vacancy_list=VacancyList.HOT)
     def hot(self, request: Request) -> Response:
         return self.list(request)
 
-    @action(detail=False, verbs=("internal",), permission_classes=[InternalAccess])
+    @action(detail=False, vacancy_list=VacancyList.INTERNAL, permission_classes=[InternalAccess])
     def internal(self, request: Request) -> Response:
         return self.list(request)
 
     @action(
         detail=False,
         url_path="hot/internal",
-        verbs=("internal", "hot"),
+        vacancy_list=VacancyList.HOT_INTERNAL,
         permission_classes=[InternalAccess],
     )
     def hot_internal(self, request: Request) -> Response:
@@ -220,7 +220,7 @@ class VacancyViewSet(ListViewSet):
         id="getVacancy",
         summary="Get one vacancy",
         description="One published vacancy, public or internal, with all its keys. Where internal vacancies "
-        "are limited, those asked for without the right to see them are not found.",
+        "are limited, they return 404 without permission.",
         tag="Vacancies",
         takes=(schema.ID, schema.PREVIEW),
         response=VacancySerializer,
@@ -232,8 +232,8 @@ class VacancyViewSet(ListViewSet):
     form=operation(
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
-        description="Sections, fields, options and conditional fields, for those who may see the vacancy. "
-        "The consent that is required is the last field of the last section.",
+        description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
+        "The required consent is the last field of the last section.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
@@ -245,11 +245,11 @@ class VacancyViewSet(ListViewSet):
     ),
     form_schema=operation(
         id="getVacancyFormSchema",
-        summary="Get the rules for a submission of that form",
-        description="A JSON Schema (2020-12) of a valid submission, conditions as if/then, and the version "
-        "of the form. A submission is an object with the value of every field that was filled in, by its "
-        'name: text, the value of an option, a list of values for a checkbox-group, "1" for a ticked '
-        "checkbox, the name of a file. Fields that do not show are left out.",
+        summary="Get the JSON Schema of a submission of that form",
+        description="A JSON Schema (2020-12) of a valid submission, with conditions as if/then, and the "
+        "version of the form. A submission is an object that maps the name of each completed field to its "
+        'value: text, the value of an option, a list of values for a checkbox-group, "1" for a ticked '
+        "checkbox, the name of a file. Hidden fields are omitted.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.FormSchemaSerializer,
@@ -270,8 +270,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     vacancy: Vacancy
 
     def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
-        """Return the one of `vacancies` that the path names. What is hidden and what never was raise the
-        same NotFound, found out the same way."""
+        """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
+        same queries."""
         pk = self.kwargs["pk"]
         if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
             raise NotFound(NO_SUCH_VACANCY)
@@ -295,8 +295,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return Response({"data": self.get_serializer(self.vacancy).data})
 
     def served_form(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
-        """Return the sections of the vacancy's form, and the headers that name its version and language.
-        Three queries whatever its size: the vacancy, the form with the one it extends, the consent."""
+        """Return the sections of the vacancy's form, and the headers with its version and language. Always
+        three queries: the vacancy, the form with the form that it extends, the consent."""
         shown = Vacancy.objects.with_form().only("audience", "publish_until")
         self.vacancy = self.get_object(shown)
         sections, language = forms_v1.serve(self.vacancy.served_form)
@@ -327,9 +327,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return response
 
 
-@documented("FilterOption", "An option of a filter and the number of vacancies behind it.", schema.OPTION)
+@documented("FilterOption", "An option of a filter, with the number of its vacancies.", schema.OPTION)
 class OptionSerializer(ItemSerializer):
-    """An option of a filter and the number of vacancies behind it."""
+    """An option of a filter, with the number of its vacancies."""
 
     count = serializers.IntegerField(read_only=True, min_value=1)
 
@@ -353,8 +353,8 @@ class FilterSerializer(ItemSerializer):
     list=operation(
         id="listFilters",
         summary="List filters",
-        description="Filters and options in use, with the number of public vacancies behind each option. "
-        "With `filter[...]` the numbers fit that choice: each filter's under all the others.",
+        description="Filters and options in use, with the number of public vacancies of each option. "
+        "With `filter[...]`, the numbers of a filter's options are those under all the other filters.",
         tag="Filters",
         takes=schema.FACETS,
         response=FilterSerializer(many=True),
@@ -363,7 +363,7 @@ class FilterSerializer(ItemSerializer):
     )
 )
 class FilterViewSet(ReadOnlyViewSet):
-    """Active filters with the number of public vacancies behind each option."""
+    """Active filters, with the number of public vacancies of each option."""
 
     serializer_class = FilterSerializer
     pagination_class = Unpaged
@@ -374,12 +374,12 @@ class FilterViewSet(ReadOnlyViewSet):
         vacancies = Vacancy.objects.published(at=self.now).external()
         facets = FacetFilterSet(self.query, queryset=vacancies, request=self.request)
         facets.check()
-        narrowed = {
+        overrides = {
             keyword: facets.without(name)
             for keyword in Keyword
             if (name := filter_name(keyword)) in self.query
         }
-        return Filter.objects.active().with_counted_options(facets.qs, narrowed)
+        return Filter.objects.active().with_counted_options(facets.qs, overrides)
 
     def next_change(self) -> datetime | None:
         return Vacancy.objects.external().next_change(after=self.now)

@@ -47,7 +47,7 @@ def differences(
         if old != new:
             found.append(Difference(name, labels[name], marked(old, new)))
         elif (before.get(name) or "") != (after[name] or "") and isinstance(_field(name), HtmlField):
-            note = format_html("<i>{}</i>", _("The words are the same, their markup is another."))
+            note = format_html("<i>{}</i>", _("Only the formatting changed."))
             found.append(Difference(name, labels[name], note))
     return found
 

@@ -1,7 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.read_model import LISTED, NEWEST, DailyCount, ListedVacancy, PublicationState
+from vacancies.models.read_model import DailyCount, ListedVacancy, PublicationState
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -14,8 +14,6 @@ from vacancies.models.vacancy import (
 from vacancies.models.version import Change, Version
 
 __all__ = [
-    "LISTED",
-    "NEWEST",
     "Attachment",
     "Audience",
     "Brand",

@@ -3,34 +3,37 @@
 from django.db import models
 from django.db.models import F, Q
 
-from vacancies.models.vacancy import Audience, Vacancy
+from vacancies.models.vacancy import Vacancy
+from vacancies.querysets import VacancyList
 
 
 class PublicationState(models.IntegerChoices):
-    """Where a published vacancy stood when the clock was last written down."""
+    """The state of a published vacancy when the due changes were last applied."""
 
-    AHEAD = 0
-    LISTED = 1
-    OVER = 2
+    SCHEDULED = 0
+    LIVE = 1
+    EXPIRED = 2
 
 
-IS_LISTED = Q(phase=PublicationState.LISTED)
-FOR_PUBLIC = Q(audience__in=(Audience.PUBLIC, Audience.BOTH))
-FOR_INTERNAL = Q(audience__in=(Audience.INTERNAL, Audience.BOTH))
-# What is in each list of the interface; `vacancies.readmodel.listing.LISTS` says the same to triggers.
-LISTED = {
-    "external": IS_LISTED & FOR_PUBLIC,
-    "hot": IS_LISTED & FOR_PUBLIC & Q(is_hot=True),
-    "internal": IS_LISTED & FOR_INTERNAL,
-    "hot_internal": IS_LISTED & FOR_INTERNAL & Q(is_hot=True),
-}
 NEWEST = (F("publish_from").desc(), F("vacancy").desc())
 
 
+class ListedVacancyQuerySet(models.QuerySet):
+    def live(self, vacancy_list: VacancyList) -> "ListedVacancyQuerySet":
+        """The rows of one list of the interface, newest first."""
+        return self.filter(_live(vacancy_list)).order_by(*NEWEST)
+
+
+def _live(vacancy_list: VacancyList) -> Q:
+    return Q(state=PublicationState.LIVE) & vacancy_list.condition
+
+
 class ListedVacancy(models.Model):
-    """What the public reads of a vacancy whose status is published: what its place in the lists depends on,
-    and its item as each version of the interface shows it, made when first asked for. Triggers keep it in
-    step with the vacancy, whoever writes that (vacancies/readmodel/listing.py)."""
+    """The row of the read model for a vacancy whose status is published.
+
+    It has the columns that decide the place in the lists, and the rendered item of each version of the
+    interface. Items are rendered lazily. Triggers update the row in the transaction that changes the vacancy.
+    """
 
     vacancy = models.OneToOneField(
         Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, primary_key=True, related_name="+"
@@ -39,18 +42,35 @@ class ListedVacancy(models.Model):
     is_hot = models.BooleanField()
     publish_from = models.DateTimeField()
     publish_until = models.DateTimeField(null=True)
-    phase = models.SmallIntegerField(choices=PublicationState.choices)
+    state = models.SmallIntegerField(choices=PublicationState.choices)
     brand_id = models.BigIntegerField(null=True)
     form_id = models.BigIntegerField(null=True)
-    stamp = models.BigIntegerField()  # another one after every change of what the items show
+    row_version = models.BigIntegerField()  # changes whenever the content of the items changes
     v1 = models.BinaryField(null=True)
     v0_1 = models.BinaryField(null=True)
 
+    objects = ListedVacancyQuerySet.as_manager()
+
     class Meta:
         indexes = [
-            *(models.Index(*NEWEST, condition=rule, name=f"listed_{name}") for name, rule in LISTED.items()),
-            models.Index("audience", "is_hot", "publish_from", condition=Q(phase=0), name="listing_appears"),
-            models.Index("audience", "is_hot", "publish_until", condition=IS_LISTED, name="listing_vanishes"),
+            *(
+                models.Index(*NEWEST, condition=_live(each), name=f"listed_{each.column}")
+                for each in VacancyList
+            ),
+            models.Index(
+                "audience",
+                "is_hot",
+                "publish_from",
+                condition=Q(state=PublicationState.SCHEDULED),
+                name="listed_next_start",
+            ),
+            models.Index(
+                "audience",
+                "is_hot",
+                "publish_until",
+                condition=Q(state=PublicationState.LIVE),
+                name="listed_next_end",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -58,8 +78,11 @@ class ListedVacancy(models.Model):
 
 
 class DailyCount(models.Model):
-    """How many vacancies that went out on one day (of 1970's first, in UTC) are in each list. On PostgreSQL
-    the rows of a day add up: writers only add rows, so that they never wait for each other."""
+    """The number of live vacancies in each list by the day of `publish_from` (days since 1970-01-01 UTC).
+
+    A day has one row on SQLite. On PostgreSQL it can have many rows, which are summed: writers only insert,
+    so that they do not block each other.
+    """
 
     day = models.IntegerField()
     external = models.IntegerField()
@@ -68,7 +91,7 @@ class DailyCount(models.Model):
     hot_internal = models.IntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["day"], name="tally_day")]
+        indexes = [models.Index(fields=["day"], name="daily_count_day")]
 
     def __str__(self) -> str:
         return str(self.day)

@@ -13,15 +13,15 @@ from vacancies.models.vacancy import Vacancy
 class Change(models.TextChoices):
     """The kinds of changes to a vacancy in the admin."""
 
-    FOUND = "found", _("Changed outside the workplace")
+    FOUND = "found", _("Changed outside the admin")
     CREATED = "created", pgettext_lazy("a vacancy", "Created")
     CHANGED = "changed", _("Changed")
     PUBLISHED = "published", _("Published")
-    SCHEDULED = "scheduled", _("Planned")
-    UNPUBLISHED = "unpublished", _("Taken offline")
+    SCHEDULED = "scheduled", _("Scheduled")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     EXTENDED = "extended", _("Extended")
     ARCHIVED = "archived", _("Archived")
-    DUPLICATED = "duplicated", _("Made as a copy")
+    DUPLICATED = "duplicated", _("Duplicated")
     RESTORED = "restored", _("Restored")
     DELETED = "deleted", _("Deleted")
 

@@ -1,73 +1,70 @@
-"""The sizes of the public lists, where in them a page begins, and when time alone changes them: from the
-tally, without counting anything."""
+"""Sizes of the public lists, the day on which a page begins, and the next change by the clock.
+
+All are read from `DailyCount` and indexes; no vacancies are counted.
+"""
 
 import json
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
 from django.db import DatabaseError, connections
 
-from jobsite.serving.revision import State, fetch
-from vacancies.models import Audience, DailyCount, ListedVacancy
-from vacancies.readmodel.listing import LISTS, impatiently
+from jobsite.serving.revision import RevisionState, fetch
+from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState
+from vacancies.querysets import VacancyList
+from vacancies.readmodel.changes import best_effort_write
 
-ROWS_PER_DAY = 8  # of the tally, before they are added up
+MAX_ROWS_PER_DAY = 8  # of DailyCount, before they are compacted
+COLUMNS = tuple(each.column for each in VacancyList)
 
 
 @dataclass
-class Counts:
-    """The sizes of the lists in one state of the database, by day, newest first, and the moment at which
-    time alone changes each."""
+class Totals:
+    """The sizes of the lists at one revision."""
 
-    state: State
-    days: list[int] = field(default_factory=list)
-    before: dict[str, list[int]] = field(default_factory=dict)  # how many are on later days
-    totals: dict[str, int] = field(default_factory=dict)
-    changes: dict[str, datetime | None] = field(default_factory=dict)
+    state: RevisionState
+    days: list[int]  # newest first
+    before: Mapping[VacancyList, list[int]]  # for each day, the number of items on newer days
+    totals: Mapping[VacancyList, int]
+    changes: Mapping[VacancyList, datetime | None]  # the next time at which the clock changes the list
 
     @property
     def next_change(self) -> datetime | None:
         return min(filter(None, self.changes.values()), default=None)
 
-    def find(self, name: str, start: int) -> tuple[int, int]:
-        """Return the day on which the item at `start` of a list stands, and how many of the list are
-        before it on that day."""
-        place = bisect_right(self.before[name], start) - 1
-        return self.days[place], start - self.before[name][place]
+    def find(self, vacancy_list: VacancyList, start: int) -> tuple[int, int]:
+        """Return the day of the item at position `start` of a list, and its position within that day."""
+        index = bisect_right(self.before[vacancy_list], start) - 1
+        return self.days[index], start - self.before[vacancy_list][index]
 
 
-# The lists that a moment changes, at which one of this audience and heat appears or vanishes.
-_GROUPS = {
-    (audience, heat): [
-        name
-        for name in LISTS
-        if audience != (Audience.PUBLIC if "internal" in name else Audience.INTERNAL)
-        and (heat == "true" or "hot" not in name)
-    ]
-    for audience in Audience.values
-    for heat in ("false", "true")
-}
-_MOMENTS = [
+# The next start or end among the vacancies of one audience and `is_hot`, and the lists that it changes.
+_NEXT_CHANGES = [
     (
         f"(SELECT min({column}) FROM {ListedVacancy._meta.db_table} "
-        f"WHERE phase = {phase} AND audience = '{audience}' AND is_hot = {heat})",
-        names,
+        f"WHERE state = {state:d} AND audience = '{audience}' AND is_hot = {is_hot})",
+        [each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot)],
     )
-    for column, phase in (("publish_from", 0), ("publish_until", 1))
-    for (audience, heat), names in _GROUPS.items()
+    for column, state in (
+        ("publish_from", PublicationState.SCHEDULED),
+        ("publish_until", PublicationState.LIVE),
+    )
+    for audience in Audience.values
+    for is_hot in (False, True)
 ]
-NEXT_CHANGES = ", ".join(moment for moment, _ in _MOMENTS)
-# One statement, so that all of it is of one moment; the days as JSON, since there are many.
+NEXT_CHANGES = ", ".join(sql for sql, _ in _NEXT_CHANGES)
+# One statement, so that it reads one snapshot. The days are one JSON value, because there are many.
 _DAYS = (
-    f"SELECT {{}}(day, {', '.join(LISTS)}, entries)) FROM (SELECT day, "
-    f"{', '.join(f'sum({name}) AS {name}' for name in LISTS)}, count(*) AS entries "
+    f"SELECT {{}}(day, {', '.join(COLUMNS)}, entries)) FROM (SELECT day, "
+    f"{', '.join(f'sum({column}) AS {column}' for column in COLUMNS)}, count(*) AS entries "
     f"FROM {DailyCount._meta.db_table} GROUP BY day) AS days"
 )
 _READ = (
-    f"SELECT r.number, r.shared, r.settled, CAST(({_DAYS}) AS text), "
+    f"SELECT r.number, r.shared, r.watermark, CAST(({_DAYS}) AS text), "
     f"{NEXT_CHANGES} FROM jobsite_revision r WHERE r.id = 1"
 )
 READ = {
@@ -76,45 +73,43 @@ READ = {
 }
 
 
-def as_moment(value: Any) -> datetime | None:
-    """What a driver gives for a moment; SQLite keeps it as text in UTC."""
+def as_datetime(value: Any) -> datetime | None:
+    """Return the datetime of a driver's value. SQLite returns text in UTC."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return value and (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-def count() -> Counts:
-    """Return the sizes of the lists, by one statement whatever their size."""
-    found = fetch(READ[connections["default"].vendor])
-    row: tuple = found[0] if found else (0, 0, 0, None, *(None for _ in _MOMENTS))
-    counts = Counts(State(*row[:3]))
-    rows = sorted(json.loads(row[3] or "[]"), reverse=True)
-    counts.days = [row[0] for row in rows]
-    for column, name in enumerate(LISTS, start=1):
-        sums = list(accumulate((row[column] for row in rows), initial=0))
-        counts.totals[name] = sums.pop()
-        counts.before[name] = sums
-    changes: dict[str, list[datetime]] = {name: [] for name in LISTS}
-    for value, (_, names) in zip(row[4:], _MOMENTS, strict=True):
-        if moment := as_moment(value):
-            for name in names:
-                changes[name].append(moment)
-    counts.changes = {name: min(each, default=None) for name, each in changes.items()}
-    if sum(row[-1] for row in rows) > ROWS_PER_DAY * len(rows) + 1_000:
-        add_up()
-    return counts
+def read_totals() -> Totals:
+    """Read the sizes of the lists, in one statement."""
+    rows = fetch(READ[connections["default"].vendor])
+    row: tuple = rows[0] if rows else (0, 0, 0, None, *(None for _ in _NEXT_CHANGES))
+    days = sorted(json.loads(row[3] or "[]"), reverse=True)
+    before, totals = {}, {}
+    for column, each in enumerate(VacancyList, start=1):
+        sums = list(accumulate((day[column] for day in days), initial=0))
+        totals[each] = sums.pop()
+        before[each] = sums
+    changes: dict[VacancyList, datetime | None] = dict.fromkeys(VacancyList)
+    for value, (_, lists) in zip(row[4:], _NEXT_CHANGES, strict=True):
+        if time := as_datetime(value):
+            for each in lists:
+                changes[each] = min(changes[each] or time, time)
+    if sum(day[-1] for day in days) > MAX_ROWS_PER_DAY * len(days) + 1_000:
+        compact()
+    return Totals(RevisionState(*row[:3]), [day[0] for day in days], before, totals, changes)
 
 
-def add_up() -> None:
-    """Make one row of those that writers added to the tally for a day."""
-    table, columns = DailyCount._meta.db_table, ", ".join(LISTS)
-    sums = ", ".join(f"sum({name})" for name in LISTS)
+def compact() -> None:
+    """Replace the rows of each day by one row with their sums. Rows that another transaction locks stay."""
+    table, columns = DailyCount._meta.db_table, ", ".join(COLUMNS)
+    sums = ", ".join(f"sum({column})" for column in COLUMNS)
     try:
-        with impatiently(), connections["default"].cursor() as cursor:
+        with best_effort_write(), connections["default"].cursor() as cursor:
             cursor.execute(
                 f"WITH gone AS (DELETE FROM {table} WHERE id IN (SELECT id FROM {table} "
                 f"FOR UPDATE SKIP LOCKED) RETURNING *) INSERT INTO {table} (day, {columns}) "
                 f"SELECT day, {sums} FROM gone GROUP BY day"
             )
     except DatabaseError:
-        pass  # the next one to count will
+        pass  # a later read tries again

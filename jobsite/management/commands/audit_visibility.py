@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
-from vacancies.api.fast_path import Shortcut
+from vacancies.api.fast_path import FastPath
 from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
 
 # What each list promises, by the words of docs/decisions.md and not by the querysets it checks.
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
         hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown)
         self.client = Client(raise_request_exception=True)
-        self.shortcut, self.requests = Shortcut(), RequestFactory()
+        self.fast_path, self.requests = FastPath(), RequestFactory()
         self.is_view_asked = options["views"]
         self.bar = self.progress(total=len(self.vacancies) + hidden_from_outsiders, unit="vacancy")
         logging.getLogger("django.request").setLevel(logging.ERROR)  # a 404 is what most of these ask for
@@ -150,8 +150,8 @@ class Command(BaseCommand):
     def _stored(self, path: str, query: dict[str, Any] | None = None) -> Any:
         """Status and content as put together from stored items; None where the views have to answer."""
         request = self.requests.get(path, query, secure=True, **self._extra)
-        fresh = self.shortcut(request.environ)
-        return fresh and (200, json.loads(fresh.body))
+        rendered = self.fast_path(request.environ)
+        return rendered and (200, json.loads(rendered.body))
 
     def _views(self, path: str, query: dict[str, Any] | None = None) -> Any:
         answer = self.client.get(path, query, secure=True, **self._extra)

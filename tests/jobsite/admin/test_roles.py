@@ -9,7 +9,8 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import dry_run
-from tests.workplace import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.marks import slow_except
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,7 @@ def test_each_page_says_what_it_asks_for():
     assert {kind_of(route)[0] for route in PAGES} == set(MAY)
 
 
-@pytest.mark.parametrize("role", [*roles.NAMES, "Nobody"])
+@pytest.mark.parametrize("role", slow_except([R], [*roles.NAMES, "Nobody"]))
 @pytest.mark.parametrize("model", MAY)
 def test_role_may_what_it_is_meant_to_and_no_more(world, role, model):
     everything = stored()
@@ -144,6 +145,7 @@ def test_pages_of_the_site_change_nothing(world, role):
     assert stored() == everything
 
 
+@pytest.mark.slow
 def test_auditor_takes_no_action_of_any_list(world):
     """Every action there is, as a superuser is offered it."""
     everything = stored()
@@ -152,7 +154,7 @@ def test_auditor_takes_no_action_of_any_list(world):
         form = signed_in(world, "root").get(url).context.get("action_form")
         names = [name for name, _ in form.fields["action"].choices if name] if form else []
         for name in names:
-            data = {"action": name, "_selected_action": [row.pk], "post": "yes", "decided": "1"}
+            data = {"action": name, "_selected_action": [row.pk], "post": "yes", "confirmed": "1"}
             data |= {
                 "day": "2100-01-01",
                 "publish_from_0": "2100-01-01",

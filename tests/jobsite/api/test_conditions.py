@@ -1,14 +1,14 @@
-"""If-None-Match on every path with a tag, answered by the views, the shortcut, memory or WhiteNoise."""
+"""If-None-Match on every path with a tag, answered by the views, the fast path, the cache or WhiteNoise."""
 
 import pytest
 from django.core.files.base import ContentFile
 
-from jobsite.serving.response_cache import Bodies
-from jobsite.serving.revision import state
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
 from tests.vacancies.test_uploads import encoded
 from tests.wsgi import ask
-from vacancies.api.fast_path import Shortcut
+from vacancies.api.fast_path import FastPath
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,7 +33,11 @@ def site(at, filters, wsgi):
     vacancy = make_vacancy(is_hot=True, audience="both")
     vacancy.image.save("a.png", ContentFile(encoded("PNG")))
     values = {"pk": str(vacancy.pk), "image": vacancy.image.name}
-    ways = {"views": _bare, "shortcut": Bodies(_bare, state, Shortcut()), "memory": Bodies(_bare, state)}
+    ways = {
+        "views": _bare,
+        "fast path": ResponseCache(_bare, read_state, FastPath()),
+        "cache": ResponseCache(_bare, read_state),
+    }
     return ways, values
 
 
@@ -52,7 +56,7 @@ def statuses(application, path, tag, conditions, **more):
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize(
     ("way", "paths"),
-    [("views", API + FILES), ("shortcut", API), ("memory", API)],
+    [("views", API + FILES), ("fast path", API), ("cache", API)],
     ids=lambda value: str(value)[:8],
 )
 def test_if_none_match_compares_weakly_on_every_path(site, settings, way, paths, method):

@@ -17,12 +17,12 @@ from django.test import Client
 from django.views.static import serve
 
 from jobsite.middleware.security_headers import Headers
-from jobsite.serving.response_cache import Bodies
-from jobsite.serving.revision import state
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import read_state
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
 from tests.factories import make_vacancy
 from tests.wsgi import ask
-from vacancies.api.fast_path import Shortcut
+from vacancies.api.fast_path import FastPath
 from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
@@ -108,13 +108,13 @@ def test_refusals_of_middleware_are_told_as_much(client, settings):
 
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v0.1/vacancies", "/v1/filters"])
 def test_kept_answers_say_what_fresh_ones_say(wsgi, at, filters, settings, path):
-    """By Django alone, put together by the shortcut, from memory, and unchanged."""
+    """By Django alone, by the fast path, from the cache, and as a 304."""
     from jobsite.wsgi import _bare
 
     make_vacancy()
     _, view, _ = ask(_bare, path)
     settings.BODY_CACHE_MB = 1
-    bodies = Bodies(_bare, state, Shortcut())
+    bodies = ResponseCache(_bare, read_state, FastPath())
     _, cold, _ = ask(bodies, path)
     _, warm, _ = ask(bodies, path)
     status, unchanged, _ = ask(bodies, path, HTTP_IF_NONE_MATCH=warm["ETag"])

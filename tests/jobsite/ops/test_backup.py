@@ -24,17 +24,17 @@ from django.utils import timezone
 from applications.models import Token
 from jobsite.ops import backups, signatures
 from jobsite.ops.commands import UsageError
-from jobsite.serving.response_cache import Bodies
-from jobsite.serving.revision import state
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import read_state
 from tests.applications.makers import MINE, make_application, make_step, make_token, make_user
 from tests.contract.sample import make_site
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
-from vacancies.api.fast_path import Shortcut
+from vacancies.api.fast_path import FastPath
 from vacancies.models import Attachment, DailyCount, Vacancy
-from vacancies.readmodel.listing import settle
+from vacancies.readmodel.changes import apply_due_changes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal",
          "/v0.1/vacancies", "/v0.1/vacancies/internal", "/v1/filters")  # fmt: skip
@@ -80,7 +80,7 @@ class Site:
     """A server process that keeps answers, and goes on whatever is done to its database."""
 
     def __init__(self, application: Any, user: Any) -> None:
-        self.application = Bodies(application, state, Shortcut())
+        self.application = ResponseCache(application, read_state, FastPath())
         self.user = user
         self.paths = [*LISTS, "/v1/vacancies?page[size]=3&page[number]=2", "/v1/vacancies?sort=title"]
         for pk in Vacancy.objects.values_list("pk", flat=True):
@@ -140,6 +140,7 @@ def disturb() -> None:
     make_vacancy(title="Later", brand=make_brand("Later"))
 
 
+@pytest.mark.smoke
 def test_in_an_empty_place_everything_is_as_it_was(site, settings, tmp_path, elsewhere):
     bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
     make_token(site.user)
@@ -231,7 +232,7 @@ def test_of_one_moment_while_others_write(filters, tmp_path, elsewhere, settings
         assert vacancy.location == vacancy.title
     assert 1 <= len(vacancies) <= len(written)
     assert list(Vacancy.objects.order_by("pk").values_list("pk", flat=True)) == written[: len(vacancies)]
-    settle(at=timezone.now())
+    apply_due_changes(at=timezone.now())
     assert sum(DailyCount.objects.values_list("external", flat=True)) == len(vacancies)
 
 

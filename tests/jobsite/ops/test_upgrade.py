@@ -19,7 +19,7 @@ from jobsite.ops.online_migrations import (
 )
 from tests.factories import make_vacancy
 from vacancies.models import DailyCount, ListedVacancy, Vacancy
-from vacancies.readmodel.listing import settle
+from vacancies.readmodel.changes import apply_due_changes
 
 
 def migrate(*words: str, **options: Any) -> None:
@@ -40,7 +40,7 @@ def test_way_back_and_forth(filters, target):
         migrate()
     assert list(ListedVacancy.objects.values_list("pk", flat=True)) == [Vacancy.objects.get().pk]
     make_vacancy(title="Second")
-    settle(at=timezone.now())
+    apply_due_changes(at=timezone.now())
     assert sum(DailyCount.objects.values_list("external", flat=True)) == 2
 
 

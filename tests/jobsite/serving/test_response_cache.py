@@ -1,4 +1,4 @@
-"""Kept answers: as fresh as the database, the same for everybody, and bounded."""
+"""The response cache: never stale, the same for all clients, and bounded."""
 
 import gzip
 import threading
@@ -13,8 +13,8 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.models import Form
 from jobsite.models import Revision
-from jobsite.serving.response_cache import Bodies
-from jobsite.serving.revision import State, state
+from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.revision import RevisionState, read_state
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
 from vacancies.models import Attachment, Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
@@ -23,29 +23,29 @@ LIST, V0_1, FILTERS = "/v1/vacancies", "/v0.1/vacancies", "/v1/filters"
 
 
 class Service:
-    """A server process in front of Django that counts how often Django is asked."""
+    """A server process that counts the requests that reach Django."""
 
-    def __init__(self, application: Any, state: Any) -> None:
-        self.asked = 0
+    def __init__(self, application: Any, read_state: Any) -> None:
+        self.upstream_requests = 0
 
         def counted(environ: Any, start_response: Any) -> Any:
-            self.asked += 1
+            self.upstream_requests += 1
             return application(environ, start_response)
 
-        self.bodies = Bodies(counted, state)
+        self.cache = ResponseCache(counted, read_state)
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[str, dict[str, str], bytes]:
-        return ask(self.bodies, path, method, **headers)
+        return ask(self.cache, path, method, **headers)
 
 
-def committed() -> State:
-    """The revision as it would be if the transaction that the test runs in were committed."""
+def committed() -> RevisionState:
+    """Return the revision as if the transaction of the test were committed."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
-            for noted in ("jobsite.noted0", "jobsite.noted1"):  # a new transaction notes again
-                cursor.execute("SELECT set_config(%s, '', true)", [noted])
-    return state()
+            for name in ("jobsite.pending_bump0", "jobsite.pending_bump1"):  # as in a new transaction
+                cursor.execute("SELECT set_config(%s, '', true)", [name])
+    return read_state()
 
 
 @pytest.fixture
@@ -58,25 +58,25 @@ def service(wsgi, settings, filters):
 
 @pytest.fixture
 def live(wsgi, settings, transactional_db):
-    """Without a transaction around the test."""
+    """A service without a transaction around the test."""
     from jobsite.wsgi import _bare
 
     settings.BODY_CACHE_MB = 1
-    return Service(_bare, state)
+    return Service(_bare, read_state)
 
 
-def test_second_question_is_answered_without_django(service):
+def test_second_request_is_answered_from_the_cache(service):
     make_vacancy(title="Nurse")
 
     first, second = service.ask(LIST), service.ask(LIST)
 
-    assert service.asked == 1
+    assert service.upstream_requests == 1
     assert first == second
     assert b"Nurse" in first[2]
 
 
-def test_kept_answer_is_the_answer_of_django(service, settings):
-    """To the header, whatever the encoding."""
+def test_cached_response_equals_the_response_of_django(service, settings):
+    """With the same headers, for every encoding."""
     for number in range(30):
         make_vacancy(title=f"Nurse {number}", options={"regions": ["Ghent", "Antwerp", "Leuven"]})
     single = f"{LIST}/{Vacancy.objects.first().pk}"
@@ -95,10 +95,10 @@ def test_kept_answer_is_the_answer_of_django(service, settings):
 CHANGES = {
     "a vacancy is created": lambda: make_vacancy(title="Cook"),
     "one is renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
-    "one is taken offline": lambda: Vacancy.objects.update(status="unpublished"),
+    "one is unpublished": lambda: Vacancy.objects.update(status="unpublished"),
     "one is deleted": lambda: Vacancy.objects.all().delete(),
     "an option is renamed": lambda: FilterOption.objects.update(label="Elsewhere"),
-    "an option is taken off": lambda: VacancyOption.objects.all().delete(),
+    "an option is removed": lambda: VacancyOption.objects.all().delete(),
     "a brand is renamed": lambda: Brand.objects.update(name="Other"),
     "a recruiter is renamed": lambda: Recruiter.objects.update(name="Somebody"),
     "an attachment is added": lambda: Attachment.objects.create(
@@ -110,20 +110,20 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_every_change_shows_in_the_next_answer(service, change):
+def test_every_change_shows_in_the_next_response(service, change):
     make_vacancy(title="Nurse", options={"regions": ["Ghent"]}, brand=make_brand("Acme"))
     single = f"{LIST}/{Vacancy.objects.get().pk}"
     before = {path: service.ask(path) for path in (LIST, V0_1, single)}
-    asked = service.asked
+    count = service.upstream_requests
 
     CHANGES[change]()
 
     after = {path: service.ask(path) for path in before}
-    assert service.asked == asked + len(before)
+    assert service.upstream_requests == count + len(before)
     assert after[LIST] != before[LIST]
 
 
-def test_filter_and_form_show_their_changes(service):
+def test_change_of_filter_or_form_shows_in_the_next_response(service):
     vacancy = make_vacancy(options={"regions": ["Ghent"]})
     form = f"{LIST}/{vacancy.pk}/form"
     before = service.ask(FILTERS), service.ask(form)
@@ -140,41 +140,41 @@ def test_filter_and_form_show_their_changes(service):
     assert before[0] != after[0]
 
 
-def test_uncommitted_change_is_not_kept_under_the_next_revision(live):
+def test_rolled_back_change_does_not_raise_the_revision(live):
     make_vacancy(title="Nurse")
     live.ask(LIST)
-    revision = state().number
+    revision = read_state().number
 
     with transaction.atomic():
         Vacancy.objects.update(title="Never")
         transaction.set_rollback(True)
 
-    assert state().number == revision
+    assert read_state().number == revision
     assert b"Nurse" in live.ask(LIST)[2]
-    assert live.asked == 1
+    assert live.upstream_requests == 1
 
 
-def test_transaction_raises_the_revision_by_statements_on_sqlite_and_by_itself_on_postgresql(live):
-    revision = state().number
+def test_transaction_raises_the_revision_once_on_postgresql(live):
+    revision = read_state().number
 
     with transaction.atomic():
         for number in range(5):
             make_vacancy(title=f"Nurse {number}")
 
-    raised = state().number - revision
+    raised = read_state().number - revision
     assert raised == 2 if connection.vendor == "postgresql" else raised >= 5
 
 
-def test_what_is_nobodys_business_raises_nothing(service, django_user_model):
-    revision = state().number
+def test_private_change_does_not_raise_the_revision(service, django_user_model):
+    revision = read_state().number
 
     django_user_model.objects.create_user("anna")
 
-    assert state().number == revision
+    assert read_state().number == revision
 
 
-def test_nothing_kept_is_handed_out_while_nobody_tells_of_changes(service):
-    """A negative number, during migrations, is not that of a replica that is behind."""
+def test_cache_is_not_used_while_the_triggers_are_dropped(service):
+    """The number is negative during migrations. It is not the number of a lagging replica."""
     make_vacancy(title="Nurse")
     service.ask(LIST)
 
@@ -184,7 +184,7 @@ def test_nothing_kept_is_handed_out_while_nobody_tells_of_changes(service):
     assert b"Doctor" in service.ask(LIST)[2]
 
 
-def test_clock_ends_an_answer(service, time_machine):
+def test_entry_ends_when_a_vacancy_goes_live_or_expires(service, time_machine):
     now = timezone.now()
     time_machine.move_to(now, tick=False)
     make_vacancy(title="Soon", publish_from=now + timedelta(seconds=90))
@@ -195,14 +195,14 @@ def test_clock_ends_an_answer(service, time_machine):
 
     time_machine.move_to(now + timedelta(seconds=75), tick=False)
     assert service.ask(LIST)[1]["Cache-Control"] == "public, max-age=15"
-    assert service.asked == 1
+    assert service.upstream_requests == 1
     time_machine.move_to(now + timedelta(seconds=90), tick=False)
     assert b"Soon" in service.ask(LIST)[2]
     time_machine.move_to(now + timedelta(seconds=200), tick=False)
     assert b"Gone" not in service.ask(LIST)[2]
 
 
-def test_conditional_question_is_answered_from_what_is_kept(service):
+def test_conditional_request_is_answered_from_the_cache(service):
     make_vacancy()
     etag = service.ask(LIST)[1]["ETag"]
 
@@ -210,7 +210,7 @@ def test_conditional_question_is_answered_from_what_is_kept(service):
         status, headers, body = service.ask(LIST, HTTP_IF_NONE_MATCH=condition)
         assert (status, body, headers["ETag"]) == ("304 Not Modified", b"", etag)
     assert service.ask(LIST, HTTP_IF_NONE_MATCH='W/"x"')[0] == "200 OK"
-    assert service.asked == 1
+    assert service.upstream_requests == 1
 
 
 def test_head_has_the_headers_and_no_body(service):
@@ -219,10 +219,10 @@ def test_head_has_the_headers_and_no_body(service):
 
     assert service.ask(LIST, method="HEAD") == ("200 OK", headers, b"")
     assert headers["Content-Length"] == str(len(body))
-    assert service.asked == 1
+    assert service.upstream_requests == 1
 
 
-def test_what_is_not_for_everybody_is_not_kept(service, settings, django_user_model):
+def test_private_response_is_not_cached(service, settings, django_user_model):
     settings.INTERNAL_ACCESS = "authenticated"
     make_vacancy(audience="internal")
     internal, single = "/v1/vacancies/hot/internal", f"{LIST}/{Vacancy.objects.get().pk}"
@@ -231,11 +231,11 @@ def test_what_is_not_for_everybody_is_not_kept(service, settings, django_user_mo
         service.ask(path)
         service.ask(path)
 
-    assert service.asked == 10
-    assert service.bodies.answers == {}
+    assert service.upstream_requests == 10
+    assert service.cache.entries == {}
 
 
-def test_origins_share_an_answer_unless_it_depends_on_them(service, settings):
+def test_origins_share_an_entry_unless_cors_is_limited(service, settings):
     make_vacancy()
     origins = ({}, {"HTTP_ORIGIN": "https://a.test"}, {"HTTP_ORIGIN": "https://b.test"})
 
@@ -243,22 +243,22 @@ def test_origins_share_an_answer_unless_it_depends_on_them(service, settings):
     assert others == [first] * 2
     assert first[1]["access-control-allow-origin"] == "*"
     assert first[1]["Vary"] == "Accept-Encoding"
-    assert service.asked == 1
+    assert service.upstream_requests == 1
 
     settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, ["https://a.test"]
-    service.bodies.answers.clear()
-    service.bodies.heads.clear()
+    service.cache.entries.clear()
+    service.cache.header_templates.clear()
     for _ in range(2):
-        told = [service.ask(LIST, **origin)[1] for origin in origins]
-        assert [headers.get("access-control-allow-origin") for headers in told] == [
+        received = [service.ask(LIST, **origin)[1] for origin in origins]
+        assert [headers.get("access-control-allow-origin") for headers in received] == [
             None,
             "https://a.test",
             None,
         ]
-        assert [headers["Vary"] for headers in told] == ["Accept-Encoding, origin"] * 3
+        assert [headers["Vary"] for headers in received] == ["Accept-Encoding, origin"] * 3
 
 
-def test_other_host_gets_answers_of_its_own(service, settings):
+def test_hosts_do_not_share_entries(service, settings):
     settings.ALLOWED_HOSTS = ["testserver", "other.test"]
     make_vacancy()
 
@@ -267,40 +267,40 @@ def test_other_host_gets_answers_of_its_own(service, settings):
     assert service.ask(LIST, HTTP_HOST="evil.test")[0] == "400 Bad Request"
 
 
-def test_kept_answers_count_for_the_rate_limit(service, settings):
+def test_cached_responses_count_for_the_rate_limit(service, settings, at):
     settings.RATE_LIMIT = "3/min"
     make_vacancy()
 
     assert [service.ask(LIST)[0][:3] for _ in range(5)] == ["200", "200", "200", "429", "429"]
 
 
-def test_memory_is_bounded_and_what_was_asked_last_stays(service):
+def test_cache_is_bounded_and_evicts_the_least_recently_used(service):
     for number in range(40):
         make_vacancy(title=f"Nurse {number}", description=f"<p>{'x' * 3000}</p>")
     for page in range(1, 41):
         service.ask(f"{LIST}?page[size]=20&page[number]=1&utm={page}")
         service.ask(LIST)
 
-    assert service.bodies.size <= 2**20
-    assert service.bodies.size == sum(answer.size for answer in service.bodies.answers.values())
-    asked = service.asked
+    assert service.cache.size <= 2**20
+    assert service.cache.size == sum(entry.size for entry in service.cache.entries.values())
+    count = service.upstream_requests
     service.ask(LIST)
-    assert service.asked == asked
+    assert service.upstream_requests == count
 
 
-def test_long_questions_are_not_kept(service):
+def test_response_to_a_long_url_is_not_cached(service):
     service.ask(f"{LIST}?utm={'x' * 2000}")
 
-    assert service.bodies.answers == {}
+    assert service.cache.entries == {}
 
 
-def test_many_who_ask_at_once_have_it_made_once(live):
+def test_concurrent_requests_make_the_response_once(live):
     make_vacancy(title="Nurse")
-    answers = []
+    responses = []
 
     def ask() -> None:
-        answers.append(live.ask(LIST))
-        connection.connection.close()  # Django leaves one in memory open
+        responses.append(live.ask(LIST))
+        connection.connection.close()  # Django does not close in-memory databases
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -308,11 +308,11 @@ def test_many_who_ask_at_once_have_it_made_once(live):
     for thread in threads:
         thread.join()
 
-    assert live.asked == 1
-    assert len({body for _, _, body in answers}) == 1
+    assert live.upstream_requests == 1
+    assert len({body for _, _, body in responses}) == 1
 
 
-def test_lost_database_is_for_django_to_tell(service, monkeypatch):
+def test_django_handles_a_lost_database(service, monkeypatch):
     from django.db import DatabaseError
 
     def lost() -> int:
@@ -320,7 +320,7 @@ def test_lost_database_is_for_django_to_tell(service, monkeypatch):
 
     make_vacancy()
     service.ask(LIST)
-    service.bodies.state = lost
+    service.cache.read_state = lost
 
-    assert service.ask(LIST)[0] == "200 OK"  # Django's own, whose connection is fine here
-    assert service.asked == 2
+    assert service.ask(LIST)[0] == "200 OK"  # Django's own connection works in this test
+    assert service.upstream_requests == 2

@@ -12,8 +12,7 @@ from django.contrib.contenttypes.models import ContentType
 
 from forms_structure.models import Form
 from jobsite.ops.commands import dry_run
-from tests.factories import make_recruiter
-from tests.workplace import (
+from tests.admin_pages import (
     FOREIGN,
     NO_ROWS,
     OWN,
@@ -28,6 +27,7 @@ from tests.workplace import (
     structure,
     version_of,
 )
+from tests.factories import make_recruiter
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
 pytestmark = pytest.mark.django_db
@@ -316,7 +316,7 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
         "day": "2100-01-01",
         "publish_from_0": "2100-01-01",
         "publish_from_1": "10:00",
-        "decided": "1",
+        "confirmed": "1",
         "post": "yes",
     }
     for name in names:

@@ -54,7 +54,7 @@ def make_every_kind(**values: Any) -> None:
         make_vacancy(**fine | {"publish_from": begin} | values)
     for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
-    doubtful: list[dict[str, Any]] = [
+    flaws: list[dict[str, Any]] = [
         {"description": ""},
         {"image_url": ""},
         {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
@@ -64,9 +64,9 @@ def make_every_kind(**values: Any) -> None:
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
     ]
-    for doubt in doubtful:
-        make_vacancy(**fine | doubt | values)
-        make_vacancy(**fine | doubt | {"publish_until": NOW - DAY} | values)
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
 def listed(client: Client, url: str) -> set[int]:
@@ -109,15 +109,15 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
 
     counts = {str(each["label"]): each["count"] for each in context["attention"]}
     assert counts == {
-        "Ending within a week": "1",
-        "Without a description": "1",
-        "Without an image": "1",
-        "Nobody to contact": "1",
-        "Hot, but ending": "1",
-        "Continuously open, but with a last day": "1",
+        "Closing within a week": "1",
+        "No description": "1",
+        "No image": "1",
+        "No contact information": "1",
+        "Featured, but closing soon": "1",
+        "Continuously open, but with a closing date": "1",
         "Title in capitals": "1",
-        "Internal words in the internal title, which is public": "1",
-        "Found by no filter": "1",
+        "Internal wording in the internal title": "1",
+        "No filter options": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
         "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
@@ -278,7 +278,7 @@ STATES: dict[str, dict[str, Any]] = {
     ("state", "offered"),
     [
         ("draft", ["publish", "schedule", "archive", "duplicate"]),
-        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # without a last day to extend
+        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # no closing date to extend
         ("published", ["unpublish", "extend", "duplicate"]),
         ("expired", ["publish", "schedule", "unpublish", "extend", "archive", "duplicate"]),
         ("unpublished", ["publish", "schedule", "archive", "duplicate"]),
@@ -312,13 +312,13 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
     assert response.context["publish_blockers"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
-    assert {"the title is in capitals", "no filter finds it: it carries no option"} <= {
+    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
         str(text) for text in response.context["warnings"]
     }
     assert 'type="submit"><span' not in response.content.decode()
     after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
     assert [str(message) for message in after.context["messages"]] == [
-        "“NURSE WANTED” was left alone. A vacancy needs a brand to be published. "
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
         "A vacancy needs a description to be published."
     ]
     assert Vacancy.objects.get().state == State.DRAFT
@@ -400,12 +400,12 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
         str(pk) for pk in picked["_selected_action"]
     )
     assert Version.objects.count() == 0
-    wrong = anna.post(LIST, picked | {"decided": "1", "day": "x"})
+    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
     assert wrong.context["form"].errors
-    done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
+    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
-        "“Endless” was left alone. It has no last day.",
+        "“Endless” was not changed. It has no closing date.",
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
@@ -414,8 +414,8 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
 def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
     rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
     assert run(anna, "unpublish_selected", rows) == [
-        *(f"“Row {n:02}” was left alone. It is offline already." for n in range(10)),
-        "3 more vacancies were left alone.",
+        *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
+        "3 more vacancies were not changed.",
     ]
 
 
@@ -425,7 +425,7 @@ def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypa
     monkeypatch.setattr(publication, "COUNTED", 2)
     rows = [make_vacancy() for _ in range(3)]
     assert run(anna, "unpublish_selected", rows) == [
-        "Nothing was done: choose at most 2 vacancies at a time."
+        "Nothing was changed. Choose at most 2 vacancies at a time."
     ]
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
@@ -436,8 +436,8 @@ def test_copies_are_limited(anna: Client, monkeypatch: Any) -> None:
     monkeypatch.setattr(publication, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
-        "2 copies were made.",
-        "“Row 2” was left alone. At most 2 are copied at a time.",
+        "2 vacancies were duplicated.",
+        "“Row 2” was not changed. At most 2 vacancies can be duplicated at a time.",
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
@@ -610,7 +610,7 @@ def test_option_that_is_switched_off_stays_where_it_is_and_is_offered_to_nobody_
     refused = anna.post(page(other), opened(anna, page(other)) | {"regions": [off.pk]})
     assert list(errors(refused)) == ["regions"]
     status, answer = make_in_place(anna, "regions", "old name")
-    assert (status, answer) == (400, {"error": "“Old name” is switched off: choose another one."})
+    assert (status, answer) == (400, {"error": "“Old name” is switched off. Choose another option."})
     assert saved(anna.post(page(other), opened(anna, page(other)) | {"regions": [on.pk]}))
     # the public finds what carries it
     assert anna.get("/v1/vacancies?filter[regions]=old-name").json()["meta"]["total"] == 1
@@ -653,9 +653,9 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
 
     assert asked.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
-    wrong = anna.post(OPTIONS, picked | {"decided": "1", "into": other.pk})
+    wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
-    done = anna.post(OPTIONS, picked | {"decided": "1", "into": ghent.pk}, follow=True)
+    done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
     assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
@@ -687,7 +687,7 @@ def test_merge_takes_several_of_one_filter(anna: Client, labels: list[str]) -> N
     options = {"Ghent": make_option("regions", "Ghent"), "Nurse": make_option("types", "Nurse")}
     picked = [options[label].pk for label in labels]
     done = anna.post(OPTIONS, {"action": "merge", "_selected_action": picked}, follow=True)
-    assert [str(m) for m in done.context["messages"]] == ["Choose from two to 100 options of one filter."]
+    assert [str(m) for m in done.context["messages"]] == ["Choose 2 to 100 options of one filter."]
     assert FilterOption.objects.count() == 2
 
 
@@ -699,7 +699,7 @@ def test_merge_takes_the_right_to_delete(client: Client) -> None:
     client.force_login(user)
     picked = {"action": "merge", "_selected_action": [option.pk for option in options]}
 
-    client.post(OPTIONS, picked | {"decided": "1", "into": options[0].pk})
+    client.post(OPTIONS, picked | {"confirmed": "1", "into": options[0].pk})
 
     assert FilterOption.objects.count() == 2
 
@@ -711,5 +711,7 @@ def test_merged_option_is_named_when_an_older_version_comes_back(anna: Client) -
 
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True)
 
-    assert "Gone since, and left out: Gent." in [str(message) for message in response.context["messages"]]
+    assert "Not restored because they no longer exist: Gent." in [
+        str(message) for message in response.context["messages"]
+    ]
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]

@@ -322,7 +322,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
     guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client.force_login(guest)
 
-    assert "Bring back" not in history(client, vacancy)
+    assert "Restore" not in history(client, vacancy)
     assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
@@ -375,8 +375,8 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
     response = anna.post(url, follow=True)
 
     assert [str(message) for message in response.context["messages"]] == [
-        "It says again what it said then.",
-        "Gone since, and left out: Ghent.",
+        "The version was restored.",
+        "Not restored because they no longer exist: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
     assert content(Vacancy.objects.get(pk=number)) == then | draft

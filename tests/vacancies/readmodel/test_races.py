@@ -17,12 +17,12 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.api import v1 as forms_v1
 from jobsite.serving import revision
-from jobsite.serving.response_cache import Answer, Bodies
-from jobsite.serving.revision import State, state
+from jobsite.serving.response_cache import CacheEntry, ResponseCache
+from jobsite.serving.revision import RevisionState, read_state
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import waiting
-from tests.vacancies.api.test_fast_path import Site, listed, tallied
-from vacancies.api import fast_path, rendered_items
+from tests.vacancies.api.test_fast_path import Site, daily_counts, published_counts
+from vacancies.api import fast_path, process_cache, rendered_items
 from vacancies.choices import Keyword
 from vacancies.models import (
     Attachment,
@@ -34,7 +34,7 @@ from vacancies.models import (
     VacancyOption,
 )
 from vacancies.operations import publish
-from vacancies.readmodel import listing, totals
+from vacancies.readmodel import changes, totals, triggers
 
 LIST = "/v1/vacancies"
 on_postgresql = pytest.mark.skipif(
@@ -92,13 +92,13 @@ def between(monkeypatch: Any, sql: str, step_in: Callable[[], Any]) -> None:
 
 
 def body(site: Site, path: str) -> bytes:
-    return site.ask(site.bodies, path)[2]
+    return site.ask(site.cached, path)[2]
 
 
 def check(site: Site, path: str) -> None:
     """What a process says that kept answers, and one that kept none, is what the views say."""
     expected = site.ask(site.django, path)
-    for application in (site.bodies, Site(site.django).bodies):
+    for application in (site.cached, Site(site.django).cached):
         got = site.ask(application, path)
         assert (got[0], got[2]) == (expected[0], expected[2]), path
 
@@ -225,7 +225,7 @@ def test_vacancy_that_comes_back_has_tags_of_its_own(site):
             Vacancy.objects.update(status="published")
         Attachment.objects.update(name=f"File {number}")
         for path in (LIST, f"{LIST}/{vacancy.pk}"):
-            _, headers, answer = site.ask(site.bodies, path)
+            _, headers, answer = site.ask(site.cached, path)
             assert tags.setdefault(headers["ETag"], answer) == answer, number
 
 
@@ -262,10 +262,10 @@ def test_another_process_settles_while_this_one_counts(site, monkeypatch, time_m
     start = timezone.now()
     time_machine.move_to(start, tick=False)
     make_vacancy()
-    assert listing.settle(at=start)
+    assert changes.apply_due_changes(at=start)
     due = start + timedelta(seconds=1)
     make_vacancy(title="Sailor", is_hot=True, publish_from=due)
-    between(monkeypatch, "sum(", lambda: listing.settle(at=due))
+    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=due))
     body(site, path)
     time_machine.move_to(due + timedelta(seconds=1), tick=False)
     check(site, path)
@@ -276,9 +276,9 @@ def test_another_process_whose_clock_is_behind_settles_while_this_one_counts(sit
     for _ in range(2):
         make_vacancy()
     moment = timezone.now()
-    assert listing.settle(at=moment)
+    assert changes.apply_due_changes(at=moment)
     make_vacancy()  # public for an hour: due at once
-    between(monkeypatch, "sum(", lambda: listing.settle(at=moment - timedelta(milliseconds=1)))
+    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=moment - timedelta(milliseconds=1)))
     body(site, f"{LIST}?page[size]={size}")
     check(site, f"{LIST}?page[size]={size}")
 
@@ -287,17 +287,19 @@ def test_what_is_published_is_listed_by_the_same_commit(site, monkeypatch):
     moment = timezone.now().replace(microsecond=0)
     draft, planned = make_vacancy(status="draft"), make_vacancy(publish_from=moment + timedelta(hours=1))
     ends = make_vacancy(status="draft", publish_until=moment + timedelta(hours=2))
-    before = state()
+    before = read_state()
     done = publish(vacancies=Vacancy.objects.all(), at=moment).done
     assert set(done) == {draft.pk, planned.pk, ends.pk}
-    assert set(ListedVacancy.objects.values_list("phase", flat=True)) == {PublicationState.LISTED}
-    after = state()
-    assert after.settled == listing.microseconds(moment)
+    assert set(ListedVacancy.objects.values_list("state", flat=True)) == {PublicationState.LIVE}
+    after = read_state()
+    assert after.watermark == changes.microseconds(moment)
     if connection.vendor == "postgresql":  # where one statement, and not each row, raises it
         assert after.number == before.number + 1
-    monkeypatch.setattr("vacancies.api.fast_path.settle", lambda **_: pytest.fail("a reader has to"))
+    monkeypatch.setattr(
+        "vacancies.api.process_cache.apply_due_changes", lambda **_: pytest.fail("a reader has to")
+    )
     check(site, LIST)
-    assert tallied() == listed()
+    assert daily_counts() == published_counts()
 
 
 @on_postgresql
@@ -314,9 +316,9 @@ def test_narrowed_list_while_somebody_writes_all_the_time(site, monkeypatch):
         return fetch(statement, *parameters)
 
     monkeypatch.setattr(fast_path, "fetch", write_and_fetch)
-    before = site.short
+    before = site.fast_responses
     found = json.loads(body(site, f"{LIST}?filter[search]=nurse&sort=title"))["data"]
-    assert site.short == before + 1  # not by the views, which read in several moments
+    assert site.fast_responses == before + 1  # not by the views, which read in several moments
     assert [item["title"] for item in found] == ["Nurse 0", "Nurse 1", "Nurse 2"]
     assert len(writes) == 1  # after the moment that was looked at
     found = json.loads(body(site, f"{LIST}?filter[search]=nurse&sort=title"))["data"]
@@ -334,13 +336,13 @@ def test_long_transaction_around_a_settlement(site):
             "FROM vacancies_vacancy v WHERE id = %s",
             ['{"id": 900000}', vacancy.pk],
         )
-        assert not listing.settle(at=timezone.now())  # it waits for nobody
+        assert not changes.apply_due_changes(at=timezone.now())  # it waits for nobody
         other = make_vacancy()
         check(site, LIST)
         assert Vacancy.objects.filter(pk=other.pk).exists()
     for path in (LIST, f"{LIST}/hot", "/v0.1/vacancies/internal"):
         check(site, path)
-    assert tallied() == listed()
+    assert daily_counts() == published_counts()
 
 
 @on_postgresql
@@ -349,21 +351,21 @@ def test_tally_is_added_up_while_somebody_writes(site):
     check(site, LIST)
     with elsewhere() as execute:
         execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancies[0].pk])
-        totals.add_up()
+        totals.compact()
         with elsewhere() as another:
             another("UPDATE vacancies_vacancy SET is_hot = true WHERE id = %s", [vacancies[1].pk])
-            totals.add_up()
-        totals.add_up()
+            totals.compact()
+        totals.compact()
         check(site, LIST)
     check(site, LIST)
     check(site, f"{LIST}/hot")
-    assert tallied() == listed()
+    assert daily_counts() == published_counts()
 
 
 def test_what_a_savepoint_takes_back_is_noted_again(site):
     vacancy = make_vacancy(title="Nurse")
     check(site, LIST)
-    before = state().number
+    before = read_state().number
     with transaction.atomic():
         with transaction.atomic():
             Vacancy.objects.update(title="Never", is_hot=True)
@@ -372,17 +374,17 @@ def test_what_a_savepoint_takes_back_is_noted_again(site):
         with transaction.atomic():
             VacancyOption.objects.create(vacancy=vacancy, option=make_option("regions", "Ghent"))
             transaction.set_rollback(True)
-    assert state().number > before
+    assert read_state().number > before
     for path in (LIST, f"{LIST}/hot", f"{LIST}/{vacancy.pk}"):
         check(site, path)
-    assert tallied() == listed()
+    assert daily_counts() == published_counts()
 
 
 @on_postgresql
 def test_vacancy_is_unpublished_while_a_migration_lists_the_old_ones(site, monkeypatch):
     vacancy = make_vacancy()
     ListedVacancy.objects.all().delete()
-    monkeypatch.setattr(listing, "POSTGRESQL", ())  # the triggers are there when it begins
+    monkeypatch.setattr(triggers, "POSTGRESQL", ())  # the triggers are there when it begins
 
     with elsewhere() as execute:
         execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancy.pk])
@@ -390,10 +392,10 @@ def test_vacancy_is_unpublished_while_a_migration_lists_the_old_ones(site, monke
             cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'of an older version'")
             cursor.execute("SET lock_timeout = 100")
         try:
-            listing.watch(apps.get_app_config("vacancies"), "default")
+            triggers.install_triggers(apps.get_app_config("vacancies"), "default")
             later: Callable[[], Any] = lambda: None  # noqa: E731
         except DatabaseError:
-            later = lambda: listing.watch(apps.get_app_config("vacancies"), "default")  # noqa: E731
+            later = lambda: triggers.install_triggers(apps.get_app_config("vacancies"), "default")  # noqa: E731
     later()
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 0")
@@ -405,13 +407,13 @@ def test_vacancy_is_unpublished_while_a_migration_lists_the_old_ones(site, monke
 def test_vacancy_is_saved_while_a_migration_lists_the_old_ones(site, monkeypatch):
     vacancy = make_vacancy()
     ListedVacancy.objects.all().delete()
-    monkeypatch.setattr(listing, "POSTGRESQL", ())
+    monkeypatch.setattr(triggers, "POSTGRESQL", ())
     with connection.cursor() as cursor:
         cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'of an older version'")
     with ExitStack() as stack, elsewhere() as execute:
         execute("UPDATE vacancies_vacancy SET title = 'New' WHERE id = %s", [vacancy.pk])
         config = apps.get_app_config("vacancies")
-        stack.enter_context(waiting(lambda: listing.watch(config, "default")))
+        stack.enter_context(waiting(lambda: triggers.install_triggers(config, "default")))
     check(site, LIST)
 
 
@@ -421,17 +423,17 @@ def test_lists_are_made_anew_while_the_tally_is_added_up(site, monkeypatch):
         make_vacancy()
     check(site, LIST)
     with ExitStack() as stack, elsewhere() as execute:
-        # as `totals.add_up` does
+        # as `totals.compact` does
         execute(
             "WITH gone AS (DELETE FROM vacancies_dailycount WHERE id IN "
             "(SELECT id FROM vacancies_dailycount FOR UPDATE SKIP LOCKED) RETURNING *) "
             "INSERT INTO vacancies_dailycount (day, external, hot, internal, hot_internal) "
             "SELECT day, sum(external), sum(hot), sum(internal), sum(hot_internal) FROM gone GROUP BY day"
         )
-        stack.enter_context(waiting(listing.list_anew))
+        stack.enter_context(waiting(changes.rebuild))
     for size in (1, 3, 4):
         check(site, f"{LIST}?page[size]={size}")
-    assert tallied() == listed()
+    assert daily_counts() == published_counts()
 
 
 @on_postgresql
@@ -450,7 +452,7 @@ def test_lists_are_made_anew_while_a_part_is_written(site):
     with ExitStack() as stack:
         with elsewhere() as execute:
             execute("SELECT 1 FROM vacancies_listedvacancy FOR UPDATE")  # holds up who makes them anew
-            making = stack.enter_context(waiting(listing.list_anew))
+            making = stack.enter_context(waiting(changes.rebuild))
             writing = stack.enter_context(waiting(write, count=2))
         making.join(timeout=10)
         written.wait(timeout=10)
@@ -472,14 +474,14 @@ def test_last_moment_of_a_day_is_of_that_day(site):
 def test_vacancy_is_unpublished_between_a_narrowed_list_and_its_items(site, monkeypatch, caplog):
     make_vacancy(title="Cook")
     make_vacancy(title="Nurse")
-    select = fast_path.Memory.select
+    id_list = process_cache.ProcessCache.id_list
 
-    def select_and_step_in(*arguments: Any) -> Any:
-        selection = select(*arguments)
+    def id_list_and_step_in(*arguments: Any) -> Any:
+        found = id_list(*arguments)
         Vacancy.objects.filter(title="Nurse").update(status="unpublished")
-        return selection
+        return found
 
-    monkeypatch.setattr(fast_path.Memory, "select", select_and_step_in)
+    monkeypatch.setattr(process_cache.ProcessCache, "id_list", id_list_and_step_in)
     body(site, f"{LIST}?sort=title")
     assert not caplog.records  # it is nobody's fault
 
@@ -503,7 +505,7 @@ def test_query_in_plain_utf8(site, query):
 def test_empty_value_is_refused(site, query):
     make_vacancy()
     body(site, LIST)
-    status, _, answer = site.ask(site.bodies, f"{LIST}?{query}")
+    status, _, answer = site.ask(site.cached, f"{LIST}?{query}")
     expected = site.ask(site.django, f"{LIST}?{query}")
     assert (status, answer) == (expected[0], expected[2])
 
@@ -514,14 +516,14 @@ def test_answer_of_somebody_else_is_not_kept_past_its_end(time_machine, settings
     start = datetime(2026, 3, 2, tzinfo=UTC)
     time_machine.move_to(start, tick=False)
 
-    class Waiting(Bodies):
+    class Waiting(ResponseCache):
         @contextmanager
-        def alone(self, key: Any) -> Any:
+        def single_flight(self, key: Any) -> Any:
             headers = [("Content-Type", "application/json")]
-            self.answers[key] = Answer(1, start.timestamp() + 10, headers, 'W/"x"', b"{}")
+            self.entries[key] = CacheEntry(1, start.timestamp() + 10, headers, 'W/"x"', b"{}")
             time_machine.move_to(start + timedelta(seconds=4), tick=False)
             yield True
 
-    asked = Site(Waiting(lambda environ, respond: [], lambda: State(1, 1, 0)))
+    asked = Site(Waiting(lambda environ, respond: [], lambda: RevisionState(1, 1, 0)))
     _, headers, _ = asked.ask(asked.django, LIST)
     assert headers["Cache-Control"] == "public, max-age=6"

@@ -51,7 +51,7 @@ class Command(ImportCommand):
             yield from self.progress(rows, unit="vacancy")
             return
         is_zone_known = True
-        for row in self.watched(source.rows(), source, unit="vacancy"):
+        for row in self.with_progress(source.rows(), source, unit="vacancy"):
             if row.zone is None and is_zone_known:
                 is_zone_known = False
                 text = (

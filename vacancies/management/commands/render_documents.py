@@ -6,7 +6,7 @@ from django.db.models import BinaryField, Func
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.api import rendered_items
 from vacancies.models import ListedVacancy, PublicationState
-from vacancies.readmodel.listing import list_anew
+from vacancies.readmodel.changes import rebuild
 
 BATCH = 500
 
@@ -28,23 +28,23 @@ class Command(BaseCommand):
         made = 0
         self.written = lambda: f"{made} items were made."
         if options["anew"]:
-            list_anew()
+            rebuild()
         for version in rendered_items.VERSIONS:
             with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:
                 last = 0
                 while rows := self.batch(version, after=last):
                     last = rows[-1][0]
                     try:
-                        made += len(rendered_items.fill_in(version, rows))
-                    except (
-                        rendered_items.ChangedError
-                    ):  # by somebody who saves just now: left to the first reader
+                        made += len(rendered_items.render_missing(version, rows))
+                    except rendered_items.ChangedError:  # concurrent write; the first reader renders it
                         self.stderr.write(f"One of {rows[0][0]} to {last} is being changed.")
                     bar.update(len(rows))
         self.finish(f"Made {made} items.", made=made)
 
     def batch(self, version: str, *, after: int) -> list[tuple]:
-        """The next listings: id, stamp and the mark of who made the item."""
-        mark = Func(version, 1, 8, function="SUBSTR", output_field=BinaryField())
-        listed = ListedVacancy.objects.filter(pk__gt=after, phase__lt=PublicationState.OVER).order_by("pk")
-        return list(listed.annotate(mark=mark).values_list("pk", "stamp", "mark")[:BATCH])
+        """The next rows: id, row version and the renderer fingerprint of the item."""
+        length = rendered_items.FINGERPRINT_LENGTH
+        fingerprint = Func(version, 1, length, function="SUBSTR", output_field=BinaryField())
+        listed = ListedVacancy.objects.filter(pk__gt=after, state__lt=PublicationState.EXPIRED).order_by("pk")
+        rows = listed.annotate(fingerprint=fingerprint).values_list("pk", "row_version", "fingerprint")
+        return list(rows[:BATCH])
