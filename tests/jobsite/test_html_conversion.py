@@ -1,4 +1,4 @@
-"""Conversion of foreign HTML: nothing that can be read is lost, and what changed is named."""
+"""Conversion of HTML: no visible text is lost, and alterations are reported."""
 
 import time
 
@@ -26,11 +26,11 @@ def told(html):
         ('<a href="https://x.example/?a=1&b=2">x</a>', '<a href="https://x.example/?a=1&amp;b=2">x</a>'),
     ],
 )
-def test_other_writing_of_the_same_is_no_change(html, clean):
+def test_different_notation_is_not_an_alteration(html, clean):
     assert told(html) == (clean, [])
 
 
-def test_removed_markup_is_named_by_tag_and_count():
+def test_removed_markup_is_reported_by_tag_and_count():
     html = (
         '<div><p style="x" onclick="y">a<img src=1><img src=2></p><script>s</script></div><a href="/j">j</a>'
     )
@@ -71,7 +71,7 @@ def test_video_becomes_a_link(html, clean, message):
 
 
 @pytest.mark.parametrize("src", ["javascript:pwned()", "data:text/html,x", "/local", ""])
-def test_video_without_an_address_of_the_web_is_removed(src):
+def test_video_without_a_web_url_is_removed(src):
     assert told(f'<p>a<iframe src="{src}"></iframe></p>') == (
         "<p>a</p>",
         [("markup_removed", "removed 1 <iframe>")],
@@ -118,7 +118,7 @@ def test_text_that_only_mentions_a_tag_is_not_escaped_html(html):
 
 @pytest.mark.parametrize("part", ["<!--", "<!", "<![if", "<a href='", "<iframe>", "<table><td>", "&lt;p&gt;"])
 def test_conversion_takes_linear_time(part):
-    """A parser that is quadratic in one of these needs minutes."""
+    """A parser that is quadratic in one of these takes minutes."""
     html = f"<video>{part * (400 if 'table' in part else 20_000)}"
     begun = time.perf_counter()
 
