@@ -1,4 +1,4 @@
-"""POST and DELETE /v1/auth/token, and what a token is worth once it is there."""
+"""POST and DELETE /v1/auth/token, lockout, sessions, CORS and revocation."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def sign_in(client, username="jane", password=PASSWORD, **extra):
 
 
 def problem(answer):
-    """The answer's problem document: whatever went wrong, it is one, and no cache keeps it."""
+    """Return the problem document of a response, and check that it is not cached."""
     assert answer["Content-Type"] == "application/problem+json"
     assert "no-store" in answer["Cache-Control"]
     body = answer.json()
@@ -58,7 +58,7 @@ def problem(answer):
 # --- Signing in --------------------------------------------------------------------------------
 
 
-def test_name_and_password_give_a_token_that_works(client, jane, settings):
+def test_name_and_password_give_a_valid_token(client, jane, settings):
     settings.TIME_ZONE = "Europe/Brussels"
     make_application(user=jane)
 
@@ -75,7 +75,7 @@ def test_name_and_password_give_a_token_that_works(client, jane, settings):
     assert len(client.get(MINE, headers=bearer(data["token"])).json()["data"]) == 1
 
 
-def test_token_is_good_until_it_expires(client, jane, settings, time_machine):
+def test_token_is_valid_until_it_expires(client, jane, settings, time_machine):
     settings.TOKEN_LIFETIME = timedelta(days=1)
     token = sign_in(client).json()["data"]["token"]
     (row,) = Token.objects.all()
@@ -87,7 +87,7 @@ def test_token_is_good_until_it_expires(client, jane, settings, time_machine):
     assert not Token.objects.exists()  # and is cleared away
 
 
-def test_user_has_several_tokens_and_ends_one(client, jane):
+def test_user_can_revoke_one_of_several_tokens(client, jane):
     tokens = [sign_in(client).json()["data"]["token"] for _ in range(3)]
 
     answer = client.delete(TOKEN, headers=bearer(tokens[1]))
@@ -99,7 +99,7 @@ def test_user_has_several_tokens_and_ends_one(client, jane):
     assert (again.status_code, again["WWW-Authenticate"]) == (401, "Bearer")
 
 
-def test_session_ends_no_token(jane):
+def test_session_cannot_revoke_a_token(jane):
     make_token(jane)
 
     for client in (Client(), signed_in(jane)):
@@ -108,8 +108,8 @@ def test_session_ends_no_token(jane):
     assert Token.objects.count() == 1
 
 
-def test_session_is_not_needed_nor_looked_at_to_sign_in(jane):
-    """No CSRF token is asked for: a session opens nothing here."""
+def test_sign_in_ignores_the_session(jane):
+    """No CSRF token is required, because a session gives no access here."""
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(make_user())
 
@@ -120,7 +120,7 @@ def test_session_is_not_needed_nor_looked_at_to_sign_in(jane):
 
 
 @pytest.mark.parametrize("header", ["Bearer " + "0" * 64, "Bearer", "Bearer \x00", "Basic ADox", "\xff"])
-def test_stale_token_does_not_stop_a_new_one(client, jane, header):
+def test_expired_token_does_not_prevent_a_new_one(client, jane, header):
     assert sign_in(client, HTTP_AUTHORIZATION=header).status_code == 200
 
 
@@ -137,7 +137,7 @@ def test_options_lists_the_methods(client):
     assert (answer.status_code, answer["Allow"]) == (204, "POST, DELETE, OPTIONS")
 
 
-def test_signing_in_is_kept_as_the_last_time(client, jane, at):
+def test_sign_in_updates_last_login(client, jane, at):
     sign_in(client)
 
     jane.refresh_from_db()
@@ -153,7 +153,7 @@ def test_sign_in_counts_for_the_rate_limit(client, jane, settings, at):
     assert int(answers[2]["Retry-After"]) > 0
 
 
-def test_passwords_for_tokens_and_on_pages_are_counted_together_by_address(client, jane, settings, at):
+def test_failures_of_tokens_and_pages_are_counted_together(client, jane, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/h"
 
     def page(path):
@@ -166,7 +166,7 @@ def test_passwords_for_tokens_and_on_pages_are_counted_together_by_address(clien
     assert client.get("/admin/login/").status_code == 200
 
 
-def test_page_of_the_admin_counts_the_address_that_a_trusted_proxy_tells(client, at, settings):
+def test_admin_counts_the_address_of_a_trusted_proxy(client, at, settings):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "2/h"
 
     def statuses(**extra):
@@ -185,7 +185,7 @@ def test_page_of_the_admin_counts_the_address_that_a_trusted_proxy_tells(client,
 # --- What is wrong -----------------------------------------------------------------------------
 
 
-def test_wrong_password_and_unknown_account_are_the_same(client, jane):
+def test_wrong_password_and_unknown_account_give_the_same_response(client, jane):
     make_user("inactive", is_active=False)
     User.objects.create_user("imported")  # without a password that could be used
 
@@ -238,7 +238,7 @@ def test_wrong_password_and_unknown_account_are_the_same(client, jane):
         (False, {"non_field_errors"}),
     ],
 )
-def test_body_that_is_off_is_told_by_member(client, jane, body, refused):
+def test_invalid_members_of_the_body_are_reported(client, jane, body, refused):
     answer = client.post(TOKEN, json.dumps(body), content_type="application/json")
 
     assert answer.status_code == 400
@@ -255,7 +255,7 @@ def test_body_that_is_off_is_told_by_member(client, jane, body, refused):
         b"[" * 30_000, b'{"a":' * 10_000, b"1" * 5000, b'{"username": Infinity}', b"\xef\xbb\xbf{}",
     ],
 )  # fmt: skip
-def test_body_that_is_no_json_is_a_400(client, body):
+def test_body_that_is_not_json_is_a_400(client, body):
     answer = client.post(TOKEN, body, content_type="application/json")
 
     assert answer.status_code == 400
@@ -263,7 +263,7 @@ def test_body_that_is_no_json_is_a_400(client, body):
 
 
 @pytest.mark.parametrize("length", [None, "0", "-1", "abc", "9" * 30])
-def test_body_without_a_length_that_is_true_is_no_failure(client, length):
+def test_wrong_content_length_is_not_a_server_error(client, length):
     extra = {} if length is None else {"CONTENT_LENGTH": length}
 
     answer = client.generic("POST", TOKEN, b"{}" if length else b"", "application/json", **extra)
@@ -272,7 +272,7 @@ def test_body_without_a_length_that_is_true_is_no_failure(client, length):
     problem(answer)
 
 
-def test_body_that_is_huge_is_refused(client):
+def test_large_body_is_refused(client):
     answer = client.post(TOKEN, b'{"username": "' + b"x" * 3_000_000 + b'"}', content_type="application/json")
 
     assert answer.status_code == 400
@@ -286,7 +286,7 @@ def test_body_that_is_huge_is_refused(client):
         "application/xml", "", "nonsense", "application/json-seq", "*/*", "a/b/c", "application/octet-stream",
     ],
 )  # fmt: skip
-def test_other_content_types_are_told_so(client, jane, content_type):
+def test_other_content_types_are_refused(client, jane, content_type):
     body = f"username=jane&password={PASSWORD}".encode()
 
     answer = client.generic("POST", TOKEN, body, content_type)
@@ -296,7 +296,7 @@ def test_other_content_types_are_told_so(client, jane, content_type):
     assert not Token.objects.exists()
 
 
-def test_parameters_of_json_do_not_matter(client, jane, wsgi):
+def test_content_type_parameters_are_ignored(client, jane, wsgi):
     body = json.dumps({"username": "jane", "password": PASSWORD}).encode()
     for content_type in (
         "application/json; charset=rot13",
@@ -318,7 +318,7 @@ def test_parameters_of_json_do_not_matter(client, jane, wsgi):
         assert started == ["200 OK"]
 
 
-def test_credentials_in_the_query_open_nothing(client, jane):
+def test_credentials_in_the_query_are_ignored(client, jane):
     answer = client.post(f"{TOKEN}?username=jane&password={PASSWORD}", {}, content_type="application/json")
 
     assert answer.status_code == 400
@@ -332,7 +332,7 @@ def fail(client, times, username="jane", **extra):
     return [sign_in(client, username, f"wrong {n}", **extra).status_code for n in range(times)]
 
 
-def test_tenth_wrong_password_closes_the_account_to_the_address(client, jane, caplog):
+def test_tenth_wrong_password_locks_the_account_for_the_address(client, jane, caplog):
     assert fail(client, 10) == [401] * 9 + [429]
 
     answer = sign_in(client)  # the right one
@@ -345,7 +345,7 @@ def test_tenth_wrong_password_closes_the_account_to_the_address(client, jane, ca
     assert "wrong 1" not in caplog.text
 
 
-def test_account_that_does_not_exist_closes_alike(client, jane):
+def test_unknown_account_is_locked_too(client, jane):
     outcomes = {name: fail(client, 11, name) for name in ("jane", "nobody")}
 
     assert outcomes["jane"] == outcomes["nobody"] == [401] * 9 + [429] * 2
@@ -363,7 +363,7 @@ def test_other_addresses_and_accounts_are_not_affected(client, jane):
     assert sign_in(client, "other", REMOTE_ADDR="203.0.113.9").status_code == 200
 
 
-def test_header_and_browser_do_not_make_another_address(client, jane):
+def test_untrusted_headers_do_not_change_the_address(client, jane):
     statuses = [
         sign_in(
             client, password="wrong", HTTP_X_FORWARDED_FOR=f"198.51.100.{n}", HTTP_USER_AGENT=f"Browser {n}"
@@ -374,7 +374,7 @@ def test_header_and_browser_do_not_make_another_address(client, jane):
     assert statuses == [401] * 9 + [429] * 2
 
 
-def test_trusted_proxy_tells_the_address(client, jane, settings):
+def test_trusted_proxy_determines_the_address(client, jane, settings):
     settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
     fail(client, 11, HTTP_X_FORWARDED_FOR="198.51.100.1")
 
@@ -383,19 +383,19 @@ def test_trusted_proxy_tells_the_address(client, jane, settings):
 
 
 @pytest.mark.parametrize("address", ["", "unknown", "not an address"])
-def test_client_without_an_address_is_no_failure(client, jane, address):
+def test_client_without_an_address_is_not_a_server_error(client, jane, address):
     assert fail(client, 1, REMOTE_ADDR=address) == [401]
     assert sign_in(client, REMOTE_ADDR=address).status_code == 200
 
 
-def test_success_forgets_the_failures(client, jane):
+def test_success_resets_the_failures(client, jane):
     assert fail(client, 9) == [401] * 9
     assert sign_in(client).status_code == 200
     assert not AccessAttempt.objects.exists()
     assert fail(client, 9) == [401] * 9
 
 
-def test_account_opens_again_after_a_while(client, jane, at, time_machine):
+def test_lockout_expires(client, jane, at, time_machine):
     fail(client, 10)
     time_machine.move_to(at + timedelta(minutes=14, seconds=59), tick=False)
     assert sign_in(client).status_code == 429
@@ -405,7 +405,7 @@ def test_account_opens_again_after_a_while(client, jane, at, time_machine):
 
 @pytest.mark.parametrize(("later", "expected", "words"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
                                                           (880.5, 20, "1 minute.")])  # fmt: skip
-def test_locked_out_are_told_what_remains(client, jane, at, time_machine, later, expected, words):
+def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, expected, words):
     fail(client, 10)
     time_machine.move_to(at + timedelta(seconds=later), tick=False)
 
@@ -416,8 +416,8 @@ def test_locked_out_are_told_what_remains(client, jane, at, time_machine, later,
     assert sign_in(client)["Retry-After"] == str(expected)
 
 
-def test_what_remains_is_right_with_several_browsers(client, jane, at, time_machine):
-    """Each has a count of its own, which goes away by itself."""
+def test_remaining_time_with_several_browsers(client, jane, at, time_machine):
+    """Each browser has its own count, which expires."""
     fail(client, 7, HTTP_USER_AGENT="one")
     time_machine.move_to(at + timedelta(minutes=10), tick=False)
     fail(client, 5, HTTP_USER_AGENT="two")
@@ -427,7 +427,7 @@ def test_what_remains_is_right_with_several_browsers(client, jane, at, time_mach
     assert sign_in(client).status_code == 200
 
 
-def test_tries_while_closed_do_not_keep_it_closed(client, jane, at, time_machine):
+def test_attempts_during_a_lockout_do_not_extend_it(client, jane, at, time_machine):
     fail(client, 10)
     time_machine.move_to(at + timedelta(minutes=14), tick=False)
     fail(client, 5)
@@ -435,7 +435,7 @@ def test_tries_while_closed_do_not_keep_it_closed(client, jane, at, time_machine
     assert sign_in(client).status_code == 200
 
 
-def test_token_and_session_go_on_while_the_account_is_closed(client, jane):
+def test_lockout_keeps_tokens_and_sessions_valid(client, jane):
     token, session = make_token(jane), signed_in(jane)
     fail(client, 11)
 
@@ -443,7 +443,7 @@ def test_token_and_session_go_on_while_the_account_is_closed(client, jane):
     assert session.get(MINE).status_code == 200
 
 
-def test_page_of_the_admin_closes_equally(client, jane):
+def test_lockout_applies_to_the_admin(client, jane):
     root = User.objects.create_superuser("root", password=PASSWORD)
 
     def enter(password, **extra):
@@ -461,7 +461,7 @@ def test_page_of_the_admin_closes_equally(client, jane):
     assert enter(PASSWORD, REMOTE_ADDR="203.0.113.9").status_code == 302
 
 
-def test_what_is_kept_of_a_failure_has_no_password(client, jane):
+def test_stored_failures_have_no_password(client, jane):
     fail(client, 2)
     client.post("/admin/login/?next=/admin/", {"username": "jane", "password": "wrong zyx"})
 
@@ -525,7 +525,7 @@ def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
 # --- What a thief of the database has ----------------------------------------------------------
 
 
-def test_token_table_holds_no_usable_token(client, jane):
+def test_token_table_has_no_usable_token(client, jane):
     token = sign_in(client).json()["data"]["token"]
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {Token._meta.db_table}")
@@ -561,7 +561,7 @@ def test_token_is_in_no_log(client, jane, caplog):
     ("path", "method", "headers"),
     [(MINE, "GET", "authorization"), (TOKEN, "POST", "content-type"), (TOKEN, "DELETE", "authorization")],
 )
-def test_preflight_lets_a_token_through(client, path, method, headers):
+def test_preflight_allows_a_token(client, path, method, headers):
     answer = client.options(
         path,
         headers={
@@ -578,7 +578,7 @@ def test_preflight_lets_a_token_through(client, path, method, headers):
     assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_page_of_another_origin_reads_what_a_token_opens(client, jane):
+def test_cross_origin_page_can_use_a_token(client, jane):
     token = make_token(jane)
 
     for answer in (
@@ -591,7 +591,7 @@ def test_page_of_another_origin_reads_what_a_token_opens(client, jane):
         assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_page_of_another_origin_never_gets_what_a_session_opens(jane):
+def test_cross_origin_page_cannot_use_a_session(jane):
     """A browser hands out an answer to a request with cookies only if the answer says so, by
     Allow-Credentials and by name; it says neither."""
     make_application(user=jane)
@@ -602,7 +602,7 @@ def test_page_of_another_origin_never_gets_what_a_session_opens(jane):
     assert answer.get("Access-Control-Allow-Origin") in ("*", None)
 
 
-def test_site_that_names_its_origins_lets_no_other_in(client, jane, settings):
+def test_other_origins_are_refused_by_setting(client, jane, settings):
     settings.CORS_ALLOW_ALL_ORIGINS = False
     settings.CORS_ALLOWED_ORIGINS = [ORIGIN]
     headers = bearer(make_token(jane))
@@ -620,7 +620,7 @@ def enter(client, name="jane", path="/account/login"):
     return client.post(path, {"username": name, "password": PASSWORD})
 
 
-def test_session_ends_twelve_hours_after_the_sign_in_whatever_is_done_in_it(client, jane, at, time_machine):
+def test_session_expires_twelve_hours_after_sign_in(client, jane, at, time_machine):
     enter(client)
     time_machine.move_to(at + timedelta(hours=11, minutes=59), tick=False)
     session = client.session
@@ -655,7 +655,7 @@ def test_sign_out_ends_the_session_on_the_server(client, jane):
     assert thief.get(MINE).status_code == 401
 
 
-def test_token_leaves_a_session_as_long_as_it_was(client, jane, at, time_machine):
+def test_token_request_does_not_extend_a_session(client, jane, at, time_machine):
     enter(client)
     time_machine.move_to(at + timedelta(hours=11), tick=False)
     assert not sign_in(client).cookies
@@ -663,7 +663,7 @@ def test_token_leaves_a_session_as_long_as_it_was(client, jane, at, time_machine
     assert client.get(MINE).status_code == 401
 
 
-def test_account_that_is_deactivated_is_out_at_once(client, jane):
+def test_deactivated_account_loses_access_at_once(client, jane):
     token, session = make_token(jane), signed_in(jane)
     colleague = signed_in(User.objects.create_superuser("root", password=PASSWORD))
     assert colleague.get("/admin/").status_code == 200
@@ -676,14 +676,14 @@ def test_account_that_is_deactivated_is_out_at_once(client, jane):
     assert colleague.get("/admin/")["Location"].startswith("/admin/login/")
 
 
-def test_account_that_is_deleted_is_out_at_once(client, jane):
+def test_deleted_account_loses_access_at_once(client, jane):
     token, session = make_token(jane), signed_in(jane)
     jane.delete()
     assert client.get(MINE, headers=bearer(token)).status_code == 401
     assert session.get(MINE).status_code == 401
 
 
-def test_rights_that_are_taken_away_are_gone_at_once(jane):
+def test_removed_permission_is_lost_at_once(jane):
     jane.is_staff = jane.is_superuser = True
     jane.save()
     session = signed_in(jane)
@@ -718,20 +718,20 @@ def test_new_password_ends_other_sessions_and_tokens(client, jane, by):
 # --- revoke_tokens -----------------------------------------------------------------------------
 
 
-def test_command_ends_all_tokens_of_a_user(client, jane, capsys):
+def test_command_revokes_all_tokens_of_a_user(client, jane, capsys):
     tokens = [make_token(jane) for _ in range(2)]
     other = make_token(make_user("other"))
 
     call_command("revoke_tokens", "jane")
 
-    assert capsys.readouterr().out == "2 tokens ended.\n"
+    assert capsys.readouterr().out == "Revoked 2 tokens.\n"
     assert [client.get(MINE, headers=bearer(token)).status_code for token in (*tokens, other)] == [
         401,
         401,
         200,
     ]
     call_command("revoke_tokens", "jane", "--format", "json")
-    assert json.loads(capsys.readouterr().out) == {"summary": "0 tokens ended.", "tokens": 0}
+    assert json.loads(capsys.readouterr().out) == {"summary": "Revoked 0 tokens.", "tokens": 0}
 
 
 def test_command_without_an_account_is_a_usage_error():
@@ -742,7 +742,7 @@ def test_command_without_an_account_is_a_usage_error():
     assert "zyx" not in str(refused.value)
 
 
-def test_times_are_those_of_the_row(client, jane, at):
+def test_times_are_those_of_the_token_row(client, jane, at):
     data = sign_in(client).json()["data"]
 
     assert datetime.strptime(data["expires_at"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) == at + timedelta(

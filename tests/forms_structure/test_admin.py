@@ -1,4 +1,4 @@
-"""The builder's server side: what its script may ask, who may ask it, and what it is told."""
+"""The server side of the form builder: requests, permissions and responses."""
 
 import json
 from copy import deepcopy
@@ -67,7 +67,7 @@ def save(client, form, structure=OTHER, **question):
 # --- saving ------------------------------------------------------------------------------------
 
 
-def test_save_answers_with_what_is_stored_now(anna, form):
+def test_save_returns_the_stored_form(anna, form):
     wild = deepcopy(OTHER)
     wild[0]["description"] = "<p onclick='x()'>Hi</p><script>y()</script>"
 
@@ -95,7 +95,7 @@ def test_save_answers_with_what_is_stored_now(anna, form):
     assert [entry.change_message for entry in LogEntry.objects.all()] == ["Version 2."]
 
 
-def test_save_of_the_same_is_no_version_and_no_log_entry(anna, form):
+def test_unchanged_save_creates_no_version_and_no_log_entry(anna, form):
     status, answer = save(anna, form, STRUCTURE)
 
     assert (status, answer["form"]["revision"]) == (200, 1)
@@ -121,14 +121,14 @@ def test_save_of_the_same_is_no_version_and_no_log_entry(anna, form):
         ),
     ],
 )
-def test_save_refuses_with_the_path_of_each_fault(anna, form, question, faults):
+def test_save_returns_errors_by_path(anna, form, question, faults):
     operations.create(name="Taken", structure=[])
 
     assert save(anna, form, **question) == (400, {"faults": faults})
     assert Form.objects.filter(pk=form.pk).values_list("name", "revision").get() == ("Standard", 1)
 
 
-def test_save_after_somebody_else_is_told_and_overwrites_nothing(anna, form):
+def test_conflicting_save_is_refused(anna, form):
     save(recruiter("view_form", "change_form", name="bart"), form)
     changed_at = Form.objects.get().updated_at
 
@@ -142,12 +142,12 @@ def test_save_after_somebody_else_is_told_and_overwrites_nothing(anna, form):
 
 
 @pytest.mark.parametrize("revision", [None, "1", 0, -1, 2, [1], {}])
-def test_save_without_the_revision_that_was_seen_is_a_conflict(anna, form, revision):
+def test_save_without_a_revision_is_a_conflict(anna, form, revision):
     assert save(anna, form, revision=revision)[0] == 409
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_names_that_published_vacancies_show_vanish_only_when_named(anna, form):
+def test_names_in_use_are_removed_only_with_confirmation(anna, form):
     make_vacancy(title="Nurse", form=form)
     pk = Vacancy.objects.get().pk
 
@@ -164,7 +164,7 @@ def test_names_that_published_vacancies_show_vanish_only_when_named(anna, form):
 
 
 @pytest.mark.parametrize("lost", ["first_name", [["first_name"]], {}, 7, None, [None]])
-def test_names_given_up_in_another_shape_are_not_given_up(anna, form, lost):
+def test_malformed_confirmation_is_ignored(anna, form, lost):
     make_vacancy(form=form)
 
     assert save(anna, form, lost=lost)[0] == 409
@@ -177,7 +177,7 @@ def test_form_of_drafts_alone_may_lose_names(anna, form):
 
 
 @pytest.mark.parametrize("body", ["", "[]", "7", "{", '{"name": "\\ud800"}', "[" * 100_000, b"\xff\xfe"])
-def test_question_that_is_no_object_is_refused(anna, form, body):
+def test_request_that_is_not_an_object_is_refused(anna, form, body):
     for view in ("save", "check", "copy", "extend"):
         response = anna.post(f"{LIST}{form.pk}/{view}/", body, content_type="application/json")
         assert (response.status_code, response.json()) == (
@@ -186,7 +186,7 @@ def test_question_that_is_no_object_is_refused(anna, form, body):
         )
 
 
-def test_question_that_is_too_large_is_told_in_json(anna, form):
+def test_too_large_request_gives_a_json_error(anna, form):
     body = json.dumps({"structure": "x" * 2_700_000})
 
     answer = anna.post(f"{LIST}{form.pk}/save/", body, content_type="application/json")
@@ -206,7 +206,7 @@ def test_structure_that_nests_too_deeply_is_refused(anna, form):
 # --- checking, copying, extending, taking along ------------------------------------------------
 
 
-def test_check_answers_with_the_rules_that_sites_would_get(anna, client, form):
+def test_check_returns_the_schema(anna, client, form):
     make_vacancy(pk=9, form=form)
     save(anna, form, OTHER, lost=["first_name"])
 
@@ -231,7 +231,7 @@ def test_check_knows_the_names_of_the_form_that_is_extended(anna, form):
     )
 
 
-def test_copy_for_a_vacancy_takes_the_edits_and_leaves_the_form_alone(anna, form):
+def test_copy_for_a_vacancy_has_the_edits_and_keeps_the_form(anna, form):
     vacancy = make_vacancy(title="Nurse", form=form)
 
     status, answer = ask(anna, form, "copy", structure=OTHER, **{"for": vacancy.pk})
@@ -243,7 +243,7 @@ def test_copy_for_a_vacancy_takes_the_edits_and_leaves_the_form_alone(anna, form
     assert Form.objects.get(pk=form.pk).structure == STRUCTURE
 
 
-def test_copy_for_nobody_is_a_form_of_its_own(anna, form):
+def test_copy_without_a_vacancy_is_an_independent_form(anna, form):
     status, answer = ask(anna, form, "copy")
 
     made = Form.objects.get(name="Copy of Standard")
@@ -263,7 +263,7 @@ def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
 
 
 @pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, [], "²", ""])
-def test_for_what_is_no_vacancy_nothing_is_made(anna, form, key):
+def test_copy_for_an_unknown_vacancy_creates_nothing(anna, form, key):
     assert ask(anna, form, "copy", **{"for": key}) == (
         400,
         {"faults": {"for": "This vacancy does not exist, or you do not have access to it."}},
@@ -272,7 +272,7 @@ def test_for_what_is_no_vacancy_nothing_is_made(anna, form, key):
     assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
 
 
-def test_titles_of_vacancies_show_to_who_may_see_vacancies_only(form):
+def test_vacancy_titles_require_the_view_permission(form):
     vacancy = make_vacancy(title="Zyxsecret", form=form, status="draft", publish_from=None)
     client = recruiter("view_form", "add_form", "change_form")
 
@@ -284,7 +284,7 @@ def test_titles_of_vacancies_show_to_who_may_see_vacancies_only(form):
     assertNotContains(client.get(f"{LIST}{form.pk}/delete/"), "Zyxsecret", status_code=403)
 
 
-def test_export_is_a_file_in_the_words_of_the_interface(anna, client, form):
+def test_export_is_a_file_in_the_format_of_the_api(anna, client, form):
     make_vacancy(pk=9, form=form)
 
     response = anna.get(f"{LIST}{form.pk}/export/")
@@ -315,7 +315,7 @@ def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
     assert form.snapshots.first().origin == "version 1 restored"
 
 
-def test_restoring_over_what_one_has_not_seen_is_told(anna, form):
+def test_restore_over_a_newer_revision_is_a_conflict(anna, form):
     save(anna, form)
 
     answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1}, follow=True)
@@ -324,7 +324,7 @@ def test_restoring_over_what_one_has_not_seen_is_told(anna, form):
     assert Form.objects.get().structure == OTHER
 
 
-def test_restoring_asks_before_published_vacancies_lose_names(anna, form):
+def test_restore_asks_before_removing_names_in_use(anna, form):
     save(anna, form)
     form.refresh_from_db()
     make_vacancy(form=form)
@@ -338,7 +338,7 @@ def test_restoring_asks_before_published_vacancies_lose_names(anna, form):
 
 
 def test_versions_of_a_large_form_are_compared_at_once():
-    """Equal words in many places must not make the comparison quadratic: 400 fields, 8,000 options."""
+    """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
     options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
     many = [
         NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}
@@ -357,18 +357,18 @@ def test_versions_of_a_large_form_are_compared_at_once():
 
 
 @pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30, "9" * 5_000])
-def test_version_that_is_not_there_is_not_found(anna, form, revision):
+def test_unknown_version_is_not_found(anna, form, revision):
     assert restore(anna, form, revision=revision).status_code == 404
 
 
-def test_restoring_is_not_a_link(anna, form):
+def test_restore_requires_post(anna, form):
     assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
 
 
 # --- the list, the site's form, the consent ----------------------------------------------------
 
 
-def test_list_tells_who_uses_a_form_in_a_fixed_number_of_queries(anna, form, django_assert_num_queries):
+def test_list_shows_the_use_of_forms_in_a_constant_number_of_queries(anna, form, django_assert_num_queries):
     make_vacancy(form=form)
     make_brand("Other", form=form)
     anna.get(LIST)
@@ -418,7 +418,7 @@ def test_form_in_use_is_not_deleted(form):
     assert Form.objects.exists()
 
 
-def test_sites_form_is_not_deleted_though_no_row_points_to_it(form):
+def test_default_form_is_not_deleted(form):
     Form.objects.update(is_default=True)
     root = Client()
     root.force_login(User.objects.create_superuser("root"))
@@ -430,13 +430,13 @@ def test_sites_form_is_not_deleted_though_no_row_points_to_it(form):
     assert Form.objects.exists()
 
 
-def test_form_that_nothing_uses_is_deleted(anna, form):
+def test_unused_form_is_deleted(anna, form):
     anna.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
 
     assert not Form.objects.exists()
 
 
-def test_consent_text_is_added_to_and_never_changed(anna):
+def test_consent_text_cannot_be_changed(anna):
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
 
@@ -470,7 +470,7 @@ def statuses(client, form):
     return pages | answers | {"restore": restored}
 
 
-def test_each_page_and_question_asks_for_its_permission(form):
+def test_each_page_and_request_requires_its_permission(form):
     everything = (*PAGES, *QUESTIONS, "restore")
     assert statuses(Client(), form) == dict.fromkeys(everything, 302)
     assert statuses(recruiter(name="none"), form) == dict.fromkeys(everything, 403)
@@ -481,7 +481,7 @@ def test_each_page_and_question_asks_for_its_permission(form):
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_copy_for_a_vacancy_needs_the_right_to_change_vacancies(form):
+def test_copy_for_a_vacancy_requires_permission_to_change_it(form):
     vacancy = make_vacancy(form=form)
 
     status = recruiter("view_form", "add_form", "view_vacancy").post(
@@ -492,7 +492,7 @@ def test_copy_for_a_vacancy_needs_the_right_to_change_vacancies(form):
     assert Form.objects.count() == 1
 
 
-def test_questions_need_the_csrf_token(form):
+def test_requests_require_the_csrf_token(form):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(User.objects.create_superuser("root"))
 
@@ -502,12 +502,12 @@ def test_questions_need_the_csrf_token(form):
 
 
 @pytest.mark.parametrize("pk", ["0", "999", "x", "9" * 40, "-1", "²"])
-def test_form_that_is_not_there_is_not_found(anna, pk):
+def test_unknown_form_is_not_found(anna, pk):
     for page in PAGES:
         assert anna.get(f"{LIST}{pk}/{page}/").status_code == 404
 
 
-def test_data_of_the_page_cannot_break_out_of_its_script(anna):
+def test_page_data_is_escaped_in_the_script(anna):
     label = "</script><script>alert(1)</script>"
     form = operations.create(name=label, structure=[STRUCTURE[0] | {"title": label}])
 
@@ -518,7 +518,7 @@ def test_data_of_the_page_cannot_break_out_of_its_script(anna):
 # --- from the vacancy --------------------------------------------------------------------------
 
 
-def test_vacancy_leads_to_the_form_that_its_applicants_get(anna, form):
+def test_vacancy_links_to_its_served_form(anna, form):
     vacancy = make_vacancy(brand=make_brand("Other", form=form))
     client = recruiter("view_vacancy", "view_form", name="reader")
     url = f"/admin/vacancies/vacancy/{vacancy.pk}/"
@@ -528,7 +528,7 @@ def test_vacancy_leads_to_the_form_that_its_applicants_get(anna, form):
     assert client.get(link)["Location"] == f"{LIST}{form.pk}/change/?for={vacancy.pk}"
 
 
-def test_vacancy_page_names_the_form_that_its_applicants_get(form):
+def test_vacancy_page_shows_its_served_form(form):
     root = Client()
     root.force_login(User.objects.create_superuser("root"))
     vacancy = make_vacancy()

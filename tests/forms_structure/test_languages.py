@@ -1,4 +1,4 @@
-"""The builder in the language of a colleague; forms, the interface and commands in their own."""
+"""The builder in the user's language; forms, API and commands in theirs."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def form(db):
 
 @pytest.fixture
 def colleague(db):
-    """Somebody at work whose browser asks for a language."""
+    """Return a signed-in client whose browser prefers `language`."""
     root = User.objects.create_superuser("root")
 
     def client(language):
@@ -89,7 +89,7 @@ def test_builder_speaks_dutch_and_the_form_its_own_language(colleague, form):
     assert page.content.index(b"/admin/texts.js") < page.content.index(b"builder.js")
 
 
-def test_faults_are_told_in_dutch_and_name_the_same_places(colleague, form):
+def test_errors_are_in_dutch_with_the_same_paths(colleague, form):
     wrong = json.dumps({"structure": [STRUCTURE[0] | {"fields": [NAME, NAME | {"label": ""}]}]})
     url = f"{LIST}{form.pk}/check/"
 
@@ -115,7 +115,7 @@ def test_large_numbers_are_written_as_the_language_does(colleague, form):
     }
 
 
-def test_versions_are_read_in_german_whoever_wrote_them(colleague, form):
+def test_version_pages_are_in_german(colleague, form):
     operations.save(form=form, structure=[])
     operations.restore(snapshot=form.snapshots.get(revision=1))
     copied = operations.copy(form=form)
@@ -132,13 +132,13 @@ def test_versions_are_read_in_german_whoever_wrote_them(colleague, form):
         assertNotContains(page, words)
 
 
-def test_copy_is_called_so_in_the_language_of_who_makes_it(colleague, form):
+def test_name_of_a_copy_is_in_the_active_language(colleague, form):
     colleague("fr").post(LIST, {"action": "copy_selected", "_selected_action": [form.pk]})
 
     assert Form.objects.filter(name="Copie de Standard").exists()
 
 
-def test_consent_texts_are_kept_in_german(colleague):
+def test_consent_text_pages_are_in_german(colleague):
     ConsentText.objects.add(language="nl", text="Ja")
 
     page = colleague("de").get("/admin/forms_structure/consenttext/")
@@ -151,7 +151,7 @@ def test_consent_texts_are_kept_in_german(colleague):
 
 
 def called(source, name, count):
-    """The texts that `source` calls `name` with."""
+    """Return the texts that `source` passes to `name`."""
     text = r"\s*\"((?:[^\"\\]|\\.)*)\""
     return re.findall(rf"\b{name}\({','.join([text] * count)}", source)
 
@@ -184,7 +184,7 @@ def test_script_gets_its_texts_in_french(client):
 # --- what does not follow the reader -----------------------------------------------------------
 
 
-def test_form_is_served_the_same_whatever_the_reader_speaks(client, colleague, form):
+def test_served_form_ignores_accept_language(client, colleague, form):
     make_vacancy(pk=9, form=form)
     paths = ("/v1/vacancies/9/form", "/v1/vacancies/9/form/schema", "/v1/vacancies/99/form", "/openapi.json")
     plain = [client.get(path) for path in paths]
@@ -200,7 +200,7 @@ def test_form_is_served_the_same_whatever_the_reader_speaks(client, colleague, f
             assert answer.headers.get("Vary") == before.headers.get("Vary")
 
 
-def test_command_speaks_english_on_a_dutch_site(db, settings, tmp_path, capsys):
+def test_command_output_is_english_on_a_dutch_site(db, settings, tmp_path, capsys):
     settings.LANGUAGE_CODE = "nl"
     make_vacancy(pk=9)
     source = tmp_path / "forms.json"

@@ -51,7 +51,7 @@ def entries(path):
 
 
 @pytest.mark.parametrize("name", CATALOGS)
-def test_catalog_says_everything(name):
+def test_catalog_is_complete(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     header, *messages = entries(ROOT / name)
 
@@ -141,7 +141,7 @@ def root(db):
         ("ja", "en", ("Welcome back to", "Password")),
     ],
 )
-def test_workplace_speaks_the_browsers_language(client, header, language, words):
+def test_admin_is_in_the_browsers_language(client, header, language, words):
     answer = client.get("/admin/login/", headers={"accept-language": header})
 
     assert answer["Content-Language"] == language
@@ -152,7 +152,7 @@ def test_workplace_speaks_the_browsers_language(client, header, language, words)
 
 
 @pytest.mark.django_db
-def test_choice_of_a_language_sticks(client):
+def test_chosen_language_is_kept(client):
     german = {"accept-language": "de"}
 
     client.post("/admin/language", {"language": "nl", "next": "/admin/login/"}, headers=german)
@@ -164,7 +164,7 @@ def test_choice_of_a_language_sticks(client):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v1/filters", "/v1/nothing", "/docs", "/openapi.json"])
-def test_interface_speaks_english_to_everybody(client, path):
+def test_api_is_in_english(client, path):
     make_vacancy(title="Nurse")
     plain = client.get(path)
 
@@ -203,7 +203,7 @@ def test_list_of_applications_in_dutch(root):
         ("de", "9. März 2026, 10:00"),
     ],
 )
-def test_moment_is_written_as_readers_do(language, written):
+def test_datetime_format_is_localised(language, written):
     with translation.override(language):
         assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
 

@@ -216,7 +216,7 @@ def is_page(answer: Any) -> bool:
 # --- the workplace -----------------------------------------------------------------------------
 
 
-def test_a_forgotten_text_is_found() -> None:
+def test_untranslated_text_is_detected() -> None:
     """Of texts that stand in the catalogs and of such as nobody wrapped."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
@@ -268,7 +268,7 @@ def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: st
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 @pytest.mark.parametrize("permission", ["view_vacancy", "add_vacancy"])
-def test_pages_of_who_may_do_little(
+def test_pages_of_users_with_few_permissions(
     client: Client, shop: dict[Any, Any], language: str, permission: str
 ) -> None:
     user = User.objects.create_user(f"{MARK}onlooker", is_staff=True)
@@ -281,7 +281,7 @@ def test_pages_of_who_may_do_little(
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_start_page_without_anything(root: Client, language: str) -> None:
+def test_empty_dashboard(root: Client, language: str) -> None:
     for path in ("/admin/", LIST, f"{LIST}deleted/"):
         answer, english = in_both(root, path, language)
         assert leftovers(answer, english, language) == set(), path
@@ -292,7 +292,7 @@ def test_start_page_without_anything(root: Client, language: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_publication_action_on_several_vacancies(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
     for action in ACTIONS:
@@ -310,7 +310,7 @@ def test_decision_about_many(root: Client, shop: dict[Any, Any], language: str) 
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_messages_of_publication_actions(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the message is in the reader's language. The page that follows is tested above."""
     past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found, redirects = {}, 0
@@ -333,7 +333,7 @@ def test_outcome_of_a_decision(root: Client, shop: dict[Any, Any], language: str
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_refusals_of_a_form(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_errors_of_the_vacancy_form(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
     rows = {
         f"{prefix}-{name}": "0"
@@ -390,7 +390,7 @@ def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
     ("language", "moment"),
     [("en", "3 Mar, 09:30"), ("nl", "3 mrt, 09:30"), ("fr", "3 mars à 09:30"), ("de", "3. März, 09:30")],
 )
-def test_preview_ends_at_a_moment_as_readers_write_it(
+def test_expiry_of_a_preview_is_in_the_local_format(
     client: Client, shop: dict[Any, Any], language: str, moment: str
 ) -> None:
     answer = client.get(f"/preview/{token_for(shop[State.DRAFT].pk)}", headers={"accept-language": language})
@@ -399,7 +399,7 @@ def test_preview_ends_at_a_moment_as_readers_write_it(
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_permissions_of_ours_are_described(language: str) -> None:
+def test_custom_permissions_are_translated(language: str) -> None:
     rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
 
     with translation.override("en"):
@@ -422,7 +422,7 @@ def test_scripts_have_their_catalog(root: Client, language: str, words: str) -> 
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_interface_says_the_same_in_every_language(
+def test_api_responses_are_the_same_in_every_language(
     client: Client, shop: dict[Any, Any], language: str
 ) -> None:
     pk = shop[State.PUBLISHED].pk
