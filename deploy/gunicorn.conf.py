@@ -90,6 +90,7 @@ def on_starting(server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Keep a connection to SQLite open: with the last one SQLite deletes its -wal and -shm files, and on a
     full disk the next reader could not create them again."""
+    # the master process must not import Django
     from django.db import DatabaseError, connections
 
     worker.connection = connections["default"].copy()

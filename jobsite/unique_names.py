@@ -1,11 +1,11 @@
-"""Free names and numbers, also where two people take one at the same moment."""
+"""Unique names and numbers, also when several users request one at the same time."""
 
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
 
-ATTEMPTS = 20  # of so many who begin together, the last one needs them all
+ATTEMPTS = 20  # as many concurrent writers always succeed
 Made = TypeVar("Made")
 
 
@@ -16,8 +16,10 @@ def numbered(name: str, taken: Collection[str]) -> str:
 
 
 def attempted(make: Callable[[], Made]) -> Made:
-    """Return what `make` writes in a transaction, tried again when somebody else was quicker: it has to
-    look afresh for what is free. Raises IntegrityError after the last attempt."""
+    """Return `make()`, run in a transaction, and repeated if a concurrent write took its name.
+
+    `make` has to look up a free name each time. Raises IntegrityError after ATTEMPTS attempts.
+    """
     for _ in range(ATTEMPTS - 1):
         try:
             with transaction.atomic():

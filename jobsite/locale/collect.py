@@ -1,5 +1,7 @@
-"""Brings the catalogs up to date with the texts in code and templates: `make messages` runs it at the top of
-the repository. Texts that are new or changed come in empty, which tests refuse."""
+"""Update the message catalogs from the code and the templates. `make messages` runs it in the project folder.
+
+New and changed messages get an empty translation, which fails the tests.
+"""
 
 import os
 from pathlib import Path
@@ -11,7 +13,7 @@ from django.core.management.commands import compilemessages, makemessages
 
 APPS = ("forms_structure", "vacancies", "applications", "jobsite")
 LANGUAGES = ["nl", "fr", "de"]
-# gettext's own header would change with each run
+# gettext's own header contains the date
 HEADER = r"""msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=UTF-8\n"
@@ -24,7 +26,7 @@ class Collect(makemessages.Command):
     msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
 
     def find_files(self, root: str) -> list[Any]:
-        """Those of our apps; a template at the top level belongs to the app its folder is named after."""
+        """Return the files of our apps, each with the catalog that it belongs to."""
         files = super().find_files(root)
         self.locale_paths = [os.path.abspath(f"{app}/locale") for app in APPS]
         owned = []
@@ -43,13 +45,13 @@ class Collect(makemessages.Command):
 
 
 def owner(path: Path) -> str:
-    """The app whose catalog has the texts of the file at `path`, if any."""
-    if path.parts[0] == "static":  # what collectstatic copied
+    """Return the app whose catalog contains the messages of the file at `path`, or ""."""
+    if path.parts[0] == "static":  # copied by collectstatic
         return ""
     app = next((part for part in path.parts if part in APPS), "")
     if app or path.parts[0] != "templates":
         return app
-    return "jobsite" if path.parts[1] == "admin" else "applications"  # whose account pages the others are
+    return "jobsite" if path.parts[1] == "admin" else "applications"  # the account pages
 
 
 if __name__ == "__main__":

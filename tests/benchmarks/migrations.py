@@ -1,11 +1,10 @@
-"""How long each migration keeps readers and writers waiting:
+"""Measure how long each migration blocks readers and writers:
 
     createdb -T jobsite_1000000 upgrade      # a copy of a big database
-    DATABASE_URL=postgres://.../upgrade .venv/bin/python -m tests.benchmarks.migrations --back vacancies.0002
+    DATABASE_URL=postgres://.../upgrade .venv/bin/python -m tests.benchmarks.migrations --back vacancies.0001
 
-`--back` migrates backwards first, to make the old database; what is to be migrated is then migrated one
-migration at a time, while a reader and a writer ask and change what was there all along. Ends with 1 where
-one of them waited for longer than LIMIT.
+`--back` first migrates backwards, to get the old schema. Then the migrations are applied one by one, while a
+reader and a writer use the tables that existed before. Exits with 1 if one of them waited longer than LIMIT.
 """
 
 import argparse
@@ -21,8 +20,8 @@ from urllib.parse import urlsplit
 import psycopg
 
 LIMIT = 0.5  # seconds
-EVERY = 0.005  # seconds between two statements
-QUIET = 10  # seconds that are measured before, for comparison
+PAUSE = 0.005  # seconds between two statements
+BASELINE = 10  # seconds that are measured first, for comparison
 
 READS = (
     "SELECT id, title FROM vacancies_vacancy WHERE status = 'published' AND audience IN ('public', 'both') "
@@ -38,7 +37,7 @@ WRITES = (
 
 
 class Prober(threading.Thread):
-    """Runs statements one by one, and remembers how long each took."""
+    """Runs statements one by one and records the duration of each."""
 
     def __init__(self, url: str, statements: tuple[str, ...], highest: int) -> None:
         super().__init__(daemon=True)
@@ -57,14 +56,14 @@ class Prober(threading.Thread):
                     except psycopg.Error as error:
                         self.errors.append(str(error).splitlines()[0])
                     self.taken.append(time.monotonic() - start)
-                    time.sleep(EVERY)
+                    time.sleep(PAUSE)
 
     def taken_since(self, start: int) -> tuple[int, float]:
-        """How many statements were run since that many, and the longest."""
-        # The one that is waiting now counts: it ends before the next is asked for.
+        """Return the number of statements after the first `start`, and the longest duration."""
+        # Wait for the current statement, so that it counts.
         count = len(self.taken)
         while len(self.taken) == count and self.is_alive():
-            time.sleep(EVERY)
+            time.sleep(PAUSE)
         taken = self.taken[start:]
         return len(taken), max(taken, default=0)
 
@@ -89,7 +88,7 @@ def main() -> None:
     arguments = parser.parse_args()
     url = os.environ["DATABASE_URL"]
     if urlsplit(url).scheme not in ("postgres", "postgresql"):
-        sys.exit("DATABASE_URL has to name a PostgreSQL database that may be changed.")
+        sys.exit("DATABASE_URL must be a PostgreSQL database that may be modified.")
     for target in arguments.back:
         manage("migrate", "--verbosity=0", *target.split("."))
     with psycopg.connect(url) as connection:
@@ -111,14 +110,14 @@ def main() -> None:
         worst = max(worst, read, write)
         print(f"{name:<42} {seconds:>8.1f} {reads:>7} {read:>8.3f} {writes:>7} {write:>8.3f}", flush=True)
 
-    measure("(nothing)", lambda: time.sleep(QUIET))
+    measure("(nothing)", lambda: time.sleep(BASELINE))
     worst = 0
     for app, name in plan():
-        # what was migrated along with another one is done: migrating to it would go back
+        # skip migrations that were applied as a dependency: migrating to them would go backwards
         with suppress(ValueError):
             if (app, name) in plan():
                 measure(f"{app}.{name}", lambda app=app, name=name: manage("migrate", "-v0", app, name))
-    measure("(triggers, and whatever is left)", lambda: manage("migrate", "-v0"))
+    measure("(triggers and the rest)", lambda: manage("migrate", "-v0"))
     errors = sorted({error for prober in probers for error in prober.errors})
     print(f"The longest wait is {worst:.3f} s; errors: {'; '.join(errors) or 'none'}.")
     sys.exit(worst > LIMIT or bool(errors))
