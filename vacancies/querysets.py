@@ -24,15 +24,17 @@ EVERY_BRAND = "vacancies.work_for_every_brand"
 class VacancyList(Enum):
     """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
 
+    column: str  # of DailyCount
+    audiences: tuple[str, ...]
+    is_hot: bool
+
     EXTERNAL = "external", ("public", "both"), False
     HOT = "hot", ("public", "both"), True
     INTERNAL = "internal", ("internal", "both"), False
     HOT_INTERNAL = "hot_internal", ("internal", "both"), True
 
     def __init__(self, column: str, audiences: tuple[str, ...], is_hot: bool) -> None:
-        self.column = column  # of DailyCount
-        self.audiences = audiences
-        self.is_hot = is_hot
+        self.column, self.audiences, self.is_hot = column, audiences, is_hot
 
     @property
     def is_internal(self) -> bool:
@@ -46,8 +48,8 @@ class VacancyList(Enum):
 
     def sql(self, row: str = "") -> str:
         """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
-        audiences = ", ".join(f"'{audience}'" for audience in self.audiences)
-        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
+        values = ", ".join(f"'{audience}'" for audience in self.audiences)
+        return f"{row}audience IN ({values})" + (f" AND {row}is_hot" if self.is_hot else "")
 
     def contains(self, *, audience: str, is_hot: bool) -> bool:
         return audience in self.audiences and (is_hot or not self.is_hot)

@@ -92,7 +92,7 @@ def change(application, **values):
 # --- walls -------------------------------------------------------------------------------------
 
 
-def test_applications_of_other_brands_are_not_accessible(anna, own, foreign):
+def test_other_brands_are_hidden_everywhere(anna, own, foreign):
     for url in (LIST, f"{LIST}?q={FOREIGN[:5]}", f"{LIST}?vacancy__id__exact={foreign.vacancy_id}", STEPS):
         assertNotContains(anna.get(url), FOREIGN.title(), msg_prefix=url)
     for url in (page(foreign), f"{LIST}{foreign.pk}/history/", f"{LIST}{foreign.pk}/delete/"):
@@ -106,7 +106,7 @@ def test_applications_of_other_brands_are_not_accessible(anna, own, foreign):
     assert own.changes.last().stage == stage
 
 
-def test_recruiter_cannot_join_another_brand(own, foreign):
+def test_recruiter_cannot_grant_access_to_other_brands(own, foreign):
     client = staff("anna", *SEEING, "view_brand", "change_brand", "view_vacancy", "change_vacancy")
     anna = User.objects.get(username="anna")
     anna.brands.add(own.vacancy.brand)
@@ -131,7 +131,7 @@ def test_recruiter_cannot_join_another_brand(own, foreign):
     assert own.vacancy.brand.name != "Other"
 
 
-def test_tokens_are_visible_to_recruiters_of_every_brand(own):
+def test_tokens_need_access_to_every_brand(own):
     issue(user=own.user, lifetime=timedelta(days=1))
     url = "/admin/applications/token/"
 
@@ -139,7 +139,7 @@ def test_tokens_are_visible_to_recruiters_of_every_brand(own):
     assertContains(staff("editor", "view_token", "work_for_every_brand").get(url), "jan")
 
 
-def test_recruiter_of_every_brand_sees_all_applications(own, foreign):
+def test_user_of_every_brand_sees_all(own, foreign):
     client = staff("editor", *SEEING, "work_for_every_brand")
 
     assertContains(client.get(LIST), FOREIGN.title())
@@ -147,14 +147,14 @@ def test_recruiter_of_every_brand_sees_all_applications(own, foreign):
     assert client.get(page(foreign)).status_code == 200
 
 
-def test_recruiter_of_no_brand_sees_no_applications(own, foreign):
+def test_user_without_a_brand_sees_none(own, foreign):
     client = staff("new", *SEEING)
 
     assert list(client.get(LIST).context["cl"].result_list) == []
     assert client.get(page(own)).status_code == 302
 
 
-def test_without_the_permission_nothing_is_accessible(own):
+def test_without_the_permission_everything_is_hidden(own):
     client = staff("other", "view_vacancy", "work_for_every_brand", brands=[own.vacancy.brand])
 
     for url in (LIST, page(own), STEPS, "/admin/applications/accesslog/", "/admin/applications/token/"):
@@ -175,14 +175,14 @@ def test_stage_change_is_recorded_with_author_and_time(at, anna, own):
     assert own.updated_at == at
 
 
-def test_save_with_the_same_stage_records_no_change(anna, own):
+def test_save_without_a_stage_change_records_none(anna, own):
     anna.post(page(own), change(own, is_spontaneous="on"))
 
     assert own.changes.count() == 1
     assert Application.objects.get(pk=own.pk).is_spontaneous
 
 
-def test_stale_page_does_not_undo_a_move(anna, own):
+def test_outdated_page_does_not_undo_a_stage_change(anna, own):
     stale = change(own)
     rejected, interview = (Stage.objects.get(name=name) for name in ("Rejected", "Interview"))
     rows = Application.objects.filter(pk=own.pk)
@@ -200,14 +200,14 @@ def test_stale_page_does_not_undo_a_move(anna, own):
     assert [str(each) for each in own.changes.all()] == ["New", "Rejected", "Interview"]
 
 
-def test_stage_is_shown_with_view_permission(own):
+def test_view_only_user_sees_the_stage(own):
     client = staff("reader", "view_application", brands=[own.vacancy.brand])
 
     assertContains(client.get(page(own)), "New")
 
 
-def test_upcoming_status_is_what_the_applicant_will_see(anna, own):
-    """A rejection that is reverted during its embargo is never shown."""
+def test_page_shows_the_status_after_the_delay(anna, own):
+    """Rejected, and back before the embargo was over: nobody will ever read that."""
     for name in ("Rejected", "Interview"):
         rows, stage = Application.objects.filter(pk=own.pk), Stage.objects.get(name=name)
         operations.move(applications=rows, stage=stage, author=None, at=timezone.now())
@@ -219,7 +219,7 @@ def test_upcoming_status_is_what_the_applicant_will_see(anna, own):
     assert "Not selected" not in shown
 
 
-def test_bulk_move_reports_moved_and_unchanged_applications(anna, own):
+def test_bulk_move_reports_moved_and_unchanged(anna, own):
     second = apply("piet")
     interview = Stage.objects.get(name="Interview")
     rows = Application.objects.filter(pk=second.pk)
@@ -249,7 +249,7 @@ def test_page_shows_what_the_applicant_sees(anna, own):
     assert "Secret talk" not in shown
 
 
-def test_step_is_added_on_the_page_of_the_application(at, anna, own):
+def test_interview_is_scheduled_on_the_application_page(at, anna, own):
     new = {
         "history-TOTAL_FORMS": 1,
         "history-0-name": "Talk",
@@ -266,7 +266,7 @@ def test_step_is_added_on_the_page_of_the_application(at, anna, own):
     assert list(own.history.values_list("name", "is_visible", "updated_at")) == [("Talk", True, at)]
 
 
-def test_scheduled_steps_are_in_calendar_order(at, anna, own):
+def test_interviews_and_tasks_are_a_calendar(at, anna, own):
     for name, days in (("Later", 3), ("Past", -3), ("Sooner", 1)):
         step(own, name=name, planned_at=at + timedelta(days=days))
 
@@ -316,11 +316,11 @@ def test_deleting_a_token_revokes_it(client, own, root):
 
 
 @pytest.mark.parametrize("stage", ["x", "9" * 30, "²", "-1"])
-def test_invalid_stage_filter_is_ignored(anna, own, stage):
+def test_unknown_stage_filters_nothing(anna, own, stage):
     assert anna.get(LIST, {"stage": stage}).status_code == 200
 
 
-def test_list_has_a_constant_number_of_queries(anna, own, django_assert_num_queries):
+def test_list_query_count_does_not_depend_on_the_rows(anna, own, django_assert_num_queries):
     # session, user, its permissions, those of its groups; stages for the filter and, three times, for the
     # actions; the count; the rows with their brands' wall inside
     queries = 10
@@ -333,14 +333,14 @@ def test_list_has_a_constant_number_of_queries(anna, own, django_assert_num_quer
         anna.get(LIST)
 
 
-def test_admin_cannot_add_or_delete_applications(own, root):
+def test_application_cannot_be_added_or_deleted_by_hand(own, root):
     assert root.get(f"{LIST}add/").status_code == 403
     assert root.post(f"{LIST}{own.pk}/delete/", {"post": "yes"}).status_code == 403
     root.post(LIST, {"action": "delete_selected", "_selected_action": [own.pk], "post": "yes"})
     assert Application.objects.exists()
 
 
-def test_stage_in_use_is_not_deleted_and_a_status_has_a_label(own, root):
+def test_stage_in_use_cannot_be_deleted_and_status_needs_a_text(own, root):
     stage = Stage.objects.first()
 
     root.post(f"/admin/applications/stage/{stage.pk}/delete/", {"post": "yes"})

@@ -6,48 +6,31 @@ alone. One answer of an applicant that it kept would be everybody's.
 
 import http.client
 import json
-import os
-import shutil
-import subprocess
-import time
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests import servers
 from tests.applications.makers import MINE
-from tests.servers import Instance, free_port
+from tests.servers import Instance
 
 pytestmark = [
     pytest.mark.once,
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+    pytest.mark.skipif(not servers.NGINX, reason="there is no nginx here"),
 ]
 
 CONFIG = """
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log warn;
-worker_processes 1;
-{user}
-events {{ worker_connections 64; }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  proxy_cache_path {folder}/cache keys_zone=shared:1m;
-  server {{
-    listen 127.0.0.1:{port};
-    location / {{
-      proxy_pass {upstream};
-      proxy_set_header Host 127.0.0.1;
-      proxy_cache shared;
-      proxy_cache_key $scheme$host$request_uri;
-      proxy_cache_methods GET HEAD;
-      add_header X-Cache-Status $upstream_cache_status always;
-    }}
+proxy_cache_path {folder}/cache keys_zone=shared:1m;
+server {{
+  listen 127.0.0.1:PORT;
+  location / {{
+    proxy_pass {upstream};
+    proxy_set_header Host 127.0.0.1;
+    proxy_cache shared;
+    proxy_cache_key $scheme$host$request_uri;
+    proxy_cache_methods GET HEAD;
+    add_header X-Cache-Status $upstream_cache_status always;
   }}
 }}
 """
@@ -97,29 +80,10 @@ def edge(instance, tmp_path_factory):
     """The base URL of a caching nginx in front of the service."""
     folder = tmp_path_factory.mktemp("nginx")
     with instance.serve() as upstream:
-        port = free_port()
-        user = "user root;" if os.geteuid() == 0 else ""
-        config = folder / "nginx.conf"
-        config.write_text(CONFIG.format(folder=folder, port=port, upstream=upstream, user=user))
-        server = subprocess.Popen(
-            ["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")],
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            url = f"http://127.0.0.1:{port}"
-            deadline = time.monotonic() + 20
-            while True:
-                try:
-                    ask(url, "/v1/filters?up")
-                    break
-                except OSError:
-                    assert time.monotonic() < deadline, (folder / "error.log").read_text()
-                    assert server.poll() is None, (folder / "error.log").read_text()
-                    time.sleep(0.05)
-            yield url
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+        nginx = servers.Nginx(folder / "nginx", CONFIG.format(folder=folder, upstream=upstream))
+        nginx.probe = "/v1/filters?probe"  # no address that a test requests: it is cached
+        with nginx:
+            yield nginx.url
 
 
 def ask(url, path, method="GET", body=None, **headers):

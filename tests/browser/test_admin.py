@@ -104,7 +104,7 @@ def picture(colour: str = "teal") -> dict[str, Any]:
 # --- the life of a vacancy ---
 
 
-def test_vacancy_goes_from_a_first_draft_to_the_bin_and_back(
+def test_vacancy_is_drafted_published_deleted_and_restored(
     live_server: Any, browser_page: Any, office: User
 ) -> None:
     page, site = browser_page, live_server.url
@@ -245,9 +245,7 @@ def bring_back(page: Any, version: Any) -> None:
     follow(page, "button", "Restore")
 
 
-def test_form_that_is_refused_opens_where_something_is_missing(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
+def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}{ADMIN}add/")
@@ -292,9 +290,7 @@ def choose_by_keys(page: Any, field: str, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_keyboard_alone_leads_from_the_login_to_a_published_vacancy(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
+def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     visit(page, f"{site}/admin/")
     for field, text in (("#id_username", "anna"), ("#id_password", PASSWORD)):
@@ -358,7 +354,7 @@ def test_keyboard_alone_leads_from_the_login_to_a_published_vacancy(
 # --- two at a time ---
 
 
-def test_second_of_two_recruiters_is_told_what_the_first_one_changed(
+def test_concurrent_save_shows_what_the_other_recruiter_changed(
     live_server: Any, browser_page: Any, office: User
 ) -> None:
     site = live_server.url
@@ -393,7 +389,7 @@ def test_second_of_two_recruiters_is_told_what_the_first_one_changed(
 # --- walls ---
 
 
-def test_recruiter_meets_nothing_of_another_brand(live_server: Any, browser_page: Any, office: User) -> None:
+def test_recruiter_sees_nothing_of_another_brand(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     roles.create()
     carl = User.objects.create_user("carl", password=PASSWORD, is_staff=True)
@@ -455,7 +451,7 @@ def test_recruiter_meets_nothing_of_another_brand(live_server: Any, browser_page
 # --- parts of a vacancy ---
 
 
-def test_option_that_is_missing_is_added_in_place(live_server: Any, browser_page: Any, office: User) -> None:
+def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Leuven"]})
     log_in(page, site)
@@ -547,9 +543,7 @@ def test_options_are_merged_and_a_filter_is_switched_off(
 # --- languages ---
 
 
-def test_workplace_speaks_the_language_that_is_chosen_in_it(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
+def test_admin_uses_the_chosen_language(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     make_vacancy(title="Nurse", publish_from=datetime(2025, 12, 5, 9, 30, tzinfo=UTC))
     log_in(page, site)
@@ -612,7 +606,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.once)])
-def test_pages_of_the_workplace_are_open_to_everybody(
+def test_admin_pages_are_accessible(
     live_server: Any, browser_page: Any, full_office: Vacancy, scheme: str
 ) -> None:
     page, site, vacancy = browser_page, live_server.url, full_office

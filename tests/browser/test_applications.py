@@ -50,7 +50,9 @@ def findings(page: Any) -> list[str]:
     ]
 
 
-def test_recruiter_moves_an_application_on(live_server: Any, browser_page: Any, office: str) -> None:
+def test_recruiter_moves_an_application_to_another_stage(
+    live_server: Any, browser_page: Any, office: str
+) -> None:
     page, site = browser_page, live_server.url
     page.goto(f"{site}/admin/")
     page.fill("#id_username", "anna")
@@ -89,7 +91,7 @@ def test_recruiter_moves_an_application_on(live_server: Any, browser_page: Any, 
     assert "Round 2b" not in mine.text()
 
 
-def test_applicant_signs_in_by_the_page_of_the_site(live_server: Any, browser_page: Any, office: str) -> None:
+def test_applicant_signs_in_on_the_site(live_server: Any, browser_page: Any, office: str) -> None:
     page, site = browser_page, live_server.url
     page.goto(f"{site}/account/login?next=/v1/user/applications")
     page.fill("#id_username", "mia")

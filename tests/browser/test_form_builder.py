@@ -141,7 +141,7 @@ def desk(live_server: Any, browser_page: Any, anna: User) -> Desk:
     return desk
 
 
-def test_a_form_is_built_from_nothing_by_mouse(desk: Desk) -> None:
+def test_form_is_built_by_mouse(desk: Desk) -> None:
     page = desk.page
     page.goto(f"{desk.site}/admin/forms_structure/form/add/")
     page.fill("#id_name", "Engineers")
@@ -218,7 +218,7 @@ def test_a_form_is_built_from_nothing_by_mouse(desk: Desk) -> None:
     }
 
 
-def test_a_form_is_built_by_keyboard(desk: Desk) -> None:
+def test_form_is_built_by_keyboard(desk: Desk) -> None:
     page, form = desk.page, make_form(structure=[])
     desk.open(form)
     press, write = page.keyboard.press, page.keyboard.type
@@ -264,7 +264,7 @@ def test_a_form_is_built_by_keyboard(desk: Desk) -> None:
     assert [option["label"] for option in saved["fields"][0]["options"]] == ["Yes", "No", "A bit"]
 
 
-def test_dragging_changes_the_form_and_the_screen_alike(desk: Desk) -> None:
+def test_dragging_changes_form_and_page(desk: Desk) -> None:
     form = make_form()
     desk.open(form)
 
@@ -313,7 +313,7 @@ def test_dragging_changes_the_form_and_the_screen_alike(desk: Desk) -> None:
     assert "on_value" not in experience["fields"][0]
 
 
-def test_every_step_can_be_undone_and_done_again(desk: Desk) -> None:
+def test_every_change_can_be_undone_and_redone(desk: Desk) -> None:
     page = desk.page
     desk.open(make_form())
     before = desk.rows()
@@ -338,7 +338,7 @@ def test_every_step_can_be_undone_and_done_again(desk: Desk) -> None:
     page.locator(".builder-state", has_text="Unsaved changes").wait_for()
 
 
-def test_lists_of_options_are_pasted_and_conditions_do_not_vanish_unasked(desk: Desk) -> None:
+def test_options_are_pasted_and_deleting_conditions_needs_confirmation(desk: Desk) -> None:
     page, form = desk.page, make_form()
     desk.open(form)
     desk.row("Licence").click()
@@ -372,7 +372,7 @@ def test_lists_of_options_are_pasted_and_conditions_do_not_vanish_unasked(desk: 
     assert names(saved["conditional"]) == ["which_one"]
 
 
-def test_the_text_of_a_section_keeps_its_markup(desk: Desk) -> None:
+def test_section_text_keeps_its_markup(desk: Desk) -> None:
     page, form = desk.page, make_form()
     text = '<h3>Before you <em>start</em></h3><ul><li>One</li></ul><p><a href="https://example.com/">More</a></p>'
     structure = [two_sections()[0] | {"description": text}]
@@ -397,7 +397,7 @@ def test_the_text_of_a_section_keeps_its_markup(desk: Desk) -> None:
     assert '<a href="mailto:an@example.com">' in description
 
 
-def test_names_of_the_language_itself_are_names_like_others(desk: Desk) -> None:
+def test_names_of_javascript_properties_are_valid(desk: Desk) -> None:
     page = desk.page
     odd = ["constructor", "toString", "hasOwnProperty", "valueOf", "submit", "append"]
     form = make_form(structure=[section("Odd", *[field(name) for name in odd])])
@@ -412,7 +412,7 @@ def test_names_of_the_language_itself_are_names_like_others(desk: Desk) -> None:
     assert names(stored(form)[0]["fields"]) == [*odd, "constructor_2"]
 
 
-def test_faults_are_shown_where_they_are(desk: Desk) -> None:
+def test_errors_are_shown_at_their_fields(desk: Desk) -> None:
     page, form = desk.page, make_form()
     desk.open(form)
     desk.row("Years").click()
@@ -443,7 +443,7 @@ def test_faults_are_shown_where_they_are(desk: Desk) -> None:
     assert stored(form)[1]["fields"][1]["options"][1] == {"value": "no", "label": "Never"}
 
 
-def test_nobody_overwrites_a_colleague(desk: Desk, chromium: Any) -> None:
+def test_concurrent_save_of_a_form_overwrites_nothing(desk: Desk, chromium: Any) -> None:
     page, form = desk.page, make_form()
     bram = User.objects.create_superuser("bram", first_name="Bram", last_name="Maes")
     desk.open(form)
@@ -475,7 +475,7 @@ def test_nobody_overwrites_a_colleague(desk: Desk, chromium: Any) -> None:
     assert copy.structure[0]["fields"][0]["label"] == "Given name"
 
 
-def test_a_form_in_use_says_so_and_keeps_its_names(desk: Desk) -> None:
+def test_form_in_use_shows_its_vacancies_and_keeps_its_names(desk: Desk) -> None:
     page, form = desk.page, make_form()
     vacancies = [make_vacancy(title=f"Nurse {n}", form=form) for n in range(3)]
     make_vacancy(title="Draft", form=form, status="draft")
@@ -510,7 +510,7 @@ def test_a_form_in_use_says_so_and_keeps_its_names(desk: Desk) -> None:
     assert names(served[1]["fields"]) == ["licence", "privacy_consent"]
 
 
-def test_one_vacancy_gets_a_form_of_its_own(desk: Desk) -> None:
+def test_form_is_copied_for_one_vacancy(desk: Desk) -> None:
     page, form = desk.page, make_form()
     nurse, cook = make_vacancy(title="Nurse", form=form), make_vacancy(title="Cook", form=form)
 
@@ -575,7 +575,7 @@ def test_earlier_versions_are_compared_and_restored(desk: Desk) -> None:
     assert stored(form) == two_sections()
 
 
-def test_unsaved_work_is_not_left_unasked(desk: Desk) -> None:
+def test_leaving_unsaved_changes_needs_confirmation(desk: Desk) -> None:
     page, asked = desk.page, []
     desk.open(make_form())
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
@@ -589,7 +589,7 @@ def test_unsaved_work_is_not_left_unasked(desk: Desk) -> None:
     assert asked == ["beforeunload"]
 
 
-def test_who_is_signed_out_loses_nothing(desk: Desk, anna: User) -> None:
+def test_signing_out_loses_no_changes(desk: Desk, anna: User) -> None:
     page, form = desk.page, make_form()
     desk.open(form)
     desk.row("Years").click()
@@ -603,7 +603,7 @@ def test_who_is_signed_out_loses_nothing(desk: Desk, anna: User) -> None:
     assert stored(form)[1]["fields"][0]["label"] == "Years at work"
 
 
-def test_who_may_only_look_sees_all_and_changes_nothing(desk: Desk) -> None:
+def test_view_only_user_reads_all_and_changes_nothing(desk: Desk) -> None:
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_form"))
     desk.sign_in(viewer)
@@ -615,7 +615,7 @@ def test_who_may_only_look_sees_all_and_changes_nothing(desk: Desk) -> None:
         assert desk.button(name, exact=True).count() == 0
 
 
-def test_the_builder_speaks_the_language_of_who_builds(desk: Desk) -> None:
+def test_builder_uses_the_language_of_the_user(desk: Desk) -> None:
     page, form = desk.page, make_form()
     page.set_extra_http_headers({"Accept-Language": "nl"})
     desk.open(form)
@@ -640,7 +640,7 @@ def test_the_builder_speaks_the_language_of_who_builds(desk: Desk) -> None:
     assert [field["type"] for field in stored(form)[1]["fields"]] == ["text", "date"]
 
 
-def test_without_its_texts_the_builder_speaks_english(desk: Desk) -> None:
+def test_builder_without_a_catalog_is_english(desk: Desk) -> None:
     form = make_form()
     desk.page.set_extra_http_headers({"Accept-Language": "nl"})
     desk.page.route("**/admin/texts.js", lambda route: route.abort())
@@ -652,7 +652,7 @@ def test_without_its_texts_the_builder_speaks_english(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_builder_is_accessible(desk: Desk, scheme: str) -> None:
+def test_builder_is_accessible(desk: Desk, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = desk.page
     page.add_init_script(f"localStorage.setItem('adminTheme', JSON.stringify('{scheme}'))")
@@ -703,7 +703,7 @@ def test_the_builder_is_accessible(desk: Desk, scheme: str) -> None:
     check("versions", "#content")
 
 
-def test_a_large_form_stays_quick(desk: Desk, record_property: Callable[[str, Any], None]) -> None:
+def test_large_form_stays_fast(desk: Desk, record_property: Callable[[str, Any], None]) -> None:
     page = desk.page
     fields = [[field(f"f_{s}_{n}", f"Question {s}.{n}") for n in range(10)] for s in range(40)]
     form = make_form(structure=[section(f"Section {s}", *each) for s, each in enumerate(fields)])

@@ -215,7 +215,7 @@ def test_filled_in_with_the_keyboard_alone(page: Any) -> None:
     ]
 
 
-def test_what_is_missing_is_told_and_reached(page: Any) -> None:
+def test_missing_answers_are_reported_and_focused(page: Any) -> None:
     sections = application()
     render(page, sections, schema=checked(sections))
     tab_to(page, "first_name")
@@ -256,7 +256,7 @@ def test_what_is_missing_is_told_and_reached(page: Any) -> None:
     assert page.get_by_text("Please write an e-mail address").count() == 0
 
 
-def test_answers_that_are_no_good(page: Any) -> None:
+def test_invalid_answers_are_reported(page: Any) -> None:
     sections = application()
     values = {"email": "zoe", "phone": "later", "extra_name": "Frisian", "when": "soon", "permit": "no"}
     values["first_name"] = "Z" * 201
@@ -283,7 +283,7 @@ def test_without_a_schema_nothing_is_checked(page: Any) -> None:
     assert page.evaluate("sent") == [{}, {}]
 
 
-def test_what_was_filled_in_before_is_there_again(page: Any) -> None:
+def test_earlier_answers_are_restored(page: Any) -> None:
     sections = application()
     values = {
         "first_name": "Zoë",
@@ -332,7 +332,7 @@ def test_shows_a_field_wherever_it_is(page: Any) -> None:
     assert focused(page) == "why"
 
 
-def test_a_file_travels_beside_the_submission(page: Any, tmp_path: Path) -> None:
+def test_file_is_sent_beside_the_submission(page: Any, tmp_path: Path) -> None:
     letter = tmp_path / "letter.pdf"
     letter.write_bytes(b"Dear all")
     render(page, application())
@@ -404,7 +404,7 @@ def test_nothing_breaks_the_layout(page: Any) -> None:
     assert len(page.get_by_role("alert").get_by_role("link").all_inner_texts()[1]) == 100
 
 
-def test_says_its_own_words_in_four_languages(page: Any) -> None:
+def test_own_texts_are_translated(page: Any) -> None:
     sections = application()
     said = {}
     for language in ("en", "nl", "fr", "de", "constructor"):
@@ -474,7 +474,7 @@ def test_in_a_frame_whose_scripts_are_off(page: Any) -> None:
     assert page.evaluate("sent") == [valid]
 
 
-def test_two_forms_on_a_page_keep_apart(page: Any) -> None:
+def test_two_forms_on_a_page_are_independent(page: Any) -> None:
     page.evaluate(
         """(sections) => {
           for (const part of ["one", "two"]) {
@@ -524,7 +524,7 @@ def test_names_that_are_properties_of_a_form(page: Any) -> None:
     assert page.evaluate("sent") == [values]
 
 
-def test_texts_run_nothing(page: Any) -> None:
+def test_texts_run_no_script(page: Any) -> None:
     """The builder shows texts that no server has cleaned yet."""
     attack = "<img src=x onerror='window.hit = 1'><script>window.hit = 1</script>"
     description = (
@@ -550,7 +550,7 @@ def test_texts_run_nothing(page: Any) -> None:
     assert page.evaluate("window.hit ?? 'unharmed'") == "unharmed"
 
 
-def test_half_made_fields_are_drawn(page: Any) -> None:
+def test_incomplete_fields_are_rendered(page: Any) -> None:
     """The builder previews forms in the making."""
     half = [
         {"name": "a", "type": "select"},
@@ -611,7 +611,7 @@ def submissions(sections: Sections, luck: Random) -> Iterator[Any]:
         yield given
 
 
-def test_judges_submissions_as_a_full_validator(page: Any) -> None:
+def test_validation_agrees_with_a_full_validator(page: Any) -> None:
     luck = Random(20)
     deep = field("d3", "checkbox", on_value="1", required=True, conditional=[field("d4", on_value="1")])
     deep = field("d2", "checkbox-group", "1", "2", on_value="1", required=True, conditional=[deep])
@@ -638,7 +638,7 @@ def test_judges_submissions_as_a_full_validator(page: Any) -> None:
         assert 30 < sum(expected) < 130, "the examples should be of both kinds"
 
 
-def test_names_what_is_wrong(page: Any) -> None:
+def test_validation_names_the_error(page: Any) -> None:
     schema = checked(application())
     valid = {
         "first_name": "Zoë",

@@ -280,12 +280,12 @@ def test_pasted_text_keeps_what_it_says(paste: Callable[..., str], source: str, 
     ],
     ids=["anew", "deep", "between", "mixed"],
 )
-def test_lists_of_word_are_lists(paste: Callable[..., str], items: list[str], stored: str) -> None:
+def test_lists_from_word_become_lists(paste: Callable[..., str], items: list[str], stored: str) -> None:
     assert paste(word("".join(items))) == stored
 
 
 @pytest.mark.parametrize("comment", ["<!--[if !supportLists]-->", "<![if !supportLists]>"])
-def test_bullet_between_comments_goes_whatever_it_looks_like(paste: Callable[..., str], comment: str) -> None:
+def test_bullet_between_comments_is_removed(paste: Callable[..., str], comment: str) -> None:
     """Browsers rewrite the comments, and some take the mark off the bullet."""
     html = (
         f'<p class="MsoListParagraph" style="mso-list:l0 level1 lfo1">{comment}<span>·<span>&nbsp;&nbsp;'
@@ -303,7 +303,7 @@ def test_text_without_markup_becomes_paragraphs(paste: Callable[..., str]) -> No
     assert paste("", "one\n\ntwo <b>") == "<p>one</p><p>two &lt;b&gt;</p>"
 
 
-def test_what_is_copied_in_the_editor_stays_as_it_is(paste: Callable[..., str]) -> None:
+def test_text_copied_in_the_editor_is_unchanged(paste: Callable[..., str]) -> None:
     html = '<ul data-pm-slice="3 3 []"><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>'
 
     assert paste(html) == "<ul><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>"

@@ -24,7 +24,7 @@ def site(live_server: Any, settings: Any) -> str:
 
 
 @pytest.mark.smoke
-def test_every_kind_of_page_is_whole(browser_page: Any, site: str, filters: Any) -> None:
+def test_pages_work_under_their_policies(browser_page: Any, site: str, filters: Any) -> None:
     page, vacancy = browser_page, make_vacancy()
     for path in ("login", "reset", "reset/sent", "reset/x/y"):
         page.goto(f"{site}/account/{path}", wait_until="load")
@@ -46,7 +46,7 @@ def test_every_kind_of_page_is_whole(browser_page: Any, site: str, filters: Any)
         assert "Jobsite" in page.title() or path == "nothing/"
 
 
-def test_what_was_slipped_into_a_page_does_not_run(chromium: Any, site: str) -> None:
+def test_injected_scripts_do_not_run(chromium: Any, site: str) -> None:
     """In the workplace, where the theme has to evaluate expressions: neither scripts nor handlers that are in
     the page, and nothing from or to another site."""
     client = Client()

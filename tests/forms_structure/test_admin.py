@@ -95,7 +95,7 @@ def test_save_returns_the_stored_form(anna, form):
     assert [entry.change_message for entry in LogEntry.objects.all()] == ["Version 2."]
 
 
-def test_unchanged_save_creates_no_version_and_no_log_entry(anna, form):
+def test_save_without_changes_records_nothing(anna, form):
     status, answer = save(anna, form, STRUCTURE)
 
     assert (status, answer["form"]["revision"]) == (200, 1)
@@ -121,14 +121,14 @@ def test_unchanged_save_creates_no_version_and_no_log_entry(anna, form):
         ),
     ],
 )
-def test_save_returns_errors_by_path(anna, form, question, faults):
+def test_save_reports_the_path_of_each_error(anna, form, question, faults):
     operations.create(name="Taken", structure=[])
 
     assert save(anna, form, **question) == (400, {"faults": faults})
     assert Form.objects.filter(pk=form.pk).values_list("name", "revision").get() == ("Standard", 1)
 
 
-def test_conflicting_save_is_refused(anna, form):
+def test_concurrent_save_is_a_conflict(anna, form):
     save(recruiter("view_form", "change_form", name="bart"), form)
     changed_at = Form.objects.get().updated_at
 
@@ -142,12 +142,12 @@ def test_conflicting_save_is_refused(anna, form):
 
 
 @pytest.mark.parametrize("revision", [None, "1", 0, -1, 2, [1], {}])
-def test_save_without_a_revision_is_a_conflict(anna, form, revision):
+def test_save_without_the_current_revision_is_a_conflict(anna, form, revision):
     assert save(anna, form, revision=revision)[0] == 409
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_names_in_use_are_removed_only_with_confirmation(anna, form):
+def test_published_names_are_removed_only_if_listed_as_lost(anna, form):
     make_vacancy(title="Nurse", form=form)
     pk = Vacancy.objects.get().pk
 
@@ -164,20 +164,20 @@ def test_names_in_use_are_removed_only_with_confirmation(anna, form):
 
 
 @pytest.mark.parametrize("lost", ["first_name", [["first_name"]], {}, 7, None, [None]])
-def test_malformed_confirmation_is_ignored(anna, form, lost):
+def test_malformed_lost_names_are_ignored(anna, form, lost):
     make_vacancy(form=form)
 
     assert save(anna, form, lost=lost)[0] == 409
 
 
-def test_form_of_drafts_alone_may_lose_names(anna, form):
+def test_form_of_drafts_may_lose_names(anna, form):
     make_vacancy(form=form, status="draft", publish_from=None)
 
     assert save(anna, form)[0] == 200
 
 
 @pytest.mark.parametrize("body", ["", "[]", "7", "{", '{"name": "\\ud800"}', "[" * 100_000, b"\xff\xfe"])
-def test_request_that_is_not_an_object_is_refused(anna, form, body):
+def test_request_that_is_no_object_is_refused(anna, form, body):
     for view in ("save", "check", "copy", "extend"):
         response = anna.post(f"{LIST}{form.pk}/{view}/", body, content_type="application/json")
         assert (response.status_code, response.json()) == (
@@ -186,7 +186,7 @@ def test_request_that_is_not_an_object_is_refused(anna, form, body):
         )
 
 
-def test_too_large_request_gives_a_json_error(anna, form):
+def test_too_large_request_is_refused_in_json(anna, form):
     body = json.dumps({"structure": "x" * 2_700_000})
 
     answer = anna.post(f"{LIST}{form.pk}/save/", body, content_type="application/json")
@@ -206,7 +206,7 @@ def test_structure_that_nests_too_deeply_is_refused(anna, form):
 # --- checking, copying, extending, taking along ------------------------------------------------
 
 
-def test_check_returns_the_schema(anna, client, form):
+def test_check_returns_the_public_schema(anna, client, form):
     make_vacancy(pk=9, form=form)
     save(anna, form, OTHER, lost=["first_name"])
 
@@ -217,7 +217,7 @@ def test_check_returns_the_schema(anna, client, form):
     assert answer["schema"] == served["schema"] | {"$id": f"{LIST}{form.pk}/check/"}
 
 
-def test_check_knows_the_names_of_the_form_that_is_extended(anna, form):
+def test_check_includes_the_names_of_the_extended_form(anna, form):
     more = operations.create(name="More", structure=[], extends=form)
 
     assert ask(anna, more, "check", structure=STRUCTURE) == (
@@ -231,7 +231,7 @@ def test_check_knows_the_names_of_the_form_that_is_extended(anna, form):
     )
 
 
-def test_copy_for_a_vacancy_has_the_edits_and_keeps_the_form(anna, form):
+def test_copy_for_a_vacancy_includes_the_edits(anna, form):
     vacancy = make_vacancy(title="Nurse", form=form)
 
     status, answer = ask(anna, form, "copy", structure=OTHER, **{"for": vacancy.pk})
@@ -243,7 +243,7 @@ def test_copy_for_a_vacancy_has_the_edits_and_keeps_the_form(anna, form):
     assert Form.objects.get(pk=form.pk).structure == STRUCTURE
 
 
-def test_copy_without_a_vacancy_is_an_independent_form(anna, form):
+def test_copy_without_a_vacancy_is_a_separate_form(anna, form):
     status, answer = ask(anna, form, "copy")
 
     made = Form.objects.get(name="Copy of Standard")
@@ -263,7 +263,7 @@ def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
 
 
 @pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, [], "²", ""])
-def test_copy_for_an_unknown_vacancy_creates_nothing(anna, form, key):
+def test_copy_for_an_unknown_vacancy_is_refused(anna, form, key):
     assert ask(anna, form, "copy", **{"for": key}) == (
         400,
         {"faults": {"for": "This vacancy does not exist, or you do not have access to it."}},
@@ -272,7 +272,7 @@ def test_copy_for_an_unknown_vacancy_creates_nothing(anna, form, key):
     assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
 
 
-def test_vacancy_titles_require_the_view_permission(form):
+def test_titles_of_vacancies_need_the_view_permission(form):
     vacancy = make_vacancy(title="Zyxsecret", form=form, status="draft", publish_from=None)
     client = recruiter("view_form", "add_form", "change_form")
 
@@ -315,7 +315,7 @@ def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
     assert form.snapshots.first().origin == "version 1 restored"
 
 
-def test_restore_over_a_newer_revision_is_a_conflict(anna, form):
+def test_restore_after_a_concurrent_save_is_refused(anna, form):
     save(anna, form)
 
     answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1}, follow=True)
@@ -324,7 +324,7 @@ def test_restore_over_a_newer_revision_is_a_conflict(anna, form):
     assert Form.objects.get().structure == OTHER
 
 
-def test_restore_asks_before_removing_names_in_use(anna, form):
+def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
     save(anna, form)
     form.refresh_from_db()
     make_vacancy(form=form)
@@ -337,8 +337,8 @@ def test_restore_asks_before_removing_names_in_use(anna, form):
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_versions_of_a_large_form_are_compared_at_once():
-    """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
+def test_large_forms_are_compared_fast():
+    """Equal words in many places must not make the comparison quadratic: 400 fields, 8,000 options."""
     options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
     many = [
         NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}
@@ -350,25 +350,25 @@ def test_versions_of_a_large_form_are_compared_at_once():
     lines = difference(before, after)
 
     assert [line for line in lines if line[0] in "+-"][:2] == [
-        ("-", "  First name [f0]: choice from a list, optional, half"),
-        ("+", "  First name [f0]: choice from a list, required, half"),
+        ("-", "  First name [f0]: drop-down list, optional, half"),
+        ("+", "  First name [f0]: drop-down list, required, half"),
     ]
     assert len(lines) < 3_000  # what changed with a little around it, not 8,000 options
 
 
 @pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30, "9" * 5_000])
-def test_unknown_version_is_not_found(anna, form, revision):
+def test_unknown_version_is_404(anna, form, revision):
     assert restore(anna, form, revision=revision).status_code == 404
 
 
-def test_restore_requires_post(anna, form):
+def test_restore_needs_a_post(anna, form):
     assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
 
 
 # --- the list, the site's form, the consent ----------------------------------------------------
 
 
-def test_list_shows_the_use_of_forms_in_a_constant_number_of_queries(anna, form, django_assert_num_queries):
+def test_list_shows_the_use_of_forms_in_a_fixed_number_of_queries(anna, form, django_assert_num_queries):
     make_vacancy(form=form)
     make_brand("Other", form=form)
     anna.get(LIST)
@@ -406,7 +406,7 @@ def test_added_form_opens_in_the_builder(anna):
     assert form.snapshots.get().author.username == "anna"
 
 
-def test_form_in_use_is_not_deleted(form):
+def test_form_in_use_cannot_be_deleted(form):
     make_vacancy(form=form)
 
     root = Client()
@@ -418,7 +418,7 @@ def test_form_in_use_is_not_deleted(form):
     assert Form.objects.exists()
 
 
-def test_default_form_is_not_deleted(form):
+def test_site_form_cannot_be_deleted(form):
     Form.objects.update(is_default=True)
     root = Client()
     root.force_login(User.objects.create_superuser("root"))
@@ -430,7 +430,7 @@ def test_default_form_is_not_deleted(form):
     assert Form.objects.exists()
 
 
-def test_unused_form_is_deleted(anna, form):
+def test_unused_form_can_be_deleted(anna, form):
     anna.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
 
     assert not Form.objects.exists()
@@ -470,7 +470,7 @@ def statuses(client, form):
     return pages | answers | {"restore": restored}
 
 
-def test_each_page_and_request_requires_its_permission(form):
+def test_each_endpoint_checks_its_permission(form):
     everything = (*PAGES, *QUESTIONS, "restore")
     assert statuses(Client(), form) == dict.fromkeys(everything, 302)
     assert statuses(recruiter(name="none"), form) == dict.fromkeys(everything, 403)
@@ -481,7 +481,7 @@ def test_each_page_and_request_requires_its_permission(form):
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_copy_for_a_vacancy_requires_permission_to_change_it(form):
+def test_copy_for_a_vacancy_needs_the_change_permission(form):
     vacancy = make_vacancy(form=form)
 
     status = recruiter("view_form", "add_form", "view_vacancy").post(
@@ -492,7 +492,7 @@ def test_copy_for_a_vacancy_requires_permission_to_change_it(form):
     assert Form.objects.count() == 1
 
 
-def test_requests_require_the_csrf_token(form):
+def test_endpoints_need_the_csrf_token(form):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(User.objects.create_superuser("root"))
 
@@ -502,7 +502,7 @@ def test_requests_require_the_csrf_token(form):
 
 
 @pytest.mark.parametrize("pk", ["0", "999", "x", "9" * 40, "-1", "²"])
-def test_unknown_form_is_not_found(anna, pk):
+def test_unknown_form_is_404(anna, pk):
     for page in PAGES:
         assert anna.get(f"{LIST}{pk}/{page}/").status_code == 404
 
@@ -528,7 +528,7 @@ def test_vacancy_links_to_its_served_form(anna, form):
     assert client.get(link)["Location"] == f"{LIST}{form.pk}/change/?for={vacancy.pk}"
 
 
-def test_vacancy_page_shows_its_served_form(form):
+def test_vacancy_page_names_its_served_form(form):
     root = Client()
     root.force_login(User.objects.create_superuser("root"))
     vacancy = make_vacancy()

@@ -60,7 +60,7 @@ def test_list_and_its_actions_are_in_dutch(colleague, form):
         assertNotContains(page, words)
 
 
-def test_new_form_is_asked_for_in_french(colleague):
+def test_add_page_is_in_french(colleague):
     page = colleague("fr").get(f"{LIST}add/")
 
     assertContains(page, "Pour les recruteurs seulement.")
@@ -68,7 +68,7 @@ def test_new_form_is_asked_for_in_french(colleague):
     assertNotContains(page, "For recruiters only.")
 
 
-def test_builder_speaks_dutch_and_the_form_its_own_language(colleague, form):
+def test_builder_is_in_dutch_and_the_form_in_its_own_language(colleague, form):
     page = colleague("nl").get(f"{LIST}{form.pk}/change/")
 
     [data] = re.findall('<script id="builder-data"[^>]*>(.*?)</script>', page.content.decode())
@@ -89,7 +89,7 @@ def test_builder_speaks_dutch_and_the_form_its_own_language(colleague, form):
     assert page.content.index(b"/admin/texts.js") < page.content.index(b"builder.js")
 
 
-def test_errors_are_in_dutch_with_the_same_paths(colleague, form):
+def test_errors_are_translated_with_the_same_paths(colleague, form):
     wrong = json.dumps({"structure": [STRUCTURE[0] | {"fields": [NAME, NAME | {"label": ""}]}]})
     url = f"{LIST}{form.pk}/check/"
 
@@ -101,7 +101,7 @@ def test_errors_are_in_dutch_with_the_same_paths(colleague, form):
     }
 
 
-def test_large_numbers_are_written_as_the_language_does(colleague, form):
+def test_large_numbers_are_localized(colleague, form):
     url, much = f"{LIST}{form.pk}/save/", json.dumps({"structure": "x" * 2_700_000})
 
     told = {
@@ -115,7 +115,7 @@ def test_large_numbers_are_written_as_the_language_does(colleague, form):
     }
 
 
-def test_version_pages_are_in_german(colleague, form):
+def test_history_is_in_german(colleague, form):
     operations.save(form=form, structure=[])
     operations.restore(snapshot=form.snapshots.get(revision=1))
     copied = operations.copy(form=form)
@@ -132,13 +132,13 @@ def test_version_pages_are_in_german(colleague, form):
         assertNotContains(page, words)
 
 
-def test_name_of_a_copy_is_in_the_active_language(colleague, form):
+def test_name_of_a_copy_is_in_the_language_of_the_user(colleague, form):
     colleague("fr").post(LIST, {"action": "copy_selected", "_selected_action": [form.pk]})
 
     assert Form.objects.filter(name="Copie de Standard").exists()
 
 
-def test_consent_text_pages_are_in_german(colleague):
+def test_consent_text_page_is_in_german(colleague):
     ConsentText.objects.add(language="nl", text="Ja")
 
     page = colleague("de").get("/admin/forms_structure/consenttext/")
@@ -184,7 +184,7 @@ def test_script_gets_its_texts_in_french(client):
 # --- what does not follow the reader -----------------------------------------------------------
 
 
-def test_served_form_ignores_accept_language(client, colleague, form):
+def test_served_form_does_not_depend_on_the_reader(client, colleague, form):
     make_vacancy(pk=9, form=form)
     paths = ("/v1/vacancies/9/form", "/v1/vacancies/9/form/schema", "/v1/vacancies/99/form", "/openapi.json")
     plain = [client.get(path) for path in paths]
@@ -200,7 +200,7 @@ def test_served_form_ignores_accept_language(client, colleague, form):
             assert answer.headers.get("Vary") == before.headers.get("Vary")
 
 
-def test_command_output_is_english_on_a_dutch_site(db, settings, tmp_path, capsys):
+def test_command_is_in_english_on_a_dutch_site(db, settings, tmp_path, capsys):
     settings.LANGUAGE_CODE = "nl"
     make_vacancy(pk=9)
     source = tmp_path / "forms.json"
@@ -213,7 +213,7 @@ def test_command_output_is_english_on_a_dutch_site(db, settings, tmp_path, capsy
     assert "Must be a list; received 7." in said.out + said.err
 
 
-def test_outline_is_in_the_language_that_is_active():
+def test_outline_is_in_the_active_language():
     with translation.override("fr"):
         french = outline(STRUCTURE)
 

@@ -141,7 +141,7 @@ def root(db):
         ("ja", "en", ("Welcome back to", "Password")),
     ],
 )
-def test_admin_is_in_the_browsers_language(client, header, language, words):
+def test_admin_uses_the_browsers_language(client, header, language, words):
     answer = client.get("/admin/login/", headers={"accept-language": header})
 
     assert answer["Content-Language"] == language
@@ -152,7 +152,7 @@ def test_admin_is_in_the_browsers_language(client, header, language, words):
 
 
 @pytest.mark.django_db
-def test_chosen_language_is_kept(client):
+def test_chosen_language_is_remembered(client):
     german = {"accept-language": "de"}
 
     client.post("/admin/language", {"language": "nl", "next": "/admin/login/"}, headers=german)
@@ -203,7 +203,7 @@ def test_list_of_applications_in_dutch(root):
         ("de", "9. März 2026, 10:00"),
     ],
 )
-def test_datetime_format_is_localised(language, written):
+def test_datetime_format_is_localized(language, written):
     with translation.override(language):
         assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
 
@@ -217,7 +217,7 @@ def test_datetime_format_is_localised(language, written):
         ("de", "Bewerber | Bewerbung | Kann Bewerbung ändern"),
     ],
 )
-def test_permission_is_described(language, said):
+def test_permission_name_is_translated(language, said):
     permission = Permission.objects.get(codename="change_application")
 
     with translation.override(language):

@@ -216,7 +216,7 @@ def is_page(answer: Any) -> bool:
 # --- the workplace -----------------------------------------------------------------------------
 
 
-def test_untranslated_text_is_detected() -> None:
+def test_untranslated_text_is_found() -> None:
     """Of texts that stand in the catalogs and of such as nobody wrapped."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
@@ -268,7 +268,7 @@ def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: st
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 @pytest.mark.parametrize("permission", ["view_vacancy", "add_vacancy"])
-def test_pages_of_users_with_few_permissions(
+def test_pages_with_few_permissions(
     client: Client, shop: dict[Any, Any], language: str, permission: str
 ) -> None:
     user = User.objects.create_user(f"{MARK}onlooker", is_staff=True)
@@ -281,7 +281,7 @@ def test_pages_of_users_with_few_permissions(
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_empty_dashboard(root: Client, language: str) -> None:
+def test_dashboard_without_vacancies(root: Client, language: str) -> None:
     for path in ("/admin/", LIST, f"{LIST}deleted/"):
         answer, english = in_both(root, path, language)
         assert leftovers(answer, english, language) == set(), path
@@ -292,7 +292,7 @@ def test_empty_dashboard(root: Client, language: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_publication_action_on_several_vacancies(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_changelist_actions(root: Client, shop: dict[Any, Any], language: str) -> None:
     plain = root.get(LIST, headers={"accept-language": "en"})
     found = {}
     for action in ACTIONS:
@@ -310,7 +310,7 @@ def test_publication_action_on_several_vacancies(root: Client, shop: dict[Any, A
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_messages_of_publication_actions(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the message is in the reader's language. The page that follows is tested above."""
     past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
     found, redirects = {}, 0
@@ -333,7 +333,7 @@ def test_messages_of_publication_actions(root: Client, shop: dict[Any, Any], lan
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_errors_of_the_vacancy_form(root: Client, shop: dict[Any, Any], language: str) -> None:
+def test_form_errors(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
     rows = {
         f"{prefix}-{name}": "0"
@@ -390,9 +390,7 @@ def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
     ("language", "moment"),
     [("en", "3 Mar, 09:30"), ("nl", "3 mrt, 09:30"), ("fr", "3 mars à 09:30"), ("de", "3. März, 09:30")],
 )
-def test_expiry_of_a_preview_is_in_the_local_format(
-    client: Client, shop: dict[Any, Any], language: str, moment: str
-) -> None:
+def test_preview_end_is_localized(client: Client, shop: dict[Any, Any], language: str, moment: str) -> None:
     answer = client.get(f"/preview/{token_for(shop[State.DRAFT].pk)}", headers={"accept-language": language})
 
     assert moment in answer.text
@@ -422,9 +420,7 @@ def test_scripts_have_their_catalog(root: Client, language: str, words: str) -> 
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_api_responses_are_the_same_in_every_language(
-    client: Client, shop: dict[Any, Any], language: str
-) -> None:
+def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any], language: str) -> None:
     pk = shop[State.PUBLISHED].pk
     paths = [
         "/v1/vacancies", f"/v1/vacancies/{pk}", f"/v1/vacancies/{pk}/form", f"/v1/vacancies/{pk}/form/schema",
@@ -441,7 +437,7 @@ def test_api_responses_are_the_same_in_every_language(
 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
-def test_commands_speak_english_on_every_site(
+def test_commands_are_in_english_on_every_site(
     shop: dict[Any, Any], capsys: Any, settings: Any, language: str
 ) -> None:
     said = []

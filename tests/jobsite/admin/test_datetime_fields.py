@@ -83,14 +83,14 @@ def test_field_reads_local_times(value: list[str], expected: datetime) -> None:
         (["", "", "1"], "required"),
     ],
 )
-def test_field_says_what_is_wrong(value: list[str], code: str) -> None:
+def test_field_reports_the_error(value: list[str], code: str) -> None:
     with pytest.raises(ValidationError) as caught:
         ZonedDateTimeField().clean(value)
 
     assert [error.code for error in caught.value.error_list] == [code]
 
 
-def test_field_checks_its_validators_for_a_chosen_time_too() -> None:
+def test_field_runs_its_validators_for_a_chosen_time() -> None:
     def refuse(value: datetime) -> None:
         raise ValidationError("refused", code="refused")
 
@@ -98,7 +98,7 @@ def test_field_checks_its_validators_for_a_chosen_time_too() -> None:
         ZonedDateTimeField(validators=[refuse]).clean(["2026-10-25", "02:30", "0"])
 
 
-def test_every_datetime_field_of_the_admin_is_a_moment_field(rf: Any) -> None:
+def test_every_datetime_field_of_the_admin_is_a_zoned_datetime_field(rf: Any) -> None:
     request: HttpRequest = rf.get("/")
     request.user = User.objects.create_superuser("root")  # type: ignore[assignment]
     seen = []
@@ -174,7 +174,7 @@ def test_time_that_does_not_exist_is_refused_with_two_that_do(anna: Client) -> N
     assert stored(vacancy) == was
 
 
-def test_step_of_an_application_keeps_and_asks_too(anna: Client) -> None:
+def test_interview_keeps_and_asks_for_a_repeated_time(anna: Client) -> None:
     application = make_application()
     step = make_step(application, "Talk", planned_at=SECOND)
     url = f"/admin/applications/application/{application.pk}/change/"
@@ -212,7 +212,7 @@ def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: An
     assert stored(vacancy) == SECOND.replace(second=0, microsecond=0)
 
 
-def test_account_keeps_the_moment_it_was_made_at(anna: Client) -> None:
+def test_account_keeps_its_creation_time(anna: Client) -> None:
     user = User.objects.create_user("mia", date_joined=SECOND)
     url = f"/admin/auth/user/{user.pk}/change/"
 
@@ -226,7 +226,7 @@ def test_account_keeps_the_moment_it_was_made_at(anna: Client) -> None:
     ("language", "expected"),
     [("nl", "is dubbelzinnig"), ("fr", "est ambigu"), ("de", "ist mehrdeutig"), ("en", "is ambiguous")],
 )
-def test_question_is_asked_in_each_language(anna: Client, language: str, expected: str) -> None:
+def test_choice_between_two_times_is_translated(anna: Client, language: str, expected: str) -> None:
     vacancy = make_vacancy()
     posted = opened(anna, page(vacancy)) | typed("2026-10-25", "02:30")
     anna.cookies["django_language"] = language

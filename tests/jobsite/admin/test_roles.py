@@ -104,7 +104,7 @@ def is_refused(response: Any) -> bool:
     return response.status_code in (403, 404) or response.get("Location") == "/admin/"
 
 
-def test_each_page_says_what_it_asks_for():
+def test_every_route_has_its_permissions():
     for route in PAGES:
         assert len(asked(route)) == 2
     assert {kind_of(route)[0] for route in PAGES} == set(MAY)
@@ -112,7 +112,7 @@ def test_each_page_says_what_it_asks_for():
 
 @pytest.mark.parametrize("role", slow_except([R], [*roles.NAMES, "Nobody"]))
 @pytest.mark.parametrize("model", MAY)
-def test_role_may_what_it_is_meant_to_and_no_more(world, role, model):
+def test_role_has_exactly_its_permissions(world, role, model):
     everything = stored()
     for route in (route for route in PAGES if kind_of(route)[0] == model):
         kind = kind_of(route)[1]
@@ -146,7 +146,7 @@ def test_pages_of_the_site_change_nothing(world, role):
 
 
 @pytest.mark.slow
-def test_auditor_takes_no_action_of_any_list(world):
+def test_auditor_cannot_run_changelist_actions(world):
     """Every action there is, as a superuser is offered it."""
     everything = stored()
     for model, row in world.spare.items():
@@ -196,7 +196,7 @@ def user_form(user: User, **values: Any) -> dict[str, Any]:
     return {"username": user.username, **flags, **joined, **values}
 
 
-def test_administrator_makes_nobody_a_superuser(world):
+def test_administrator_cannot_grant_superuser_status(world):
     client = signed_in(world, D)
     everything = {"is_superuser": "on", "user_permissions": list(range(1, 50))}
     for user in (world.staff[D], world.staff[R], world.spare["auth.user"]):
@@ -210,7 +210,7 @@ def test_administrator_makes_nobody_a_superuser(world):
     assert list(User.objects.filter(is_superuser=True)) == [world.root]
 
 
-def test_administrator_does_not_touch_a_superuser(world):
+def test_administrator_cannot_change_a_superuser(world):
     client, root, everything = signed_in(world, D), world.root, stored()
     words = dict.fromkeys(("password1", "password2"), "correct horse battery") | {"usable_password": "true"}
     for page, data in (
@@ -231,7 +231,7 @@ def test_administrator_does_not_touch_a_superuser(world):
     assert list(User.objects.filter(pk__in=both)) == [root]
 
 
-def test_accounts_are_managed_by_administrators_alone(world):
+def test_only_administrators_manage_accounts(world):
     everything = stored()
     group = Group.objects.get(name=R)
     for role in (R, E, V, A, "Nobody"):
@@ -251,14 +251,14 @@ def test_accounts_are_managed_by_administrators_alone(world):
     assert stored()["auth.User"] == everything["auth.User"]
 
 
-def test_own_password_takes_the_old_one(world):
+def test_changing_the_own_password_needs_the_old_one(world):
     client, everything = signed_in(world, R), stored()
     words = {"old_password": "guessed", "new_password1": "correct horse", "new_password2": "correct horse"}
     assert client.post("/admin/password_change/", words).status_code == 200
     assert stored() == everything
 
 
-def test_without_a_role_nothing_is_there(world):
+def test_user_without_a_role_sees_nothing(world):
     client = signed_in(world, "Nobody")
     assert client.get("/admin/").status_code == 200
     assert "zzown" not in client.get("/admin/").content.decode()
@@ -268,7 +268,7 @@ def test_without_a_role_nothing_is_there(world):
 # --- the roles themselves ----------------------------------------------------------------------
 
 
-def test_roles_are_made_anew_as_they_are_meant(world):
+def test_create_roles_resets_the_permissions(world):
     assert roles.create() == []
     group = Group.objects.get(name=A)
     group.permissions.add(*Group.objects.get(name=R).permissions.all())
@@ -279,7 +279,7 @@ def test_roles_are_made_anew_as_they_are_meant(world):
     assert other.permissions.count() == 0
 
 
-def test_every_vacancy_is_there_for_who_works_for_every_brand(world):
+def test_user_of_every_brand_sees_every_vacancy(world):
     for role in (E, A, D):
         found = signed_in(world, role).get("/admin/vacancies/vacancy/?state=all").context["cl"].result_list
         assert {row.pk for row in found} == set(Vacancy.objects.values_list("pk", flat=True))

@@ -170,7 +170,7 @@ def test_updated_at_follows_every_real_change(
     )
 
 
-def test_text_is_sanitised_on_its_way_in(anna: Client, vacancy: Vacancy) -> None:
+def test_text_is_sanitised_when_saved(anna: Client, vacancy: Vacancy) -> None:
     html = '<p onclick="x()">Hi <script>alert(1)</script><a href="javascript:x()">there</a></p>'
 
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"description": html}))
@@ -191,7 +191,7 @@ def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regio
         assert opened(anna, page(vacancy))["regions"] == [str(option.pk) for option in picked]
 
 
-def test_function_group_is_one(anna: Client, vacancy: Vacancy, regions: list) -> None:
+def test_vacancy_has_at_most_one_job_category(anna: Client, vacancy: Vacancy, regions: list) -> None:
     filter = Filter.objects.get(keyword="functiongroup")
     care, ict = (
         FilterOption.objects.create(filter=filter, label=label, value=label) for label in ("Care", "ICT")
@@ -218,7 +218,7 @@ def test_option_of_another_filter_is_refused(anna: Client, vacancy: Vacancy, reg
         ("UTC", datetime(2198, 8, 1, tzinfo=UTC)),
     ],
 )
-def test_last_day_ends_with_that_day_on_the_site(
+def test_closing_date_ends_with_that_day_in_the_site_time_zone(
     anna: Client, vacancy: Vacancy, settings: Any, zone: str, midnight: datetime
 ) -> None:
     settings.TIME_ZONE = zone
@@ -230,7 +230,7 @@ def test_last_day_ends_with_that_day_on_the_site(
     assert opened(anna, page(vacancy))["last_day"] == "2198-07-31"
 
 
-def test_last_day_taken_away_means_no_end(anna: Client, vacancy: Vacancy) -> None:
+def test_empty_closing_date_means_no_end(anna: Client, vacancy: Vacancy) -> None:
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"last_day": ""}))
 
     vacancy.refresh_from_db()
@@ -256,7 +256,7 @@ def test_last_day_taken_away_means_no_end(anna: Client, vacancy: Vacancy) -> Non
         ),
     ],
 )
-def test_publication_is_refused_in_words_at_the_field(
+def test_refused_publication_shows_the_error_at_the_field(
     anna: Client, vacancy: Vacancy, change: dict[str, str], refusal: dict[str, list[str]]
 ) -> None:
     response = anna.post(page(vacancy), opened(anna, page(vacancy)) | change | {"title": "Changed"})
@@ -276,7 +276,7 @@ def test_draft_needs_nothing_but_a_title(anna: Client) -> None:
     assert saved(anna.post(ADD, {**NO_ROWS, "title": "Nurse", "status": "draft", "audience": "public"}))
 
 
-def test_second_of_two_recruiters_is_told_and_overwrites_nothing(anna: Client, vacancy: Vacancy) -> None:
+def test_concurrent_save_is_refused_and_overwrites_nothing(anna: Client, vacancy: Vacancy) -> None:
     first, second = opened(anna, page(vacancy)), opened(anna, page(vacancy))
     assert saved(anna.post(page(vacancy), first | {"title": "First"}))
 
@@ -292,7 +292,7 @@ def test_second_of_two_recruiters_is_told_and_overwrites_nothing(anna: Client, v
     assert vacancy.title == "First"
 
 
-def test_view_on_site_is_offered_for_what_is_public_only(anna: Client, vacancy: Vacancy) -> None:
+def test_view_on_site_is_offered_for_public_vacancies_only(anna: Client, vacancy: Vacancy) -> None:
     address = f'href="/v1/vacancies/{vacancy.pk}"'
     assertContains(anna.get(page(vacancy)), address)
 
@@ -330,7 +330,7 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
     assert ready.search_text == "cook cook."
 
 
-def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
+def test_publish_action_keeps_a_past_start_and_replaces_a_scheduled_one(
     anna: Client, vacancy: Vacancy
 ) -> None:
     start = vacancy.publish_from
@@ -361,7 +361,7 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
 
-def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
+def test_publication_action_confirms_on_get_and_runs_on_post(anna: Client, vacancy: Vacancy) -> None:
     url = f"{LIST}{vacancy.pk}/unpublish/"
     assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
     assert Vacancy.objects.get().state == State.PUBLISHED
@@ -372,7 +372,9 @@ def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacanc
     assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
-def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy, regions: list) -> None:
+def test_user_with_view_permission_reads_all_and_changes_nothing(
+    client: Client, vacancy: Vacancy, regions: list
+) -> None:
     VacancyOption.objects.create(vacancy=vacancy, option=regions[0])
     user = User.objects.create_user("guest", is_staff=True)
     rights = ("view_vacancy", "work_for_every_brand")
@@ -391,7 +393,7 @@ def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy,
 # --- list ---
 
 
-def test_list_has_a_constant_number_of_queries(
+def test_list_query_count_does_not_depend_on_the_rows(
     anna: Client, vacancy: Vacancy, django_assert_num_queries: Any
 ) -> None:
     anna.get(LIST)  # content types are cached
@@ -555,7 +557,7 @@ def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleU
         ),
     ],
 )
-def test_images_are_what_browsers_show_and_of_a_decent_size(
+def test_image_upload_checks_format_and_size(
     anna: Client, settings: Any, tmp_path: Any, upload: Any, refusal: str | None
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
@@ -591,17 +593,17 @@ def test_image_of_a_vacancy_can_be_cropped(
         "search_text__contains=%00",
     ],
 )
-def test_list_takes_the_filters_it_shows_only(anna: Client, query: str) -> None:
+def test_list_accepts_only_the_filters_it_shows(anna: Client, query: str) -> None:
     assert anna.get(f"/admin/vacancies/vacancy/?{query}").status_code == 400
 
 
 @pytest.mark.parametrize(
     "query", ["audience__exact=public", "is_hot__exact=1", "brand__id__exact=1", "q=a%00b"]
 )
-def test_list_takes_what_its_links_ask_for(anna: Client, query: str) -> None:
+def test_list_accepts_the_filters_of_its_links(anna: Client, query: str) -> None:
     assert anna.get(f"/admin/vacancies/vacancy/?{query}", follow=True).status_code == 200
 
 
-def test_suggestions_take_any_text(anna: Client) -> None:
+def test_autocomplete_accepts_any_text(anna: Client) -> None:
     field = {"app_label": "vacancies", "model_name": "vacancy", "field_name": "head_recruiter"}
     assert anna.get("/admin/autocomplete/", field | {"term": "a\0b"}).status_code == 200

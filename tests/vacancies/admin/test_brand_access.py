@@ -122,7 +122,7 @@ def assert_clean(client: Any, response: Any, where: str) -> str:
 # --- every address -----------------------------------------------------------------------------
 
 
-def test_every_route_of_the_workplace_has_a_row():
+def test_every_admin_route_is_covered():
     """One that is new stands here before it is served: say what it is asked with, and what it may show."""
     known = {(model, kind) for model in MODELS for kind in (*EVERY, *SPECIAL.get(model, ()))}
     found = [kind_of(route) for route in PAGES]
@@ -180,7 +180,7 @@ def test_no_page_of_the_site_shows_another_brand(world, who):
 
 
 @pytest.mark.parametrize("who", WALLED)
-def test_own_rows_are_there_by_the_same_addresses(world, who):
+def test_own_rows_are_reachable_by_the_same_routes(world, who):
     """Without which all of the above would hold of a closed door."""
     client = signed_in(world, who)
     pk, form = world.own.draft.pk, world.own.form.pk
@@ -230,7 +230,7 @@ def asked_of_list(world: Any, model: str) -> list[str]:
     [(model, "Handy") for model in sorted(MODELS - NOBODYS)]
     + [("vacancies.vacancy", "Recruiter"), ("forms_structure.form", "Recruiter")],
 )
-def test_no_list_is_narrowed_or_ordered_past_the_wall(world, who, model):
+def test_list_filters_and_orders_reveal_no_other_brand(world, who, model):
     client = signed_in(world, who)
     url = f"/admin/{model.replace('.', '/')}/"
     for query in asked_of_list(world, model):
@@ -256,14 +256,14 @@ def test_no_list_is_narrowed_or_ordered_past_the_wall(world, who, model):
         ("applications/stage", "changes__application__vacancy__title__contains=zz"),
     ],
 )
-def test_no_list_answers_questions_about_what_lies_behind_its_rows(world, noun, query):
+def test_list_refuses_lookups_of_related_rows(world, noun, query):
     response = signed_in(world, "Recruiter").get(f"/admin/{noun}/?{query}")
     assert response.status_code in (302, 400), query
     assert response.status_code == 400 or response["Location"].endswith("?e=1")
 
 
 @pytest.mark.parametrize("who", WALLED)
-def test_no_suggestion_is_foreign(world, who):
+def test_autocomplete_suggests_no_foreign_row(world, who):
     """Django asks the page of what is suggested, whatever field of whatever model is named."""
     client = signed_in(world, who)
     asked = 0
@@ -284,7 +284,7 @@ def test_no_suggestion_is_foreign(world, who):
         assert OWN in client.get("/admin/autocomplete/", where).content.decode()
 
 
-def test_counts_are_of_what_one_sees(world):
+def test_counts_include_visible_rows_only(world):
     """Of forms and brands, and of who gets a form: what is public may be counted by everybody."""
     client = signed_in(world, "Recruiter")
     rows = {form.pk: form for form in client.get(FORMS).context["cl"].result_list}
@@ -331,7 +331,7 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
                 assert stored_of(world) == before
 
 
-def test_own_rows_are_reached_by_an_action_and_foreign_ones_beside_them_are_not(world):
+def test_action_changes_own_rows_among_foreign_ones(world):
     client = signed_in(world, "Recruiter")
     pks = [world.own.draft.pk, world.foreign.draft.pk]
     client.post(LIST, {"action": "publish_selected", "_selected_action": pks})
@@ -339,7 +339,7 @@ def test_own_rows_are_reached_by_an_action_and_foreign_ones_beside_them_are_not(
     assert [states[pk].status for pk in pks] == ["published", "draft"]
 
 
-def test_site_gets_another_form_from_who_works_for_every_brand_only(world):
+def test_setting_the_site_form_needs_access_to_every_brand(world):
     data = {"action": "make_default", "_selected_action": [world.own.form.pk]}
     signed_in(world, "Recruiter").post(FORMS, data)
     assert Form.objects.default().get() == world.default
@@ -350,7 +350,7 @@ def test_site_gets_another_form_from_who_works_for_every_brand_only(world):
 
 
 @pytest.mark.parametrize("pk", ["default", "shared"])
-def test_what_keeps_a_form_from_being_deleted_is_named_to_who_sees_it_only(world, pk):
+def test_form_deletion_page_names_visible_vacancies_only(world, pk):
     """Forms that one sees and that another brand uses: Django names whatever protects them."""
     form = getattr(world, pk)
     data = {"action": "delete_selected", "_selected_action": [form.pk]}
@@ -441,7 +441,7 @@ def test_no_form_is_made_for_a_foreign_vacancy(world, view):
 
 @pytest.mark.parametrize("form", ["default", "shared"])
 @pytest.mark.parametrize("view", ["save", "restore", "delete"])
-def test_form_that_another_brand_uses_too_is_read_and_not_changed(world, form, view):
+def test_form_shared_with_another_brand_is_read_only(world, form, view):
     client, form = signed_in(world, "Recruiter"), getattr(world, form)
     assert client.get(f"{FORMS}{form.pk}/change/").status_code == 200
     post = posted(world, "forms_structure.form", view, form.pk)
@@ -463,7 +463,7 @@ def test_own_form_is_saved_and_restored(world):
     assert Form.objects.get(pk=free).revision == 4
 
 
-def test_contact_shown_on_another_brands_vacancy_is_changed_by_who_works_for_every_brand(world):
+def test_changing_a_shared_recruiter_needs_access_to_every_brand(world):
     url = f"/admin/vacancies/recruiter/{world.foreign.contact.pk}"
     for who in WALLED:
         for page in ("change", "delete"):
@@ -478,7 +478,7 @@ def test_contact_shown_on_another_brands_vacancy_is_changed_by_who_works_for_eve
 # --- versions ----------------------------------------------------------------------------------
 
 
-def test_versions_from_before_a_vacancy_came_to_the_brand_are_not_there(world):
+def test_versions_from_another_brand_are_hidden(world):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
     first, last = Version.objects.filter(vacancy=pk).order_by("pk")
     text = assert_clean(client, client.get(f"{LIST}{pk}/history/"), "history")
@@ -491,13 +491,13 @@ def test_versions_from_before_a_vacancy_came_to_the_brand_are_not_there(world):
 
 
 @pytest.mark.parametrize("seen", ["", "never", "2000-01-01T00:00:00+00:00"])
-def test_conflict_names_nobody_from_before_a_vacancy_came_to_the_brand(world, seen):
+def test_conflict_names_no_user_of_another_brand(world, seen):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
     response = client.post(f"{LIST}{pk}/change/", vacancy_form(world, version=seen))
     assert "Not saved: editor changed" in assert_clean(client, response, "conflict")
 
 
-def test_vacancy_that_went_to_another_brand_and_was_deleted_there_does_not_come_back(world):
+def test_vacancy_deleted_by_another_brand_cannot_be_restored(world):
     client = signed_in(world, "Recruiter")
     for version in Version.objects.filter(vacancy=world.lost):
         assert client.get(f"{LIST}{world.lost}/versions/{version.pk}/").status_code == 404
@@ -509,7 +509,7 @@ def test_vacancy_that_went_to_another_brand_and_was_deleted_there_does_not_come_
     assert Vacancy.objects.get(pk=world.own.gone).brand == world.own.brand
 
 
-def test_older_version_gives_a_vacancy_no_brand_or_form_that_its_reader_could_not_choose(world):
+def test_restore_sets_no_inaccessible_brand_or_form(world):
     """Who works for two brands moves nothing between them: other people would see who applied."""
     anna, second = world.staff["Recruiter"], world.spare["vacancies.brand"]
     vacancy = world.own.draft
@@ -530,7 +530,7 @@ def test_older_version_gives_a_vacancy_no_brand_or_form_that_its_reader_could_no
 # --- previews, other ways of working -----------------------------------------------------------
 
 
-def test_preview_is_made_by_who_sees_the_vacancy_only(world):
+def test_preview_needs_access_to_the_vacancy(world):
     client = signed_in(world, "Recruiter")
     for pk in world.foreign_pks["vacancies.vacancy"]:
         assert client.get(f"{LIST}{pk}/preview/").status_code == 404
@@ -544,7 +544,7 @@ def listed(world: Any, who: str, url: str = f"{LIST}?state=all") -> set[int]:
     return {row.pk for row in signed_in(world, who).get(url).context["cl"].result_list}
 
 
-def test_recruiter_of_no_brand_works_on_nothing(world):
+def test_recruiter_without_a_brand_sees_nothing(world):
     assert listed(world, "Homeless") == set()
     text = "".join(
         follow(signed_in(world, "Homeless"), signed_in(world, "Homeless").get(url))
@@ -555,7 +555,7 @@ def test_recruiter_of_no_brand_works_on_nothing(world):
     assert not re.search(rf"{OWN} (draft|gone|shown|brand|form)", text)
 
 
-def test_recruiter_of_two_brands_works_on_both(world):
+def test_recruiter_of_two_brands_sees_both(world):
     world.foreign.brand.members.add(world.staff["Homeless"])
     world.own.brand.members.add(world.staff["Homeless"])
     found = listed(world, "Homeless")
@@ -566,7 +566,7 @@ def test_recruiter_of_two_brands_works_on_both(world):
     assert_clean(client, client.get(f"{LIST}?state=all"), "afterwards")
 
 
-def test_without_multi_branding_what_has_no_brand_is_everybodys_and_the_rest_is_not(world, settings):
+def test_without_multi_branding_vacancies_without_a_brand_are_shared(world, settings):
     Vacancy.objects.filter(pk=world.own.spare.pk).update(brand=None)
     Version.objects.filter(vacancy=world.own.spare.pk).update(brand=None)
     for who in ("Recruiter", "Homeless"):

@@ -77,9 +77,7 @@ def listed(client: Client, url: str) -> set[int]:
 
 
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_numbers_of_the_start_page_are_those_of_the_lists_they_lead_to(
-    request: Any, at: datetime, who: str
-) -> None:
+def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who: str) -> None:
     client: Client = request.getfixturevalue(who)
     make_every_kind(brand=make_brand("Mine"))
     make_every_kind(brand=make_brand("Other"))
@@ -102,7 +100,7 @@ def test_numbers_of_the_start_page_are_those_of_the_lists_they_lead_to(
         assert f'href="{tile["url"].replace("&", "&amp;")}"' in html
 
 
-def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at: datetime) -> None:
+def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at: datetime) -> None:
     make_every_kind()
 
     context = anna.get("/admin/").context
@@ -124,7 +122,7 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
     }  # fmt: skip
 
 
-def test_start_page_says_that_there_are_very_many(anna: Client, monkeypatch: Any) -> None:
+def test_dashboard_caps_the_counts(anna: Client, monkeypatch: Any) -> None:
     from vacancies.admin import dashboard
 
     monkeypatch.setattr(dashboard, "COUNTED", 2)
@@ -134,7 +132,7 @@ def test_start_page_says_that_there_are_very_many(anna: Client, monkeypatch: Any
     assert counts == {State.PUBLISHED: "", State.SCHEDULED: "", State.DRAFT: "2+", State.EXPIRED: ""}
 
 
-def test_start_page_shows_what_comes_next_in_order(anna: Client, at: datetime) -> None:
+def test_dashboard_shows_upcoming_changes_in_order(anna: Client, at: datetime) -> None:
     later, soon = (make_vacancy(publish_from=NOW + days * DAY) for days in (9, 1))
     last, first = (make_vacancy(publish_until=NOW + days * DAY) for days in (6, 1))
     make_vacancy(publish_until=NOW + 60 * DAY)
@@ -146,7 +144,7 @@ def test_start_page_shows_what_comes_next_in_order(anna: Client, at: datetime) -
     assert appear["rows"][0][1] == "3 Mar 2026, 09:30"
 
 
-def test_start_page_shows_the_last_change_of_each_that_is_there(anna: Client, colleague: Client) -> None:
+def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, colleague: Client) -> None:
     author = User.objects.get(username="anna")
     mine, other, gone = (make_vacancy(brand=make_brand(name)) for name in ("Mine", "Other", "Mine"))
     for vacancy in (mine, gone, other, mine):
@@ -163,7 +161,7 @@ def test_start_page_shows_the_last_change_of_each_that_is_there(anna: Client, co
 
 
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_start_page_takes_the_same_queries_for_one_row_and_for_thirty(
+def test_dashboard_query_count_does_not_depend_on_the_rows(
     request: Any, django_assert_max_num_queries: Any, who: str
 ) -> None:
     client: Client = request.getfixturevalue(who)
@@ -188,7 +186,7 @@ def test_start_page_takes_the_same_queries_for_one_row_and_for_thirty(
     assert len(many) == len(few)
 
 
-def test_start_page_without_the_right_to_see_vacancies_tells_nothing_of_them(client: Client) -> None:
+def test_dashboard_without_view_permission_shows_no_vacancies(client: Client) -> None:
     make_vacancy(title="Secret")
     client.force_login(User.objects.create_user("accounts", is_staff=True))
 
@@ -201,7 +199,7 @@ def test_start_page_without_the_right_to_see_vacancies_tells_nothing_of_them(cli
 # --- list ---
 
 
-def test_list_with_applications_takes_the_same_queries_for_one_row_and_for_thirty(
+def test_list_with_applications_query_count_does_not_depend_on_the_rows(
     anna: Client, django_assert_num_queries: Any
 ) -> None:
     make_application(vacancy=make_vacancy(title="Applied to"))
@@ -217,7 +215,7 @@ def test_list_with_applications_takes_the_same_queries_for_one_row_and_for_thirt
     assert Application.objects.count() == 1
 
 
-def test_archive_is_listed_where_it_is_asked_for(anna: Client) -> None:
+def test_archived_vacancies_are_listed_on_request(anna: Client) -> None:
     rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "unpublished", "archived")}
 
     assert listed(anna, LIST) == {rows["draft"].pk, rows["unpublished"].pk}
@@ -228,7 +226,7 @@ def test_archive_is_listed_where_it_is_asked_for(anna: Client) -> None:
 
 
 @pytest.mark.parametrize("value", ["nonsense", "", "1", "ending'"])
-def test_reason_that_is_none_narrows_nothing(anna: Client, value: str) -> None:
+def test_unknown_attention_reason_filters_nothing(anna: Client, value: str) -> None:
     vacancy = make_vacancy()
     assert listed(anna, f"{LIST}?attention={value}") == {vacancy.pk}
 
@@ -252,7 +250,7 @@ def test_search_finds_the_same_few_or_many(
     assert listed(anna, f"{LIST}?q=qqqq") == set()
 
 
-def test_list_counts_no_further_than_anybody_turns_pages(anna: Client, monkeypatch: Any) -> None:
+def test_list_count_is_capped(anna: Client, monkeypatch: Any) -> None:
     from vacancies.admin import list_filters
 
     monkeypatch.setattr(list_filters, "COUNTED", 3)
@@ -285,17 +283,17 @@ STATES: dict[str, dict[str, Any]] = {
         ("archived", ["publish", "schedule", "duplicate"]),
     ],
 )
-def test_page_offers_the_decisions_that_would_change_something(
+def test_page_offers_the_applicable_actions(
     anna: Client, at: datetime, state: str, offered: list[str]
 ) -> None:
     vacancy = make_vacancy(**STATES[state])
-    urls = [button["url"] for button in anna.get(page(vacancy)).context["decisions"]]
+    urls = [button["url"] for button in anna.get(page(vacancy)).context["publication_buttons"]]
     assert urls == [f"{LIST}{vacancy.pk}/{name}/" for name in offered]
     for name in NAMES:
         assert anna.get(f"{LIST}{vacancy.pk}/{name}/").status_code == 200
 
 
-def test_asking_changes_nothing(anna: Client, at: datetime) -> None:
+def test_confirmation_page_changes_nothing(anna: Client, at: datetime) -> None:
     vacancy = make_vacancy(**STATES["draft"])
     before = Vacancy.objects.values().get()
     for name in NAMES:
@@ -303,7 +301,7 @@ def test_asking_changes_nothing(anna: Client, at: datetime) -> None:
     assert (Vacancy.objects.values().get(), Version.objects.count()) == (before, 0)
 
 
-def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Client) -> None:
+def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
     vacancy = make_vacancy(title="NURSE WANTED", description="", **STATES["draft"])
     Vacancy.objects.update(brand=None)
 
@@ -329,9 +327,7 @@ def changes(client: Client, vacancy: Vacancy) -> tuple[bool, dict[str, str]]:
     return context["was_public"], {each.name: str(each.marked) for each in context["changes"]}
 
 
-def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
-    anna: Client, time_machine: Any
-) -> None:
+def test_publish_page_compares_with_the_last_public_version(anna: Client, time_machine: Any) -> None:
     time_machine.move_to(NOW, tick=False)
     author = User.objects.get(username="anna")
     vacancy = make_vacancy(title="Nurse", description="<p>Care</p>", **STATES["draft"])
@@ -352,9 +348,7 @@ def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
     assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Head nurse</ins></div>"})
 
 
-def test_publish_page_of_one_that_came_public_from_outside_compares_with_that(
-    anna: Client, at: datetime
-) -> None:
+def test_publish_page_compares_with_an_imported_public_version(anna: Client, at: datetime) -> None:
     vacancy = make_vacancy(title="Nurse", publish_from=NOW - 9 * DAY)
     assert saved(
         anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "unpublished", "title": "Cook"})
@@ -363,7 +357,7 @@ def test_publish_page_of_one_that_came_public_from_outside_compares_with_that(
     assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
 
 
-def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: datetime) -> None:
+def test_schedule_and_extend_validate_the_date(anna: Client, at: datetime) -> None:
     draft, published = make_vacancy(**STATES["draft"]), make_vacancy(**STATES["published"])
     schedule, extend = f"{LIST}{draft.pk}/schedule/", f"{LIST}{published.pk}/extend/"
     for url, form in (
@@ -387,7 +381,9 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
     assert published.publish_until == datetime(2026, 4, 1, tzinfo=UTC)
 
 
-def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client, at: datetime) -> None:
+def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
+    anna: Client, at: datetime
+) -> None:
     rows = [make_vacancy(title=f"Row {n}", **STATES["published"]) for n in range(3)]
     endless = make_vacancy(title="Endless", publish_from=NOW - DAY)
     picked = {"action": "extend_selected", "_selected_action": [row.pk for row in (*rows, endless)]}
@@ -411,7 +407,7 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
 
 
-def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
+def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:
     rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
     assert run(anna, "unpublish_selected", rows) == [
         *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
@@ -419,7 +415,7 @@ def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
     ]
 
 
-def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypatch: Any) -> None:
+def test_action_on_too_many_vacancies_changes_nothing(anna: Client, monkeypatch: Any) -> None:
     from vacancies.admin import publication
 
     monkeypatch.setattr(publication, "COUNTED", 2)
@@ -430,10 +426,10 @@ def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypa
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
 
-def test_copies_are_limited(anna: Client, monkeypatch: Any) -> None:
-    from vacancies.admin import publication
+def test_number_of_duplicates_is_limited(anna: Client, monkeypatch: Any) -> None:
+    from vacancies.admin import publication_actions
 
-    monkeypatch.setattr(publication, "COPIES", 2)
+    monkeypatch.setattr(publication_actions, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
         "2 vacancies were duplicated.",
@@ -449,7 +445,7 @@ def test_duplicate_leads_to_the_copy(anna: Client) -> None:
     assert response["Location"] == page(Vacancy.objects.exclude(pk=vacancy.pk).get())
 
 
-def test_decisions_reach_no_vacancy_of_another_brand(colleague: Client) -> None:
+def test_actions_exclude_vacancies_of_other_brands(colleague: Client) -> None:
     other = make_vacancy(title="Secret", brand=make_brand("Other"))
     for name in NAMES:
         for ask in (colleague.get, colleague.post):
@@ -459,7 +455,7 @@ def test_decisions_reach_no_vacancy_of_another_brand(colleague: Client) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "x", "9" * 30])
-def test_decisions_about_nothing_are_not_found(anna: Client, number: str) -> None:
+def test_action_on_a_missing_vacancy_is_404(anna: Client, number: str) -> None:
     assert anna.get(f"{LIST}{number}/publish/").status_code == 404
 
 
@@ -501,7 +497,7 @@ def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -
     assert reviewed(anna, vacancy, {}).context["differences"] == []
 
 
-def test_review_leaves_no_file_behind_and_takes_none_away(anna: Client, settings: Any) -> None:
+def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) -> None:
     folder = Path(settings.MEDIA_ROOT)
     vacancy = make_vacancy()
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"image": picture("a.png", "PNG")}))
@@ -527,9 +523,7 @@ def test_review_leaves_no_file_behind_and_takes_none_away(anna: Client, settings
 @pytest.mark.parametrize(
     "change", [{"title": ""}, {"head_recruiter": ""}, {"version": "2020-01-01T00:00:00+00:00"}]
 )
-def test_review_of_what_could_not_be_saved_leaves_the_reasons_to_saving(
-    anna: Client, change: dict[str, str]
-) -> None:
+def test_review_of_an_invalid_form_is_422(anna: Client, change: dict[str, str]) -> None:
     vacancy = make_vacancy()
     before = content(vacancy)
     assert reviewed(anna, vacancy, change).status_code == 422
@@ -537,7 +531,7 @@ def test_review_of_what_could_not_be_saved_leaves_the_reasons_to_saving(
     assert content(vacancy) == before
 
 
-def test_review_is_for_who_may_change_the_vacancy(client: Client, colleague: Client) -> None:
+def test_review_needs_the_change_permission(client: Client, colleague: Client) -> None:
     vacancy = make_vacancy(brand=make_brand("Other"))
     guest = User.objects.create_user("guest", is_staff=True)
     rights = ("view_vacancy", "work_for_every_brand")
@@ -557,7 +551,7 @@ def make_in_place(client: Client, keyword: str, label: str) -> tuple[int, dict[s
     return response.status_code, response.json()
 
 
-def test_option_is_made_in_place_once(anna: Client) -> None:
+def test_option_is_added_in_place_once(anna: Client) -> None:
     make_option("regions", "Antwerp", position=7)
 
     status, made = make_in_place(anna, "regions", "  East   Flanders ")
@@ -572,21 +566,21 @@ def test_option_is_made_in_place_once(anna: Client) -> None:
 
 
 @pytest.mark.parametrize("label", ["", "   ", "\0", "x" * 201])
-def test_option_that_none_can_be_is_refused_in_words(anna: Client, label: str) -> None:
+def test_invalid_option_label_is_refused_with_a_message(anna: Client, label: str) -> None:
     status, answer = make_in_place(anna, "regions", label)
     assert (status, list(answer)) == (400, ["error"])
     assert answer["error"]
     assert not FilterOption.objects.exists()
 
 
-def test_option_with_a_value_that_is_taken_gets_another(anna: Client) -> None:
+def test_new_option_gets_a_free_value(anna: Client) -> None:
     for label in ("C", "C++", "C#", "日本"):
         assert make_in_place(anna, "types", label)[0] == 200
     found = FilterOption.objects.order_by("pk").values_list("label", "value")
     assert list(found) == [("C", "c"), ("C++", "c-2"), ("C#", "c-3"), ("日本", "option")]
 
 
-def test_option_in_place_takes_the_right_to_add_one(colleague: Client, anna: Client) -> None:
+def test_adding_an_option_in_place_needs_the_add_permission(colleague: Client, anna: Client) -> None:
     number = make_filter("regions").pk
     assert colleague.post(f"/admin/vacancies/filter/{number}/option/", {"label": "Ghent"}).status_code == 403
     assert anna.get(f"/admin/vacancies/filter/{number}/option/").status_code == 404
@@ -595,7 +589,7 @@ def test_option_in_place_takes_the_right_to_add_one(colleague: Client, anna: Cli
     assert not FilterOption.objects.exists()
 
 
-def test_option_that_is_switched_off_stays_where_it_is_and_is_offered_to_nobody_else(anna: Client) -> None:
+def test_inactive_option_stays_on_its_vacancies_and_cannot_be_chosen(anna: Client) -> None:
     off, on = make_option("regions", "Old name", is_active=False), make_option("regions", "New name")
     carrier, other = make_vacancy(options={"regions": ["Old name"]}), make_vacancy()
     offered = {
@@ -644,7 +638,7 @@ def test_option_in_use_is_not_deleted_from_its_list_or_page(anna: Client) -> Non
     assert sorted(FilterOption.objects.values_list("label", flat=True)) == ["Ghent", "Leuven"]
 
 
-def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> None:
+def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> None:
     ghent, gent, other = (make_option("regions", label) for label in ("Ghent", "Gent", "Leuven"))
     first, second = (make_vacancy(options={"regions": labels}) for labels in (["Gent"], ["Gent", "Leuven"]))
     picked = {"action": "merge", "_selected_action": [ghent.pk, gent.pk], "select_across": "0", "index": "0"}
@@ -656,7 +650,9 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
     wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
     done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
-    assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
+    assert [str(message) for message in done.context["messages"]] == [
+        "“Gent” was replaced by “Ghent” in 2 vacancies."
+    ]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
         for vacancy in (first, second)
@@ -664,7 +660,7 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
     assert carried == [["Ghent"], ["Ghent", "Leuven"]]
 
 
-def test_merge_of_all_that_match_reaches_beyond_the_page(anna: Client) -> None:
+def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:
     """The list shows fifty; "select all" picks those of the next page too, in the question and after it."""
     options = [make_option("regions", f"Region {number:02}") for number in range(60)]
     shown = [option.pk for option in options[:50]]
@@ -683,7 +679,7 @@ def test_merge_of_all_that_match_reaches_beyond_the_page(anna: Client) -> None:
 
 
 @pytest.mark.parametrize("labels", [["Ghent"], ["Ghent", "Nurse"]])
-def test_merge_takes_several_of_one_filter(anna: Client, labels: list[str]) -> None:
+def test_merge_needs_several_options_of_one_filter(anna: Client, labels: list[str]) -> None:
     options = {"Ghent": make_option("regions", "Ghent"), "Nurse": make_option("types", "Nurse")}
     picked = [options[label].pk for label in labels]
     done = anna.post(OPTIONS, {"action": "merge", "_selected_action": picked}, follow=True)
@@ -691,7 +687,7 @@ def test_merge_takes_several_of_one_filter(anna: Client, labels: list[str]) -> N
     assert FilterOption.objects.count() == 2
 
 
-def test_merge_takes_the_right_to_delete(client: Client) -> None:
+def test_merge_needs_the_delete_permission(client: Client) -> None:
     options = [make_option("regions", label) for label in ("Ghent", "Gent")]
     user = User.objects.create_user("editor", is_staff=True)
     rights = ("view_filteroption", "change_filteroption", "add_filteroption")
@@ -704,7 +700,7 @@ def test_merge_takes_the_right_to_delete(client: Client) -> None:
     assert FilterOption.objects.count() == 2
 
 
-def test_merged_option_is_named_when_an_older_version_comes_back(anna: Client) -> None:
+def test_restore_reports_a_merged_option(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Gent", "Leuven"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     operations.merge_options(into=make_option("regions", "Ghent"), others=[make_option("regions", "Gent")])

@@ -259,7 +259,7 @@ def test_history_lists_versions_newest_first(anna: Client, time_machine: Any) ->
     response = anna.get(f"{LIST}{vacancy.pk}/history/")
 
     changed, found = response.context["rows"]
-    assert (changed["version"].change, changed["moment"], changed["is_current"]) == (
+    assert (changed["version"].change, changed["created_at"], changed["is_current"]) == (
         "changed", "2 Mar 2026, 09:30", True,
     )  # fmt: skip
     assert [(each.label, each.marked) for each in changed["differences"]] == [
