@@ -1,27 +1,36 @@
-# The whole set-up: `make demo` runs the site, `make test` tests it, `make check` is what CI runs.
+# `make demo` runs the site. `make test` runs the fast tests, `make test-all` all of them, `make check` what CI requires.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test node faults check fix messages requirements audit sbom
+# Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-all node faults check lint fix messages requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
-test: $(VENV)/.dev  ## PYTEST has more options, such as PYTEST='-k form'
+test: $(VENV)/.dev  ## the fast tests, in 3 minutes; PYTEST adds options, for example PYTEST='-k form'
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
 
-node: tests/node/node_modules/.made  ## install the programs for Node that some tests use, from npm
+SLOW ?= slow and not smoke and not faults
+test-all: test  ## the fast tests, then the slow ones; SLOW selects among those
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal -m "$(SLOW)" $(PYTEST)
+
+node: tests/node/node_modules/.made  ## install the Node packages of some tests from npm
 tests/node/node_modules/.made: tests/node/package.json
 	npm install --prefix tests/node --no-audit --no-fund --no-package-lock --ignore-scripts
 	@touch $@
 
-faults: $(VENV)/.dev  ## break a whole site under traffic, in every way that docs/operations.md tells of
-	timeout 1800 $(VENV)/bin/python -m tests.faults
+faults: $(VENV)/.dev  ## inject every fault of docs/operations/failover.md into a site under traffic
+	timeout 1800 $(VENV)/bin/python -m tests.chaos
 
-check: $(VENV)/.dev
+check: lint test-all  ## what CI requires
+
+lint: $(VENV)/.dev  ## style, layers, types, migrations, the OpenAPI document
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/djade --check --target-version 5.2 $$(git ls-files '*.html')
@@ -30,18 +39,17 @@ check: $(VENV)/.dev
 	$(VENV)/bin/python manage.py check
 	$(VENV)/bin/python manage.py makemigrations --check --dry-run
 	$(VENV)/bin/python manage.py spectacular --validate --fail-on-warn --file /dev/null
-	$(MAKE) test
 
-fix: $(VENV)/.dev  ## put everything into the house's format
+fix: $(VENV)/.dev  ## format the code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/djade --target-version 5.2 $$(git ls-files '*.html') || true
 
-messages: $(VENV)/.run  ## bring the translations up to date with the code; needs GNU gettext
+messages: $(VENV)/.run  ## update the translations from the code; needs GNU gettext
 	$(VENV)/bin/python jobsite/locale/collect.py
 
-# Pinned and hashed, without the address of any index. Django stays on its long-term release; the
-# next file is for the newest Django and Python, which have to be green too.
+# Pins with hashes, without the URL of an index. Django stays on its long-term release. requirements-next.txt is for
+# the newest Django and Python, on which the tests must also pass.
 COMPILE := $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header pyproject.toml
 requirements: $(VENV)/.dev
 	$(PIP) uv
@@ -50,14 +58,14 @@ requirements: $(VENV)/.dev
 	echo 'Django<5.3' | $(COMPILE) --universal -c - --group dev -o requirements-dev.txt
 	echo 'Django>=6.1' | $(COMPILE) --python-version 3.13 -c - --group dev -o requirements-next.txt
 
-# In an environment of their own: what these tools need is nothing that the site needs.
+# A separate environment, because the site does not need the dependencies of these tools.
 TOOLS := $(VENV)-tools
-audit: $(TOOLS)/.made  ## look for known weaknesses in what is pinned; needs the network
+audit: $(TOOLS)/.made  ## check the pins for known vulnerabilities; needs the network
 	@for file in requirements*.txt; do \
 	  echo "$$file:"; $(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r $$file || failed=1; \
-	done; test -z "$$failed" || { echo "Not clean: a weakness, or advisories that could not be had, see above. What was not looked at is not clean."; exit 1; }
+	done; test -z "$$failed" || { echo "Failed: a vulnerability, or advisories that could not be downloaded, see above."; exit 1; }
 
-sbom: $(TOOLS)/.made  ## list what a site is made of, as CycloneDX: sbom.cdx.json
+sbom: $(TOOLS)/.made  ## write the software bill of materials as CycloneDX: sbom.cdx.json
 	$(VENV)/bin/python -m venv --clear --without-pip $(TOOLS)/site
 	$(PIP:install=--python $(TOOLS)/site install) --require-hashes -r requirements.txt
 	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
@@ -68,7 +76,7 @@ $(TOOLS)/.made: | $(VENV)/bin/python
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom
 	@touch $@
 
-# Why there can be no environment, for any Python that can read it: also one that is too old.
+# Print why the environment cannot be created. This code must run on any Python, also one that is too old.
 define CHECK
 import os, sys
 if sys.version_info < (3, 11):

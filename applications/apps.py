@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+# Default names of models and fields, for the catalogs: jobsite/apps.py translates them.
 NAMES = [
     _("action"),
     _("actor"),
@@ -12,7 +12,6 @@ NAMES = [
     _("created"),
     _("expiry"),
     _("name"),
-    _("planned at"),
     _("position"),
     _("result"),
     _("stage"),
@@ -20,7 +19,6 @@ NAMES = [
     _("stage change"),
     _("stage changes"),
     _("status"),
-    _("steps"),
     _("token"),
     _("tokens"),
     _("user"),
@@ -31,3 +29,7 @@ NAMES = [
 class ApplicationsConfig(AppConfig):
     name = "applications"
     verbose_name = _("applicants")
+
+    def ready(self) -> None:
+        # models are not loaded when this module is imported
+        from applications import checks  # noqa: F401 - importing registers the checks

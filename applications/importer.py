@@ -17,10 +17,10 @@ from rest_framework import serializers
 from applications import operations
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.unique_names import attempted, numbered
-from vacancies.exchange.fields import ID_MAX, FlagField, LineField, MomentField, Remark, faults
+from jobsite.unique_names import numbered_name, retry_on_conflict
+from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, Remark, faults
 from vacancies.exchange.reports import Report as BaseReport
-from vacancies.exchange.sources import Broken, repeated_key
+from vacancies.exchange.sources import InvalidLine, repeated_key
 from vacancies.models import Vacancy
 
 User = get_user_model()
@@ -40,10 +40,10 @@ class _Person(serializers.Serializer):
 class _Step(serializers.Serializer):
     name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
     result = LineField(max_length=200)
-    planned_at = MomentField(required=True)
+    planned_at = DateTimeField(required=True)
     is_visible = FlagField(default=True)
-    created_at = MomentField()
-    updated_at = MomentField()
+    created_at = DateTimeField()
+    updated_at = DateTimeField()
 
 
 class _Row(serializers.Serializer):
@@ -54,7 +54,7 @@ class _Row(serializers.Serializer):
     status = LineField(max_length=200)
     stage = LineField(max_length=200)
     is_spontaneous = FlagField()
-    created_at = MomentField()
+    created_at = DateTimeField()
     history = _Step(many=True, required=False, allow_null=True)
 
 
@@ -80,7 +80,7 @@ class Importer:
         self.now = timezone.now()
         self._noted: set[str] = set()
 
-    def land(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
+    def import_rows(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
         """Import `rows` of the file `source`, whose times are in `zone`, the site's if it is None."""
         for number, row in enumerate(rows, 1):
             name = f"{source} row {number}"
@@ -88,7 +88,7 @@ class Importer:
                 self._land_row(name, row, zone)
 
     def _land_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
-        if isinstance(row, Broken):
+        if isinstance(row, InvalidLine):
             self._refuse(name, Remark("", "json", row.reason))
             return
         if repeated_key(row) is not None:
@@ -108,7 +108,7 @@ class Importer:
             self._note_once(name, "unknown_keys", text)
         try:
             # Tried again where a parallel import created the same account or stage first.
-            attempted(partial(self._land, name, shape.validated_data))
+            retry_on_conflict(partial(self._land, name, shape.validated_data))
         except (DatabaseError, UnicodeError) as error:
             self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
 
@@ -164,7 +164,7 @@ class Importer:
                 stage=stage,
                 # what the applicant read in the source is as old as the application; a stage is news
                 at=application.created_at if is_new and not row.get("stage") else self.now,
-                is_told_at_once=not row.get("stage"),
+                is_exempt_from_embargo=not row.get("stage"),
             )
             changed = True
         if "history" in row:
@@ -222,7 +222,7 @@ class Importer:
     def _new_stage(self, text: str, status: Status) -> Stage:
         base = text[:190]
         taken = set(Stage.objects.filter(name__startswith=base).values_list("name", flat=True))
-        name = text if text not in taken else numbered(base, taken)
+        name = text if text not in taken else numbered_name(base, taken)
         return Stage.objects.create(name=name, status=status, position=Stage.objects.count())
 
     def _note_once(self, name: str, code: str, text: str) -> None:

@@ -27,14 +27,14 @@ class Status(models.Model):
     label_de = models.CharField(_("in German"), max_length=200, blank=True, default="")
 
     class Meta:
-        verbose_name = _("status for applicants")
-        verbose_name_plural = _("statuses for applicants")
+        verbose_name = _("candidate-facing status")
+        verbose_name_plural = _("candidate-facing statuses")
         ordering = ["pk"]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(label_en="", label_nl="", label_fr="", label_de=""),
                 name="status_says_something",
-                violation_error_message=_("Say it in one language at least."),
+                violation_error_message=_("Enter the text in at least one language."),
             )
         ]
 
@@ -52,12 +52,15 @@ class Stage(models.Model):
 
     name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
-        Status, on_delete=models.PROTECT, related_name="stages", help_text=_("What applicants read.")
+        Status,
+        on_delete=models.PROTECT,
+        related_name="stages",
+        help_text=_("The status that candidates see."),
     )
     embargo_days = models.PositiveSmallIntegerField(
-        _("tell after"),
+        _("delay before the candidate sees it"),
         default=0,
-        help_text=_("Days for which applicants go on reading the status before. 0: they read it at once."),
+        help_text=_("In days. Until then, candidates see the previous status. 0: they see it immediately."),
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -73,7 +76,7 @@ class Application(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="applications")
     vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
-    is_spontaneous = models.BooleanField(_("spontaneous"), default=False)
+    is_spontaneous = models.BooleanField(_("open application"), default=False)
     created_at = models.DateTimeField(_("applied at"), default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -95,7 +98,7 @@ class Application(models.Model):
     def shown_status(self, *, at: datetime) -> Status | None:
         """What the applicant reads at the moment `at`: the status of the latest stage whose embargo is
         over, or of the first one while none is; None without any. Needs `with_shown()`."""
-        told = [change for change in self.ordered_changes if change.told_at <= at]
+        told = [change for change in self.ordered_changes if change.visible_at <= at]
         latest = told[-1:] or self.ordered_changes[:1]
         return latest[0].stage.status if latest else None
 
@@ -109,7 +112,7 @@ class StageChange(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     at = models.DateTimeField(default=timezone.now)
-    is_told_at_once = models.BooleanField(default=False)  # the applicant knew already: no embargo
+    is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knew already: no embargo
 
     class Meta:
         ordering = ["at", "pk"]
@@ -118,9 +121,9 @@ class StageChange(models.Model):
         return str(self.stage)
 
     @property
-    def told_at(self) -> datetime:
+    def visible_at(self) -> datetime:
         """The moment from which the applicant reads its status: so many calendar days later."""
-        return days_after(self.at, 0 if self.is_told_at_once else self.stage.embargo_days)
+        return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
 
 
 class HistoryEntry(models.Model):
@@ -129,8 +132,8 @@ class HistoryEntry(models.Model):
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="history")
     name = models.CharField(max_length=200)
     result = models.CharField(max_length=200, blank=True, default="")
-    planned_at = models.DateTimeField()
-    is_visible = models.BooleanField(_("the applicant sees it"), default=False)
+    planned_at = models.DateTimeField(_("scheduled for"))
+    is_visible = models.BooleanField(_("visible to the applicant"), default=False)
     is_imported = models.BooleanField(default=False, editable=False)  # and goes when its source drops it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -138,7 +141,8 @@ class HistoryEntry(models.Model):
     objects = HistoryQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("step")
+        verbose_name = _("interview or task")
+        verbose_name_plural = _("interviews and tasks")
         ordering = ["planned_at", "created_at", "pk"]
 
     def __str__(self) -> str:
@@ -173,7 +177,7 @@ class AccessLog(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
-    application = models.PositiveBigIntegerField(_("number of the application"))
+    application = models.PositiveBigIntegerField(_("application number"))
     action = models.CharField(max_length=20, choices=Access.choices)
     at = models.DateTimeField(default=timezone.now, db_index=True)
 

@@ -63,10 +63,10 @@ def find(*, username: str) -> Any:
 # --- Erasing -----------------------------------------------------------------------------------
 
 
-def erase(*, user: Any, is_noted: bool = True) -> Counter[str]:
+def erase(*, user: Any, is_logged: bool = True) -> Counter[str]:
     """Let nothing remain of the applicant `user`; return how many rows of each kind went.
 
-    That it was done is written down outside the database, by a mark that names nobody, if `is_noted`:
+    That it was done is written down outside the database, by a mark that names nobody, if `is_logged`:
     a backup from before still has the applicant (`erase_again`).
 
     Who looked at their applications stays on record: it names them by number, and no number leads to a
@@ -82,7 +82,7 @@ def erase(*, user: Any, is_noted: bool = True) -> Counter[str]:
             raise StaffAccountError
         counts = _delete_applications(Application.objects.of(user).values_list("pk", flat=True))
         counts.update(_delete_account(user, sessions_by_account()))
-        if settings.ERASURE_LOG and is_noted:  # before the commit: what is not written down is not done
+        if settings.ERASURE_LOG and is_logged:  # before the commit: what is not written down is not done
             with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
                 log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {mark}\n")
                 log.flush()
@@ -102,7 +102,7 @@ def erase_again() -> Counter[str] | None:
     for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
         if _mark(pk, joined) in marks:
             try:
-                erase(user=User._default_manager.get(pk=pk), is_noted=False)  # it is already
+                erase(user=User._default_manager.get(pk=pk), is_logged=False)  # it is already
                 counts["erased"] += 1
             except (ProtectedError, StaffAccountError):
                 counts["kept"] += 1
@@ -334,7 +334,7 @@ def export(*, user: Any, now: datetime) -> dict[str, Any]:
 
 def _told(application: Application, now: datetime) -> dict[str, Any]:
     changes = list(application.changes.all())
-    told = [change for change in changes if change.told_at <= now] or changes[:1]
+    told = [change for change in changes if change.visible_at <= now] or changes[:1]
     return {
         "id": application.pk,
         "vacancy": {"id": application.vacancy.pk, "title": application.vacancy.title},
@@ -342,7 +342,7 @@ def _told(application: Application, now: datetime) -> dict[str, Any]:
         "created_at": application.created_at,
         "updated_at": application.updated_at,
         "statuses": [
-            {"at": min(change.told_at, now), "status": change.stage.status.label(site_language())}
+            {"at": min(change.visible_at, now), "status": change.stage.status.label(site_language())}
             for change in told
         ],
         "history": [

@@ -1,8 +1,8 @@
-"""How gunicorn serves the site: `gunicorn -c deploy/gunicorn.conf.py`, behind nginx (deploy/nginx.conf).
+"""gunicorn's configuration: `gunicorn -c deploy/gunicorn.conf.py`, behind nginx (deploy/nginx.conf).
 
-The environment says where to listen (BIND), with how many processes (WEB_CONCURRENCY, best one for each
-core) of how many threads (WEB_THREADS), and whose X-Forwarded-* is believed (TRUSTED_PROXIES). Anything else
-can be had for once with GUNICORN_CMD_ARGS, which comes after this file.
+Environment variables set the address (BIND), the number of processes (WEB_CONCURRENCY, one per core), the
+threads per process (WEB_THREADS) and the proxies whose X-Forwarded-* headers are trusted (TRUSTED_PROXIES).
+GUNICORN_CMD_ARGS overrides any other setting for one run.
 """
 
 import json
@@ -22,32 +22,34 @@ bind = os.environ.get("BIND", "127.0.0.1:8000")
 
 # --- Processes and threads -----------------------------------------------------------------------
 
-worker_class = "gthread"  # a slow query holds up a thread, not all who come after it
+worker_class = "gthread"  # a slow query blocks one thread, not the whole process
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
-preload_app = False  # HUP loads the code anew, and no connection of the database is shared over a fork
-max_requests = 200_000  # nothing is known to leak; if something does, it does not grow for ever
-max_requests_jitter = 50_000  # not all of them at once
-worker_tmp_dir = "/dev/shm"  # the sign of life must not wait for a disk
+preload_app = False  # a reload loads the new code, and no database connection is shared across a fork
+max_requests = 200_000  # limits an unknown memory leak
+max_requests_jitter = 50_000  # so that workers do not restart at the same time
+worker_tmp_dir = "/dev/shm"  # the heartbeat must not wait for a disk
 control_socket_disable = True
 
-# --- Time ----------------------------------------------------------------------------------------
+# --- Timeouts ------------------------------------------------------------------------------------
 
-timeout = 60  # a worker that gives no sign of life; what one request may take, STATEMENT_TIMEOUT bounds
-graceful_timeout = 30  # longer than any answer takes
-keepalive = 75  # longer than nginx keeps one, so that no request meets a connection that is being closed
+timeout = 60  # seconds without a heartbeat; STATEMENT_TIMEOUT limits a request
+graceful_timeout = 30  # longer than any request takes
+keepalive = 75  # longer than nginx's, so that nginx never sends a request on a closing connection
 
-# --- What is believed, and how much is read ------------------------------------------------------
+# --- Trusted headers and request size ------------------------------------------------------------
 
 forwarded_allow_ips = os.environ.get("TRUSTED_PROXIES", "127.0.0.1,::1")
 secure_scheme_headers = {"X-FORWARDED-PROTO": "https"}
-forwarder_headers = ""  # nobody sets SCRIPT_NAME by a header
-limit_request_line = 8190  # as nginx does: what is too long is refused there
+forwarder_headers = ""  # no header sets SCRIPT_NAME
+limit_request_line = 8190  # the same limit as nginx, which refuses longer ones
 
 
 def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
-    """Answer what never reached Django, such as a request that is none, as Django answers what is wrong:
-    by a problem document. It repeats nothing of what came, and `message` does."""
+    """Send a problem document, as Django does, for a request that does not reach Django (invalid HTTP).
+
+    `message` is not used, because it repeats parts of the request.
+    """
     body = json.dumps({"type": "about:blank", "title": reason, "status": status,
                        "detail": HTTPStatus(status).description or reason}).encode()  # fmt: skip
     head = (
@@ -60,11 +62,11 @@ def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
     util.write_nonblock(sock, "\r\n".join([*head, "", ""]).encode() + body)
 
 
-util.write_error = write_problem  # gunicorn has no setting for it
+util.write_error = write_problem  # gunicorn has no setting for this
 
-# --- Logs and figures ----------------------------------------------------------------------------
+# --- Logs and metrics ----------------------------------------------------------------------------
 
-# Requests are written down by the site (LOG_REQUESTS); these are the lines about processes.
+# The site logs the requests itself (LOG_REQUESTS). These lines are about processes.
 if os.environ.get("LOG_FORMAT", "json") == "json":
     logconfig_dict = {
         "formatters": {
@@ -81,20 +83,23 @@ if os.environ.get("LOG_FORMAT", "json") == "json":
 
 
 def on_starting(server: Any) -> None:
-    """Make a folder in memory that the processes count in, for METRICS_PORT (jobsite/ops/metrics.py)."""
+    """Create a folder in memory for the counters of all processes, for METRICS_PORT (jobsite.ops.metrics)."""
     server.counted_in = tempfile.mkdtemp(prefix="jobsite-metrics-", dir=worker_tmp_dir)
     os.chown(server.counted_in, server.cfg.uid, server.cfg.gid)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = server.counted_in
 
 
 def post_worker_init(worker: Any) -> None:
-    """Keep a connection to SQLite open: with the last one SQLite deletes its -wal and -shm files, and on a
-    full disk the next reader could not create them again."""
+    """Keep a connection to SQLite open.
+
+    SQLite deletes its -wal and -shm files with the last connection. On a full disk, the next reader could not
+    create them again.
+    """
     from django.db import DatabaseError, connections
 
     worker.connection = connections["default"].copy()
     if worker.connection.vendor == "sqlite":
-        with suppress(DatabaseError):  # told by whoever needs it
+        with suppress(DatabaseError):  # the first request that needs the database reports it
             worker.connection.ensure_connection()
 
 

@@ -1,6 +1,6 @@
-"""Install a requirements file with pip and say every few seconds what it is doing, for the Makefile.
+"""Install a requirements file with pip and print the progress every few seconds, for the Makefile.
 
-Needs nothing but the standard library. What pip has to say about errors goes to stderr as it is.
+It needs only the standard library. Errors of pip go to stderr unchanged.
 """
 
 import re

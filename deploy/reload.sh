@@ -1,9 +1,9 @@
 #!/bin/sh
-# New code for gunicorn's process $1 (its environment: WEB_CONCURRENCY), so that nobody waits: as many new workers
-# beside the old ones, and when they have loaded the site, the old ones go. By HUP the old ones go at once, and who
-# asks meanwhile waits for as long as loading takes. A changed gunicorn.conf.py or environment needs a restart.
+# Load new code into gunicorn's process $1 without a pause. The script starts WEB_CONCURRENCY new workers beside the
+# old ones, and stops the old ones when the new ones have loaded the site. With HUP, the old workers stop at once,
+# and requests wait while the new ones load. A changed gunicorn.conf.py or environment needs a restart.
 set -eu
 workers=$(seq "${WEB_CONCURRENCY:-2}")
-for worker in $workers; do kill -TTIN "$1"; sleep 1; done  # one by one, or two signals are one
+for worker in $workers; do kill -TTIN "$1"; sleep 1; done  # pause, because two pending signals become one
 sleep "${RELOAD_SECONDS:-15}"
-for worker in $workers; do kill -TTOU "$1"; sleep 1; done  # takes the oldest
+for worker in $workers; do kill -TTOU "$1"; sleep 1; done  # stops the oldest worker

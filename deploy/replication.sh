@@ -1,6 +1,6 @@
 #!/bin/sh
-# For a new PostgreSQL of compose.yaml: the site's own role and database, and the role of its replica, for which the
-# server keeps what the replica has not read yet (as far as max_slot_wal_keep_size goes).
+# Initialise PostgreSQL of compose.yaml: the site's role and database, and the role and slot of the replica. The slot
+# keeps the WAL that the replica has not read yet, up to max_slot_wal_keep_size.
 set -eu
 psql --no-psqlrc -v ON_ERROR_STOP=1 -v site="$DATABASE_PASSWORD" -v replication="$REPLICATION_PASSWORD" \
   --username "$POSTGRES_USER" --dbname postgres <<'SQL'

@@ -1,12 +1,11 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+# Default names of models and fields, for the catalogs: jobsite/apps.py translates them.
 NAMES = [
     _("consent text"),
     _("consent texts"),
     _("created at"),
-    _("extends"),
     _("form"),
     _("forms"),
     _("language"),

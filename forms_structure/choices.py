@@ -21,11 +21,11 @@ class FieldType(TextChoices):
     recruiter picks them."""
 
     TEXT = "text", _("Short text")
-    SELECT = "select", _("Choice from a list")
+    SELECT = "select", _("Drop-down list")
     RANGE = "range", _("Language level")
-    CHECKBOX_GROUP = "checkbox-group", _("Several choices")
-    CHECKBOX = "checkbox", _("One box to tick")
-    RADIO_GROUP = "radio-group", _("One choice, all shown")
+    CHECKBOX_GROUP = "checkbox-group", _("Checkboxes")
+    CHECKBOX = "checkbox", _("Checkbox")
+    RADIO_GROUP = "radio-group", _("Radio buttons")
     TEXTAREA = "textarea", _("Long text")
     EMAIL = "email", _("E-mail address")
     TEL = "tel", _("Telephone number")

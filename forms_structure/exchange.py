@@ -15,7 +15,7 @@ from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 
 
-class Reading:
+class ParsedForm:
     """The form that `data`, an array of sections of the interface, describes.
 
     `structure` is it as we store it, without the consent box, since we add our own (docs/decisions.md

@@ -28,7 +28,7 @@ class Form(models.Model):
         max_length=2,
         choices=Language.choices,
         default=site_language,
-        help_text=_("Of what the system adds to the form: language levels and the consent."),
+        help_text=_("Language of the texts that the system adds: language levels and consent."),
     )
     extends = models.ForeignKey(
         "self",
@@ -36,12 +36,13 @@ class Form(models.Model):
         null=True,
         blank=True,
         related_name="extensions",
-        help_text=_("The sections of this form follow those of the other one."),
+        verbose_name=_("added after form"),
+        help_text=_("The sections of this form are shown after the sections of the selected form."),
     )
     is_default = models.BooleanField(
         _("the site's form"),
         default=False,
-        help_text=_("Used by every vacancy that has no form of its own and none of its brand."),
+        help_text=_("Used for every vacancy if neither the vacancy nor its brand has a form."),
     )
     structure = StructureField()
     revision = models.PositiveIntegerField(default=1, editable=False)
@@ -57,17 +58,17 @@ class Form(models.Model):
                 fields=["is_default"],
                 condition=Q(is_default=True),
                 name="one_default_form",
-                violation_error_message=_("Another form is the site's form already."),
+                violation_error_message=_("Another form is already the site's form."),
             ),
             models.CheckConstraint(
                 condition=~Q(extends=models.F("pk")),
                 name="form_extends_another",
-                violation_error_message=_("A form cannot extend itself."),
+                violation_error_message=_("A form cannot be added after itself."),
             ),
             models.CheckConstraint(
                 condition=Q(extends__isnull=True) | Q(is_default=False),
                 name="default_form_extends_none",
-                violation_error_message=_("The site's form cannot extend another one."),
+                violation_error_message=_("The site's form cannot be added after another form."),
             ),
             models.CheckConstraint(condition=Q(language__in=Language.values), name="form_language_known"),
         ]
@@ -78,7 +79,9 @@ class Form(models.Model):
     def clean(self) -> None:
         """Refuse chains of extensions; that names differ is checked where a structure is saved."""
         if self.extends and (self.extends.extends_id or (self.pk and self.extensions.exists())):
-            raise ValidationError({"extends": _("Only a form that extends no other one can be extended.")})
+            raise ValidationError(
+                {"extends": _("Choose a form that is not itself added after another form.")}
+            )
 
     @property
     def served_language(self) -> str:
@@ -118,14 +121,14 @@ class ConsentText(models.Model):
 
     language = models.CharField(max_length=2, choices=Language.choices, default=site_language)
     version = models.PositiveIntegerField(unique=True, editable=False)
-    text = models.CharField(max_length=1000, help_text=_("The label of the box that applicants must tick."))
-    statement_url = WebURLField(_("privacy statement"), help_text=_("Address of the statement."))
+    text = models.CharField(max_length=1000, help_text=_("Label of the checkbox that applicants must tick."))
+    statement_url = WebURLField(_("privacy statement"), help_text=_("URL of the statement."))
     statement_label = models.CharField(
-        _("words of the link"),
+        _("link text"),
         max_length=200,
         blank=True,
         default="",
-        help_text=_("“Privacy statement” if empty."),
+        help_text=_("If empty: “Privacy statement”."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from forms_structure.models import Form, Snapshot
 from forms_structure.structure import Structure, StructureError, clean, names
-from jobsite.unique_names import attempted, numbered
+from jobsite.unique_names import numbered_name, retry_on_conflict
 
 
 class ConflictError(Exception):
@@ -50,7 +50,7 @@ def create(*, name: str, structure: Any, author: Any = None, origin: str = "", *
         _keep(form, author=author, origin=origin)
         return form
 
-    return attempted(make)
+    return retry_on_conflict(make)
 
 
 def save(
@@ -125,12 +125,12 @@ def make_default(*, form: Form) -> None:
     def make() -> None:
         list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
         if form.extends_id:
-            text = _("“%(form)s” extends another form: the site's form cannot.")
+            text = _("“%(form)s” is added after another form, so it cannot be the site's form.")
             raise ValidationError(text % {"form": form})
         Form.objects.default().exclude(pk=form.pk).update(is_default=False)
         Form.objects.filter(pk=form.pk).update(is_default=True)
 
-    attempted(make)  # where there was no form of the site, there was no row for two to wait for
+    retry_on_conflict(make)  # where there was no form of the site, there was no row for two to wait for
 
 
 def checked(form: Form, structure: Any, base: Form | None) -> Structure:
@@ -140,7 +140,7 @@ def checked(form: Form, structure: Any, base: Form | None) -> Structure:
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
         if both := own.intersection(names(extension.structure)):
-            text = _("The form “%(form)s” extends this one and has the names %(names)s too.")
+            text = _("The form “%(form)s” is added after this form and also has the names %(names)s.")
             shared = {"form": extension, "names": ", ".join(sorted(both))}
             raise StructureError({"sections": text % shared})
     return cleaned
@@ -153,7 +153,7 @@ ORIGINS = {  # what `origin` is written as, for whoever reads it later
 }
 
 
-def origin_said(origin: str) -> str:
+def translated_origin(origin: str) -> str:
     """The `origin` of a snapshot in the language that is active; the row has it in English, like the log."""
     for pattern, text in ORIGINS.items():
         if found := pattern.fullmatch(origin):
@@ -164,7 +164,7 @@ def origin_said(origin: str) -> str:
 def free_name(name: str) -> str:
     """Return `name`, cut and numbered so that no other form is called so."""
     base = name[:190]
-    return numbered(base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True)))
+    return numbered_name(base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True)))
 
 
 def _locked(pk: int) -> Form:

@@ -7,7 +7,7 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from jobsite.languages import site_language
-from jobsite.unique_names import attempted
+from jobsite.unique_names import retry_on_conflict
 
 BUILT_IN = 1  # the version of the consent text that comes with the code
 
@@ -41,4 +41,4 @@ class ConsentTextQuerySet(models.QuerySet):
             latest = self.aggregate(version=models.Max("version"))
             return self.create(version=(latest["version"] or BUILT_IN) + 1, **values)
 
-        return attempted(make)
+        return retry_on_conflict(make)

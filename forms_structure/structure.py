@@ -186,7 +186,7 @@ class _Checker:
                 "label": self.text(keys["label"], f"{at}.label", LABEL_MAX),
             }
             if option["value"] in seen:
-                text = _("%(value)s is the value of an earlier option too.")
+                text = _("%(value)s is also the value of an earlier option.")
                 self.fault(f"{at}.value", text, value=shown(option["value"]))
             seen.add(option["value"])
             options.append(option)
@@ -206,10 +206,10 @@ class _Checker:
             text = _("%(name)s is the name of the consent box that the system adds.")
             self.fault(path, text, name=CONSENT)
         elif other := self.names.get(value):
-            text = _("%(name)s is the name of %(other)s too.")
+            text = _("%(name)s is also the name of %(other)s.")
             self.fault(path, text, name=shown(value), other=other)
         elif value in self.names:
-            text = _("%(name)s is the name of a field of the form that this one extends too.")
+            text = _("%(name)s is also the name of a field of the form that this form is added after.")
             self.fault(path, text, name=shown(value))
         else:
             self.names[value] = path

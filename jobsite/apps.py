@@ -15,12 +15,14 @@ class JobsiteConfig(AppConfig):
     name = "jobsite"
 
     def ready(self) -> None:
-        from jobsite.accounts import sessions  # noqa: F401 - registers checks and receivers
-        from jobsite.ops import checks  # noqa: F401 - registers checks and receivers
+        # models are not loaded when this module is imported
+        from jobsite.accounts import sessions  # noqa: F401 - importing registers the receiver
+        from jobsite.demo import checks as demo_checks  # noqa: F401 - importing registers the checks
+        from jobsite.ops import checks  # noqa: F401 - importing registers the checks
         from jobsite.serving import revision
 
         if "allauth" in settings.INSTALLED_APPS:
-            from jobsite.accounts import sign_in
+            from jobsite.accounts import sign_in  # allauth is an optional dependency
 
             sign_in.hide_from_admin()
         pre_migrate.connect(revision.drop_triggers, sender=self)
@@ -29,14 +31,17 @@ class JobsiteConfig(AppConfig):
 
 @receiver(class_prepared)
 def translate_names(sender: type[models.Model], **kwargs: Any) -> None:
-    """Look up, in the reader's language, the names that Django makes of those of a model and its fields.
-    In the models they would each be a migration; the catalogs learn them from `NAMES` of the app."""
+    """Translate the names that Django derives for our models and fields.
+
+    A lazy `verbose_name` in the model would be part of a migration. The catalogs contain the derived names
+    because each app lists them in `NAMES` of its `apps` module.
+    """
     meta: Any = sender._meta
     if meta.app_label not in OURS:
         return
-    for thing in (meta, *meta.local_fields, *meta.local_many_to_many):
-        if isinstance(thing.verbose_name, str):
-            thing.verbose_name = gettext_lazy(thing.verbose_name)
+    for named in (meta, *meta.local_fields, *meta.local_many_to_many):
+        if isinstance(named.verbose_name, str):
+            named.verbose_name = gettext_lazy(named.verbose_name)
     if "verbose_name_plural" not in meta.original_attrs:
-        with translation.override(None):  # it is the other one with an s
+        with translation.override(None):  # Django appends an s to the English name
             meta.verbose_name_plural = gettext_lazy(str(meta.verbose_name_plural))

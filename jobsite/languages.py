@@ -1,4 +1,4 @@
-"""The languages that the workplace, forms and statuses speak, and which of them a request is answered in."""
+"""The supported languages, and the selection of one for a request."""
 
 from collections.abc import Callable
 
@@ -6,30 +6,45 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 LANGUAGES = dict(settings.LANGUAGES)
-PLACES = ("/admin/", "/preview/")  # of the workplace
+ADMIN_PATHS = ("/admin/", "/preview/")
 
 
 def site_language() -> str:
-    """The site's language if it is one of ours, else English."""
+    """Return the language of LANGUAGE_CODE if it is supported, else English."""
     code = settings.LANGUAGE_CODE.split("-")[0]
     return code if code in LANGUAGES else "en"
 
 
-class WorkplaceLanguage:
-    """Speaks, in the workplace and its previews alone, the language that a colleague chose there, else that
-    of their browser.
+def preferred_language(header: str) -> str:
+    """Return the supported language that an Accept-Language `header` prefers, else the site's language.
 
-    Django's LocaleMiddleware would do so on every path, and make each answer of the interface vary with
-    Accept-Language.
+    Django truncates a long header and ignores the range at which it was cut.
+    """
+    ranges = parse_accept_lang_header(header)
+    listed = {name for name, _ in ranges}
+    for name, quality in ranges:
+        # RFC 9110: "*" matches every language that the header does not list
+        others = (code for code in (site_language(), *LANGUAGES) if code not in listed)
+        code = next(others, "") if name == "*" else name.split("-")[0]
+        if quality and code in LANGUAGES:
+            return code
+    return site_language()
+
+
+class AdminLanguageMiddleware:
+    """Activates the user's language for the admin and the previews: the one they chose, else the browser's.
+
+    LocaleMiddleware would do this for every path, and add `Vary: Accept-Language` to every API response.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path_info.startswith(PLACES):
+        if not request.path_info.startswith(ADMIN_PATHS):
             return self.get_response(request)
         with translation.override(translation.get_language_from_request(request)):
             request.LANGUAGE_CODE = translation.get_language()

@@ -1,7 +1,7 @@
-"""Settings of the job site: one file, every knob an environment variable.
+"""Settings of the job site. Every option is an environment variable; all are read here.
 
-Without any variable this is a development checkout: DEBUG on, SQLite, loopback hosts only.
-Setting SECRET_KEY makes it a production process: DEBUG off unless asked for.
+Without variables this is a development checkout: DEBUG on, SQLite, loopback hosts only.
+With SECRET_KEY it is a production process: DEBUG is off unless it is set.
 """
 
 import os
@@ -10,15 +10,15 @@ from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import django
 import environ
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
-from django.urls import reverse_lazy
-from django.utils.translation import gettext_lazy as _
+
+from jobsite.databases import postgresql
+from jobsite.environment import unsafe_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -30,40 +30,20 @@ env.read_env(BASE_DIR / ".env")
 SECRET_KEY = env.str("SECRET_KEY", "")
 DEBUG = env.bool("DEBUG", default=not SECRET_KEY)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
-# Origin (and path prefix) under which the public reaches this service, e.g. https://jobs.example.com.
-# Where it is set, absolute URLs never look at the Host header.
+# Origin and path prefix of the public address, such as https://jobs.example.com. If set, absolute URLs use
+# it instead of the Host header.
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 
-
-def _unsafe() -> list[str]:
-    """Say what more than this machine must never be shown."""
-    address = urlsplit(PUBLIC_BASE_URL).hostname if PUBLIC_BASE_URL else "localhost"
-    bound = env.str("BIND", "localhost:8000").rpartition(":")[0]  # by gunicorn
-    loopback = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
-    is_public = not {address, bound, *ALLOWED_HOSTS} <= loopback
-    new_key = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one."""
-    if not SECRET_KEY:
-        if DEBUG and not ALLOWED_HOSTS and not PUBLIC_BASE_URL and not is_public:
-            return []
-        return [f"SECRET_KEY must be set wherever the site serves more than this machine; {new_key}"]
-    if DEBUG and not is_public:
-        return []
-    found = []
-    if DEBUG:
-        found.append("DEBUG is on: error pages would show source and settings to everybody. Leave it out.")
-    if SECRET_KEY.startswith("django-insecure-") or len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 10:
-        found.append(f"SECRET_KEY can be guessed, it must be 50 random characters or more; {new_key}")
-    if not ALLOWED_HOSTS:
-        found.append("ALLOWED_HOSTS is empty: name the hosts that the site is reached by.")
-    if any("*" in host for host in ALLOWED_HOSTS):
-        found.append("ALLOWED_HOSTS has a *: name the hosts, or .example.com for every host below that.")
-    return found
-
-
-UNSAFE = _unsafe()
-if UNSAFE and sys.argv[1:2] != ["doctor"]:  # which reports it, with the rest
+UNSAFE = unsafe_settings(
+    secret_key=SECRET_KEY,
+    debug=DEBUG,
+    allowed_hosts=ALLOWED_HOSTS,
+    public_base_url=PUBLIC_BASE_URL,
+    bind=env.str("BIND", "localhost:8000"),
+)
+if UNSAFE and sys.argv[1:2] != ["doctor"]:  # the doctor command reports them
     raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *UNSAFE]))
-SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # never leaves loopback
+SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # only for loopback
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
@@ -104,13 +84,13 @@ MIDDLEWARE = [
     "jobsite.api.caching.ConditionalMiddleware",
     "jobsite.middleware.cookies.CookieMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "jobsite.languages.WorkplaceLanguage",
+    "jobsite.languages.AdminLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "jobsite.accounts.lockout.ReleaseMiddleware",
-    "axes.middleware.AxesMiddleware",  # last, as it asks
+    "axes.middleware.AxesMiddleware",  # has to be last
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
 
@@ -129,8 +109,8 @@ TEMPLATES = [
     }
 ]
 
-# On stderr: what fails, whether DEBUG is on or not, commands and, unless whoever stands in front does that,
-# requests. No line names a person (jobsite/ops/logs.py).
+# Errors, commands and requests are logged to stderr. Log lines contain no personal data
+# (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.
 LOG_FORMAT = env.str("LOG_FORMAT", "text" if DEBUG else "json")
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=not DEBUG)
 LOGGING: dict[str, Any] = {
@@ -143,91 +123,68 @@ LOGGING: dict[str, Any] = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send one; it is a 400
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # clients cause it; they get a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
         "jobsite.ops.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
-# Where Prometheus may ask for figures (jobsite/ops/metrics.py); nobody may while there is no port.
+# Where Prometheus reads the metrics (jobsite/ops/metrics.py); 0 exposes none.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
 
 # --- Data --------------------------------------------------------------------------------------
 
-# A connection to PostgreSQL stays with its thread: nothing is cheaper, and what was prepared stays prepared.
-# Where there are more threads than connections to be had: a number, for so many in each process, or
-# "pgbouncer", where such a one hands them out by the transaction.
+# By default each thread keeps its own PostgreSQL connection, which is fastest and keeps prepared statements.
+# If there are more threads than connections: the pool size of each process, or "pgbouncer" if one runs in
+# transaction mode.
 DATABASE_POOL = env.str("DATABASE_POOL", "")
-# Seconds that a statement may take, and at most two of them for a lock; 0 for no end, as commands need it.
+# Seconds that a statement may take, at most two of them waiting for a lock; 0 for no limit, as commands need.
 STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
 REPLICA_MAX_LAG = env.float("REPLICA_MAX_LAG", default=5)  # seconds behind the primary
-
-
-def postgresql(database: dict[str, Any], pool: str = "") -> dict[str, Any]:
-    """Return `database`, read from a URL, completed for PostgreSQL; the options of the URL come first."""
-    options: dict[str, Any] = {
-        "connect_timeout": 2,
-        "keepalives_idle": 30,  # a peer that vanished is noticed within a minute,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 10_000,  # and within ten seconds while a query waits for it
-    }
-    if pool != "pgbouncer":  # which knows neither of these
-        options["prepare_threshold"] = 2**31  # only what asks to be prepared is, and planned once
-        said: dict[str, Any] = {"plan_cache_mode": "force_generic_plan"}
-        if STATEMENT_TIMEOUT:
-            lock = min(STATEMENT_TIMEOUT * 333, 2000)  # a bad migration is felt as a refusal, not a wait
-            said |= {"statement_timeout": STATEMENT_TIMEOUT * 1000, "lock_timeout": lock}
-        options["options"] = " ".join(f"-c {name}={value}" for name, value in said.items())
-    if pool.isdecimal():
-        options["pool"] = {"min_size": 1, "max_size": int(pool), "timeout": 2}
-    return {
-        "CONN_MAX_AGE": 0 if "pool" in options else None,
-        "CONN_HEALTH_CHECKS": True,
-        "DISABLE_SERVER_SIDE_CURSORS": pool == "pgbouncer",
-        **database,
-        "OPTIONS": options | database.get("OPTIONS", {}),
-    }
-
-
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # A deferred transaction that turns into a write fails at once with "database is locked",
-    # whatever the timeout; an immediate one waits.
+    # A deferred transaction that becomes a write fails immediately with "database is locked" and ignores
+    # the timeout; an immediate transaction waits.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON",
     }
 else:
-    DATABASES["default"] = postgresql(DATABASES["default"], DATABASE_POOL)
-    if "JOBSITE_SERVES" in os.environ:  # a command may wait
+    DATABASES["default"] = postgresql(
+        DATABASES["default"], pool=DATABASE_POOL, statement_timeout=STATEMENT_TIMEOUT
+    )
+    if "JOBSITE_SERVES" in os.environ:  # commands may wait for a server that does not respond
         DATABASES["default"]["ENGINE"] = "jobsite.serving.replicas"
 for _number, _url in enumerate(env.list("REPLICA_URLS", default=[]), start=1):
     DATABASES[f"replica_{_number}"] = {
-        # A pool would wait for a frozen server without an end.
-        **postgresql(env.db_url_config(_url.strip()), DATABASE_POOL if DATABASE_POOL == "pgbouncer" else ""),
+        **postgresql(
+            env.db_url_config(_url.strip()),
+            # psycopg's pool would wait forever for a frozen server
+            pool=DATABASE_POOL if DATABASE_POOL == "pgbouncer" else "",
+            statement_timeout=STATEMENT_TIMEOUT,
+        ),
         "ENGINE": "jobsite.serving.replicas",
-        "CONN_HEALTH_CHECKS": False,  # a read that fails there is done again on the primary
+        "CONN_HEALTH_CHECKS": False,  # a failed read is repeated on the primary
         "TEST": {"MIRROR": "default"},
     }
 DATABASE_ROUTERS = ["jobsite.serving.replicas.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# The rate limit counts in this cache: give several workers one they share (redis://...).
+# Holds the counters of the rate limits. Several workers need a shared one (redis://...).
 _CACHE = env.str("CACHE_URL", "locmemcache://")
 _CACHE = f"redis{_CACHE.removeprefix('valkey')}" if _CACHE.startswith("valkey") else _CACHE
 CACHES: dict[str, dict[str, Any]] = {"default": env.cache_url_config(_CACHE)}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.serving.cache.RedisCache"
-    CACHES["default"]["VERSION"] = 2  # keys of releases that stored pickles are neither read nor changed
+    CACHES["default"]["VERSION"] = 2  # does not touch the keys of releases that stored pickles
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
-# Where nginx has the media internally, such as /_media/: Django says who gets what, nginx sends it.
+# nginx's internal location of the media, such as /_media/: Django checks permission, nginx sends the file.
 X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
 STATIC_ROOT = BASE_DIR / env.str("STATIC_ROOT", "static")
 STATIC_URL = "/static/"
@@ -246,6 +203,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 # --- Language and time -------------------------------------------------------------------------
 
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
+LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
@@ -265,12 +223,12 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # a filter with thousands of options is one form
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = not DEBUG
-if not DEBUG:  # browsers take such a cookie from this very host only, and over TLS
+if not DEBUG:  # browsers accept such cookies only over TLS and from this exact host
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = True, "Lax"
-SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12) * 3600  # since the sign-in, not since the last page
+SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12) * 3600  # counted from the sign-in
 KNOX_TOKEN_MODEL = "applications.Token"
-MIGRATION_MODULES = {"knox": None}  # they would make a table of a model that ours takes the place of
+MIGRATION_MODULES = {"knox": None}  # our token model replaces the one that they create
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
 TOKEN_LIFETIME = timedelta(days=env.int("TOKEN_DAYS", default=30))
 
@@ -278,7 +236,7 @@ _MAIL = env.email("EMAIL_URL", default="consolemail://")  # smtp+tls://user:pass
 IS_MAIL_SENT = not _MAIL["EMAIL_BACKEND"].endswith(("console.EmailBackend", "dummy.EmailBackend"))
 if django.VERSION < (6, 1):
     vars().update(_MAIL)
-else:  # where the single settings are deprecated
+else:  # it deprecates the individual settings
     _OPTIONS = {
         "host": "EMAIL_HOST",
         "port": "EMAIL_PORT",
@@ -296,15 +254,14 @@ else:  # where the single settings are deprecated
     }
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
 
-# Failed sign-ins, by password or by code, in a page or for a token: so many for an account from an address,
-# then 429.
+# Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one address.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Posts of passwords and codes from an address, to pages and for tokens, while RATE_LIMIT is on.
+# Passwords and codes that one address may submit, on pages and for tokens; off if RATE_LIMIT is off.
 SIGN_IN_RATE = env.str("SIGN_IN_RATE", "20/min")
-# Mails to one account with a link for a new password, whoever asks for them; apart from RATE_LIMIT.
+# Password reset mails to one account; independent of RATE_LIMIT.
 RESET_MAIL_RATE = env.str("RESET_MAIL_RATE", "3/hour")
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -315,17 +272,17 @@ AXES_HANDLER = "jobsite.accounts.lockout.Handler"
 AXES_CLIENT_IP_CALLABLE = "jobsite.accounts.lockout.address"
 AXES_USERNAME_CALLABLE = "jobsite.accounts.lockout.name"
 AXES_LOCKOUT_CALLABLE = "jobsite.accounts.lockout.refuse"
-AXES_DISABLE_ACCESS_LOG = True  # who signed in when is nobody's business here
+AXES_DISABLE_ACCESS_LOG = True  # store no record of successful sign-ins
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"  # what its log lines say about who failed
+AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"  # logs the network of the client, not its address
 
-# A second factor, passkeys and OpenID Connect: packages of the extra `sso`, in jobsite/accounts/sign_in.py.
-SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required of whoever enters the workplace
+# A second factor, passkeys and OpenID Connect (jobsite/accounts/sign_in.py). Needs the extra `sso`.
+SECOND_FACTOR = env.str("SECOND_FACTOR", "off")  # off, optional, or required for the admin
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
-# Domains whose addresses count as verified where the provider does not say whether they are.
+# Domains whose e-mail addresses count as verified if the provider does not send `email_verified`.
 OIDC_EMAIL_DOMAINS = env.list("OIDC_EMAIL_DOMAINS", default=[])
-OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")  # as the button says it
+OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")  # label of the button
 if SECOND_FACTOR not in ("off", "optional", "required"):
     raise ImproperlyConfigured(f"SECOND_FACTOR is {SECOND_FACTOR!r}, not off, optional or required.")
 if SECOND_FACTOR != "off" or OIDC_ISSUER:
@@ -340,16 +297,16 @@ if SECOND_FACTOR != "off" or OIDC_ISSUER:
     ]
     LOGIN_URL = "account-login"
     ACCOUNT_ADAPTER = "jobsite.accounts.sign_in.AccountAdapter"
-    # Theirs count codes by account, so whoever knows the password could lock the owner out; SIGN_IN_RATE
-    # and AXES_* count them here.
+    # allauth counts codes by account, so someone who knows the password could lock the owner out.
+    # SIGN_IN_RATE and AXES_* limit codes instead.
     ACCOUNT_RATE_LIMITS = False
-    ACCOUNT_EMAIL_VERIFICATION = "none"  # addresses are kept by whoever manages accounts
+    ACCOUNT_EMAIL_VERIFICATION = "none"  # administrators maintain the addresses
 if SECOND_FACTOR != "off":
     INSTALLED_APPS += ["django.contrib.humanize", "allauth.mfa"]
     MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
     MFA_PASSKEY_LOGIN_ENABLED = True
     MFA_ALLOW_UNVERIFIED_EMAIL = True
-    MFA_TOTP_TOLERANCE = 1  # the code before still counts: clocks differ, people type slowly
+    MFA_TOTP_TOLERANCE = 1  # also accept the previous code: clocks differ
     MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
     MFA_FORMS = {
         "add_webauthn": "jobsite.accounts.sign_in.AddPasskeyForm",
@@ -362,7 +319,7 @@ if SECOND_FACTOR != "off":
 if OIDC_ISSUER:
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
     SOCIALACCOUNT_ADAPTER = "jobsite.accounts.openid.OidcAdapter"
-    SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to this site only, by its content security policy
+    SOCIALACCOUNT_LOGIN_ON_GET = True  # the content security policy forbids forms that lead to other sites
     SOCIALACCOUNT_PROVIDERS = {
         "openid_connect": {
             "OAUTH_PKCE_ENABLED": True,
@@ -378,9 +335,9 @@ if OIDC_ISSUER:
         }
     }
 
-# --- What browsers are told --------------------------------------------------------------------
+# --- Security headers --------------------------------------------------------------------------
 
-# The content security policies and what goes with them are in jobsite/middleware/security_headers.py.
+# The content security policies are in jobsite/middleware/security_headers.py.
 SECURE_HSTS_SECONDS = env.int(
     "SECURE_HSTS_SECONDS", default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0
 )
@@ -388,35 +345,36 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", defa
 SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", default=False)
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=False)
 SILENCED_SYSTEM_CHECKS = [
-    "security.W005",  # other names below this one are for their own operators to decide about,
-    "security.W021",  # and the browsers' lists are hard to leave
-    "security.W008",  # the proxy that ends TLS redirects: this service never sees such a request
-    "mail.E001",  # of Django 6.1: a site without mail gets the warning of jobsite/ops/checks.py
+    "security.W005",  # HSTS for subdomains is the decision of their operators,
+    "security.W021",  # and leaving the browsers' preload lists is hard
+    "security.W008",  # the proxy that terminates TLS redirects http:// requests
+    "mail.E001",  # Django 6.1; jobsite/ops/checks.py warns about a site without mail
 ]
 if django.VERSION < (6, 1):  # where it is the default
     SIGNED_COOKIE_LEGACY_SALT_FALLBACK = False  # CVE-2026-6873
 
-# --- The public interface ----------------------------------------------------------------------
+# --- API ---------------------------------------------------------------------------------------
 
 MULTI_BRANDING = env.bool("MULTI_BRANDING", default=True)
 INTERNAL_ACCESS = env.str("INTERNAL_ACCESS", "public")  # public, authenticated or network
 INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
-TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # whose X-Forwarded-For is believed
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # proxies whose X-Forwarded-For is trusted
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
-PUBLIC_MAX_AGE = 60  # seconds an edge cache may keep an answer, cut short by the next change of the clock
-APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)  # whether applicants see their steps
-APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)  # 0: purge_applications must be told
-# Who was erased, by marks that name nobody, for `restore` to erase again: outside the database, and kept
-# where the backups are.
+PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
+# Whether applicants see their interviews and tasks.
+APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# The retention period of purge_applications; 0 means none, so that it needs --older-than.
+APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
+# A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the backups.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
-# Signs what `backup` writes; `restore` then takes nothing else. Earlier keys verify, and sign nothing.
+# Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.
 BACKUP_KEY = env.str("BACKUP_KEY", "")
 BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", default=[])]
-BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # public answers kept per process; 0 keeps none
-LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of narrowed and sorted lists kept per process
+BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # response cache of each process; 0 disables it
+LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
-# What the OpenAPI document says to developers: the licence of the data, and whom to ask.
+# Licence of the data and contact for developers, in the OpenAPI document.
 API_LICENSE = env.str("API_LICENSE", "")  # an SPDX expression or a URL; empty: all rights reserved
 API_CONTACT = env.str("API_CONTACT", "")  # an e-mail address or a URL
 V0_1_DEPRECATED_AT = env.str("V0_1_DEPRECATED_AT", "")  # ISO dates; empty: not deprecated
@@ -438,7 +396,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        # first: its WWW-Authenticate makes a refusal a 401
+        # first: its WWW-Authenticate header turns a 403 into a 401
         "jobsite.api.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
@@ -456,17 +414,6 @@ REST_FRAMEWORK = {
 # --- Look and feel -----------------------------------------------------------------------------
 
 
-def _page(title: Any, icon: str, model: str) -> dict[str, Any]:
-    """A way to the list of `model`, for those who may see it."""
-    app, name = model.split(".")
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
-    }
-
-
 UNFOLD = {
     "SITE_TITLE": "Jobsite",
     "SITE_HEADER": "Jobsite",
@@ -474,49 +421,12 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.start_page",
+    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {
         "show_search": True,
-        "navigation": [
-            {
-                "title": _("Vacancies"),
-                "items": [
-                    _page(_("Vacancies"), "work", "vacancies.vacancy"),
-                    _page(_("Application forms"), "dynamic_form", "forms_structure.form"),
-                    _page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
-                    _page(_("Filters"), "filter_list", "vacancies.filter"),
-                    _page(_("Options of filters"), "label", "vacancies.filteroption"),
-                    _page(_("Brands"), "storefront", "vacancies.brand"),
-                    _page(_("Recruiters"), "badge", "vacancies.recruiter"),
-                ],
-            },
-            {
-                "title": _("Applicants"),
-                "items": [
-                    _page(_("Applications"), "inbox", "applications.application"),
-                    _page(_("Planned steps"), "calendar_month", "applications.historyentry"),
-                    _page(_("Stages"), "checklist", "applications.stage"),
-                    _page(_("Statuses"), "translate", "applications.status"),
-                ],
-            },
-            {
-                "title": _("Access"),
-                "items": [
-                    _page(_("Tokens"), "key", "applications.token"),
-                    _page(_("Access log"), "policy", "applications.accesslog"),
-                    _page(_("Users"), "person", "auth.user"),
-                    _page(_("Groups"), "group", "auth.group"),
-                ],
-            },
-            {
-                "title": _("For developers"),
-                "items": [
-                    {"title": _("API documentation"), "icon": "api", "link": reverse_lazy("docs")},
-                ],
-            },
-        ],
+        "navigation": "jobsite.admin.menu.navigation",
     },
 }
 
@@ -533,7 +443,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "Filters", "description": "What lists can be narrowed by."},
         {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
     ],
-    "SORT_OPERATIONS": False,  # as the URLs have them: v1 first
+    "SORT_OPERATIONS": False,  # in the order of the URLs: v1 first
     "SORT_OPERATION_PARAMETERS": False,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
@@ -546,6 +456,6 @@ SPECTACULAR_SETTINGS = {
         "docExpansion": "list",
         "persistAuthorization": True,
         "tryItOutEnabled": True,
-        "validatorUrl": None,  # the default sends the document to another host
+        "validatorUrl": None,  # the default sends the document to a third party
     },
 }

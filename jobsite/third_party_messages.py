@@ -1,5 +1,5 @@
-"""What the packages of requirements.txt say on our pages and have no words for in each of our languages, so
-that our catalogs do. django-unfold brings no catalog at all; where Django's has a text, Django's counts."""
+"""Texts of third-party packages that our catalogs translate. django-unfold has no catalog at all, and
+Django's lacks some texts in some languages. `LOCALE_PATHS` gives our translations precedence."""
 
 from django.utils.translation import gettext_noop as _
 from django.utils.translation import ngettext_lazy
@@ -79,6 +79,7 @@ DJANGO = [
     _("Disabled"),
     _("Enable password-based authentication for this user by setting a password."),
     _("Enabled"),
+    _("History"),  # German: Django's "Geschichte" is the wrong word
     _("Password-based authentication"),
     _("Password-based authentication was disabled."),
     _("Raw passwords are not stored, so there is no way to see the user’s password."),

@@ -15,8 +15,8 @@ os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
 _bare = get_wsgi_application()
 
 from jobsite.ops import health  # noqa: E402 - these need the settings
-from jobsite.ops.logs import SOURCE, Requests  # noqa: E402
-from jobsite.serving import replicas  # noqa: E402 - these need the settings
+from jobsite.ops.logs import Requests  # noqa: E402
+from jobsite.serving import SOURCE, replicas  # noqa: E402
 from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
 from jobsite.serving.revision import read_state  # noqa: E402
 from vacancies.api.fast_path import FastPath  # noqa: E402
@@ -54,8 +54,9 @@ def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
 count = None
 if settings.METRICS_PORT:
     from jobsite.ops import metrics
+    from vacancies.metrics import collect
 
-    metrics.start()
+    metrics.start(collect)
     count = metrics.count
 
 _requests = Requests(_site, count, settings.LOG_REQUESTS)
@@ -64,5 +65,5 @@ _requests = Requests(_site, count, settings.LOG_REQUESTS)
 def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     """The site, and the probes of load balancers."""
     if environ.get("PATH_INFO") in health.PATHS:
-        return health.answer(environ, start_response)
+        return health.application(environ, start_response)
     return _requests(environ, start_response)

@@ -1,5 +1,7 @@
-"""What every test stands on: one moment, quiet surroundings, the nine filters."""
+"""Fixtures of all tests: settings, a stopped clock, the nine filters."""
 
+import gc
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import hypothesis
@@ -7,44 +9,58 @@ import pytest
 from django.core.cache import cache
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection
+from django.test import override_settings
 
 from tests.factories import make_filter
 from vacancies.choices import Keyword
 
-# The same examples in every run: a find is a bug to fix, not a flake to run again.
+# The same examples in every run, so that a failure can be reproduced.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("steady")
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)
 
 
+def pytest_collection_finish() -> None:
+    """Exempt what collection allocated from garbage collection: each full collection would visit it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, tmp_path_factory):
-    """SQLite in a file: in memory, the threads of a live server share one connection with the test, and two
-    of them can wait for each other for ever, one for Python's lock and one for SQLite's, where a query
-    calls a function of Python's."""
+    """SQLite in a file. In memory, the threads of a live server share the connection of the test. Two of
+    them can deadlock where a query calls a Python function: one holds Python's lock and one SQLite's."""
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
         options = connection.settings_dict["OPTIONS"]
         options["init_command"] = options["init_command"].replace("synchronous=NORMAL", "synchronous=OFF")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_all_tests() -> Iterator[None]:
+    """Settings for tests: no rate limit, no response cache, a fast password hasher."""
+    with override_settings(
+        RATE_LIMIT="off",
+        BODY_CACHE_MB=0,  # the transaction of a test never commits, so the revision does not change
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+        INTERNAL_ACCESS="public",
+        MULTI_BRANDING=True,
+        PUBLIC_BASE_URL="",
+    ):
+        yield
+
+
 @pytest.fixture(autouse=True)
-def quiet_surroundings(settings, tmp_path):
-    """No leftovers between tests: files go away, nobody is throttled unless a test says so."""
+def _isolated_files_and_cache(settings, tmp_path):
+    """An empty media folder and an empty cache for each test."""
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.RATE_LIMIT = "off"
-    settings.BODY_CACHE_MB = 0  # a test's transaction never commits, so the revision stays
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.INTERNAL_ACCESS = "public"
-    settings.MULTI_BRANDING = True
-    settings.PUBLIC_BASE_URL = ""
     cache.clear()
 
 
 @pytest.fixture
 def wsgi():
-    """The callable that gunicorn serves, sparing the connection that the test's transaction is on."""
+    """The WSGI application of gunicorn. It does not close the connection of the test's transaction."""
     from jobsite.wsgi import application
 
     signals = (request_started, request_finished)
@@ -57,13 +73,14 @@ def wsgi():
 
 @pytest.fixture
 def at(time_machine):
-    """The clock, stopped at NOW."""
+    """The clock, stopped at NOW. Tests of rate limits need it: the limiter counts in fixed windows, and the
+    end of a window between two requests would reset the count."""
     time_machine.move_to(NOW, tick=False)
     return NOW
 
 
 @pytest.fixture
 def filters(db):
-    """The nine filters by keyword, switched on. A flush after a live-server test takes those of the
-    migration away, so they are made again where they are missing."""
+    """The nine filters by keyword, all active. The flush after a live-server test deletes the rows of the
+    data migration, so missing filters are created."""
     return {keyword: make_filter(keyword) for keyword in Keyword}

@@ -1,4 +1,4 @@
-"""Plain makers of rows: what a test does not name is as unremarkable as it can be."""
+"""Factories of rows. Fields that a test does not pass get plain default values."""
 
 from datetime import timedelta
 from itertools import count
@@ -31,7 +31,7 @@ def make_recruiter(name: str = "An Peeters", **values: Any) -> Recruiter:
 
 
 def make_insider(name: str = "insider") -> User:
-    """A colleague who may read internal vacancies, and do nothing else."""
+    """Create a user whose only permission is to read internal vacancies."""
     user = User.objects.create_user(name)
     user.user_permissions.add(Permission.objects.get(codename="see_internal"))
     return user
@@ -56,9 +56,9 @@ def make_option(keyword: str, label: str, **values: Any) -> FilterOption:
 def make_vacancy(
     *, options: dict[str, list[str]] | None = None, recruiters: tuple[str, ...] = (), **values: Any
 ) -> Vacancy:
-    """A vacancy that has been public for an hour, unless `values` says otherwise.
+    """Create a vacancy, by default one that was published an hour ago.
 
-    `options` holds labels by keyword, `recruiters` names, both in order.
+    `options` maps keywords to labels, `recruiters` lists names. Both keep their order.
     """
     now = timezone.now()
     number = next(_numbers)

@@ -1,8 +1,8 @@
-"""Markup that attackers write, and a reader of markup that forgives nothing.
+"""XSS payloads, and a strict parser that finds forbidden markup.
 
-Each of PAYLOADS calls `pwned()`, or asks a foreign host for something, in a browser that gets it as it is
-or after a mistake of a sanitiser. `faults` is deliberately no part of what it checks: it knows the rule
-(docs/decisions.md #11) and not how the rule is kept.
+Each of PAYLOADS calls `pwned()` or requests a resource from another host, in a browser that receives it
+unchanged or after a mistake of a sanitiser. `faults` shares no code with the sanitiser: it checks the rule
+(docs/decisions.md #11), not the implementation.
 """
 
 import re
@@ -74,7 +74,7 @@ PAYLOADS: dict[str, str] = {
     "dialog": "<dialog open onclose=pwned()><form method=dialog><button autofocus>x</button></form></dialog>",
     "custom-element": "<x-y onfocus=pwned() tabindex=1 autofocus is=z>x</x-y>",
     "unknown-tag": "<xss onpointerrawupdate=pwned() id=x style=position:fixed;inset:0>x</xss>",
-    # --- addresses ---
+    # --- URLs ---
     "href-javascript": "<a href=javascript:pwned()>x</a>",
     "href-javascript-case": "<a href=JaVaScRiPt:pwned()>x</a>",
     "href-javascript-tab": "<a href='java\tscr\nipt\r:pwned()'>x</a>",
@@ -270,7 +270,7 @@ PAYLOADS: dict[str, str] = {
 
 
 def faults(html: str) -> list[str]:
-    """Return what is wrong with `html` as a text to be stored; nothing for one that may be."""
+    """Return the markup in `html` that must not be stored; empty if it is clean."""
     reader = _Reader()
     reader.feed(html)
     if reader.rawdata:
@@ -323,5 +323,5 @@ class _Reader(HTMLParser):
 
 
 def as_browsers_read(address: str) -> str:
-    """Return `address` in small letters, less what browsers skip before they look for a scheme."""
+    """Return `address` in lower case, without the characters that browsers ignore before a scheme."""
     return re.sub("[\t\n\r]", "", address).lstrip("".join(map(chr, range(33)))).lower()

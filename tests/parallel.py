@@ -1,6 +1,6 @@
-"""Callables that run at the same moment, each in a thread with a database connection of its own.
+"""Run functions concurrently, each in a thread with its own database connection.
 
-A test that uses them needs `django_db(transaction=True)`: other connections see what is committed only.
+Tests need `django_db(transaction=True)`: other connections see committed rows only.
 """
 
 import time
@@ -13,7 +13,7 @@ from django.db import connection
 
 
 def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Start all `acts` together; return what each of them returned or raised, in their order."""
+    """Run all `acts` at the same time. Return the result or the exception of each, in order."""
     barrier, found = Barrier(len(acts)), [None] * len(acts)
 
     def run(place: int, act: Callable[[], Any]) -> None:
@@ -36,8 +36,8 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
 
 @contextmanager
 def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
-    """Begin `act` on a thread of its own, and run the block once it is done, or `count` connections wait for
-    a lock. PostgreSQL only."""
+    """Start `act` in a thread. Run the block when `act` has ended or `count` connections wait for a lock.
+    PostgreSQL only."""
     failed: list[Exception] = []
 
     def run() -> None:
@@ -52,7 +52,7 @@ def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
     thread.start()
     with connection.cursor() as cursor:
         while thread.is_alive():
-            cursor.execute("SELECT pg_stat_clear_snapshot()")  # which lasts for a transaction
+            cursor.execute("SELECT pg_stat_clear_snapshot()")  # a snapshot lasts for the transaction
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND wait_event_type = 'Lock'"

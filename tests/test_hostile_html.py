@@ -1,7 +1,7 @@
-"""What attackers write into texts never reaches a row, whichever way it goes; a row is served as it is.
+"""Texts are sanitised on every way into the database, and served as stored.
 
-The corpus and the strict reader of what was stored are in tests/hostile_html.py; what a browser makes of it
-is in tests/browser/test_hostile_html.py.
+The payloads and the strict parser are in tests/hostile_html.py. tests/browser/test_hostile_html.py loads
+the payloads in a browser.
 """
 
 import json
@@ -26,24 +26,24 @@ from tests.vacancies.admin.test_admin import opened
 from vacancies.fields import html_fields
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
-from vacancies.operations import bring_back, duplicate
+from vacancies.operations import duplicate, restore
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 TEXTS = html_fields(Vacancy)
 NAMES = list(PAYLOADS)
-# JSON of forms, imports and the pages refuse texts that hold a NUL; the rest is their corpus.
+# JSON forms, imports and pages refuse a NUL character; they get the other payloads.
 WITHOUT_NUL = [name for name, html in PAYLOADS.items() if "\0" not in html]
 VACANCIES, BRANDS = "/admin/vacancies/vacancy/", "/admin/vacancies/brand/"
 
 
 def dirty(name: str) -> dict[str, str]:
-    """The payload of that name for each text of a vacancy."""
+    """Return the payload of that name for each text field of a vacancy."""
     return dict.fromkeys(TEXTS, PAYLOADS[name])
 
 
 def wrong(texts: dict[str, str]) -> dict[str, Any]:
-    """What must not be stored, of `texts` by the names of their payloads."""
+    """Return the forbidden markup in `texts`, by payload name."""
     found: dict[str, Any] = {}
     for name, text in texts.items():
         if why := faults(text):
@@ -54,7 +54,7 @@ def wrong(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def check_vacancies(client: Client, expected: int) -> None:
-    """Every text of every vacancy is clean, and is served as it is; null for none."""
+    """Assert that every text of every vacancy is clean and served unchanged; null if empty."""
     rows = {row["id"]: row for row in Vacancy.objects.values("id", "title", *TEXTS)}
     assert len(rows) == expected
     for field in TEXTS:
@@ -84,31 +84,31 @@ def anna(client: Client) -> Client:
 
 @pytest.fixture
 def ready(filters: Any) -> dict[str, Any]:
-    """What makes a vacancy public."""
+    """Return the values that a published vacancy needs."""
     public = make_vacancy(title="like this one")
     values = {name: getattr(public, name) for name in ("brand", "head_recruiter", "status", "publish_from")}
     public.delete()
     return values
 
 
-# --- the check checks ---
+# --- the checker itself ---
 
 
-def test_check_objects_to_the_corpus_and_not_to_what_texts_may_hold() -> None:
+def test_checker_rejects_every_payload_and_accepts_allowed_markup() -> None:
     passing = [name for name, html in PAYLOADS.items() if not faults(html)]
 
-    # letters that look like markup, markup that is shown as such, a quote inside of an address
+    # characters that look like markup, escaped markup, a quote inside a URL
     assert passing == ["script-full-width", "a-attribute-breakout-entities", "double-encoded"]
     assert len(PAYLOADS) > 180
     assert faults('<p>a<br>&lt;b&gt;</p><ul><li><a href="TEL:+32">c</a></li></ul><h2>d</h2>') == []
 
 
-def test_each_payload_is_disarmed_once_and_for_all() -> None:
+def test_sanitiser_removes_each_payload_and_is_idempotent() -> None:
     assert wrong({name: sanitise(html) for name, html in PAYLOADS.items()}) == {}
 
 
-def test_payloads_are_disarmed_next_to_each_other() -> None:
-    """What one leaves open is no shelter for the next one, in either order."""
+def test_sanitiser_removes_adjacent_payloads() -> None:
+    """An unclosed payload does not protect the next one, in either order."""
     for names in (NAMES, NAMES[::-1]):
         for first, second in pairwise(names):
             html = f"<p>{PAYLOADS[first]}{PAYLOADS[second]}</p>"
@@ -118,7 +118,7 @@ def test_payloads_are_disarmed_next_to_each_other() -> None:
 @pytest.mark.parametrize(
     "attribute", ["lang", "title", "dir", "class", "id", "style", "name", "rel", "target"]
 )
-def test_no_attribute_stays_that_nobody_named(attribute: str) -> None:
+def test_unknown_attributes_are_removed(attribute: str) -> None:
     html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
 
     assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
@@ -127,7 +127,7 @@ def test_no_attribute_stays_that_nobody_named(attribute: str) -> None:
 @pytest.mark.parametrize(
     "address", ["//x.example", "/x", "x", "../x", "?x", "#x", "", "\\\\x", "www.x.example"]
 )
-def test_address_without_a_scheme_goes(address: str) -> None:
+def test_url_without_a_scheme_is_removed(address: str) -> None:
     assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>"
 
 
@@ -143,6 +143,7 @@ def test_created_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
     check_brands(len(NAMES))
 
 
+@pytest.mark.smoke
 def test_saved_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
     vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
     for number, vacancy in enumerate(vacancies):
@@ -199,7 +200,7 @@ def test_updated_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
 
 
 def post(client: Client, url: str, form: dict[str, Any]) -> Any:
-    """Post `form`, and the management data that its page has."""
+    """Post `form` with the management data of its page."""
     rows = {
         f"{prefix}-{name}": "0"
         for prefix in ("recruiter_links", "attachments")
@@ -209,15 +210,15 @@ def post(client: Client, url: str, form: dict[str, Any]) -> Any:
 
 
 def vacancy_form(names: list[str], title: str) -> dict[str, Any]:
-    """A form whose texts are the payloads of `names`; short by some, those texts are empty."""
+    """Return a form whose texts are the payloads of `names`; missing ones are empty."""
     texts = dict(zip(TEXTS, (PAYLOADS[name] for name in names), strict=False))
     people = {"brand": make_brand().pk, "head_recruiter": make_recruiter().pk}
     return {"title": title, "status": "published", "audience": "public", **people, **texts}
 
 
 def test_texts_posted_to_the_pages_of_vacancies_are_clean(anna: Client, filters: Any) -> None:
-    """Each post takes a handful of payloads, one for each text; those posts that change a row move them
-    on by one text."""
+    """Each post has several payloads, one for each text. Posts that change a row shift them by one
+    text."""
     groups = [WITHOUT_NUL[n : n + len(TEXTS)] for n in range(0, len(WITHOUT_NUL), len(TEXTS))]
     for number, names in enumerate(groups):
         assert post(anna, f"{VACANCIES}add/", vacancy_form(names, f"{number}")).status_code == 302
@@ -246,7 +247,7 @@ def test_texts_posted_to_the_pages_of_brands_are_clean(anna: Client) -> None:
     assert Brand.objects.get(pk=pk).description == "<p>after</p>"
 
 
-def test_nul_posted_to_a_page_is_refused(anna: Client, filters: Any) -> None:
+def test_nul_character_in_a_posted_text_is_refused(anna: Client, filters: Any) -> None:
     answer = post(anna, f"{VACANCIES}add/", vacancy_form(["script-nul"], "x"))
 
     assert (answer.status_code, Vacancy.objects.count()) == (200, 0)
@@ -254,7 +255,7 @@ def test_nul_posted_to_a_page_is_refused(anna: Client, filters: Any) -> None:
 
 
 def write_around_the_models(vacancy: Vacancy, html: str) -> None:
-    """Store `html` as it is in every text of `vacancy`."""
+    """Store `html` unchanged in every text of `vacancy`."""
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in TEXTS)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -264,8 +265,8 @@ def write_around_the_models(vacancy: Vacancy, html: str) -> None:
     assert Vacancy.objects.get(pk=vacancy.pk).offer == html
 
 
-def test_texts_written_around_the_models_do_not_leave_their_field(anna: Client, filters: Any) -> None:
-    """Unclean rows are shown in the admin as what is to be edited: as text, never as markup of the page."""
+def test_texts_written_with_sql_stay_inside_their_form_field(anna: Client, filters: Any) -> None:
+    """The admin shows unsanitised rows as editable text, never as markup of the page."""
     vacancy = make_vacancy(title="<b title='")
     write_around_the_models(vacancy, "</textarea></script><img src=x onerror=pwned()>")
 
@@ -275,8 +276,8 @@ def test_texts_written_around_the_models_do_not_leave_their_field(anna: Client, 
         assert "<b title=" not in page
 
 
-def test_unclean_texts_are_clean_in_what_is_made_of_them(client: Client, filters: Any) -> None:
-    """A copy, and a version that is brought back, are saves like any other."""
+def test_copies_and_restored_versions_of_unsanitised_texts_are_clean(client: Client, filters: Any) -> None:
+    """Duplicating and restoring sanitise like any other save."""
     source = make_vacancy()
     html = "".join(PAYLOADS[name] for name in ("img-onerror", "p-onmouseover", "href-javascript"))
     write_around_the_models(source, html)
@@ -290,7 +291,7 @@ def test_unclean_texts_are_clean_in_what_is_made_of_them(client: Client, filters
     assert version is not None
     assert version.content["offer"] == html
     Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
-    bring_back(version, author=None, at=now)
+    restore(version, author=None, at=now)
     check_vacancies(client, 1)
     assert Vacancy.objects.get().offer == sanitise(html)
 
@@ -299,7 +300,7 @@ def test_unclean_texts_are_clean_in_what_is_made_of_them(client: Client, filters
 
 
 def run(command: str, path: Path, content: Any) -> tuple[int, str]:
-    """Return (exit code, lines of standard error)."""
+    """Return the exit code and the lines of standard error."""
     path.write_text(json.dumps(content))
     errors = StringIO()
     try:
@@ -323,7 +324,7 @@ def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) 
 
     code, lines = run("import_vacancies", tmp_path / "items.json", {"data": items})
 
-    # a row with a NUL is refused by name, and only that
+    # only the row with a NUL character is refused, by name
     assert (code, lines.count("failed:")) == (1, len(NAMES) - len(WITHOUT_NUL))
     check_vacancies(client, len(WITHOUT_NUL))
     check_brands(len(WITHOUT_NUL))
@@ -337,7 +338,7 @@ def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) 
 
 
 def sections(*, title: str = "") -> list[dict[str, Any]]:
-    """A section for each payload, in the words of what is stored."""
+    """Return a section for each payload, in the stored format."""
     return [
         {"title": title or name, "description": PAYLOADS[name], "fields": [a_field(number)]}
         for number, name in enumerate(WITHOUT_NUL)
@@ -349,7 +350,7 @@ def a_field(number: int) -> dict[str, Any]:
 
 
 def check_form(client: Client, form: Form) -> None:
-    """The introductions are clean in the form and in its versions, and served: null for none."""
+    """Assert that introductions are clean in the form, its versions and the API; null if empty."""
     for row in (Form.objects.get(pk=form.pk), *Snapshot.objects.filter(form=form, revision=form.revision)):
         assert len(row.structure) == len(WITHOUT_NUL)
         assert wrong({section["title"]: section["description"] for section in row.structure}) == {}
@@ -372,7 +373,7 @@ def test_introductions_that_the_builder_saves_are_clean(anna: Client) -> None:
     check_form(anna, form)
 
 
-def test_introduction_with_a_nul_is_refused(anna: Client) -> None:
+def test_introduction_with_a_nul_character_is_refused(anna: Client) -> None:
     form = operations.create(name="Form", structure=[])
     structure = [{"title": "x", "description": PAYLOADS["script-nul"], "fields": []}]
     question = {"structure": structure, "revision": 1, "name": "Form", "language": "en"}
@@ -417,11 +418,11 @@ def test_imported_introductions_are_clean(client: Client, tmp_path: Path) -> Non
     assert [each["description"] for each in served] == [each["description"] or None for each in stored]
 
 
-# --- consent texts: a plain label and an address, no markup ---
+# --- consent texts: a plain label and a URL, no markup ---
 
 
-def test_consent_text_stays_the_text_that_it_is(anna: Client) -> None:
-    """It is a label: sites show its letters, so nothing of it is markup and nothing is taken away."""
+def test_consent_text_is_stored_unchanged(anna: Client) -> None:
+    """It is a plain label: sites display it as text, so it is not sanitised."""
     text = PAYLOADS["img-onerror"]
     form = {"language": "en", "text": text, "statement_url": "https://x.example", "statement_label": text}
 
@@ -437,7 +438,7 @@ def test_consent_text_stays_the_text_that_it_is(anna: Client) -> None:
     "address",
     ["javascript:pwned()", "JaVa\tScRiPt:pwned()", "data:text/html,x", "vbscript:x"],
 )
-def test_consent_text_with_an_address_that_runs_is_refused(anna: Client, address: str) -> None:
+def test_consent_text_with_a_script_url_is_refused(anna: Client, address: str) -> None:
     form = {"language": "en", "text": "Yes", "statement_url": address}
 
     assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 200

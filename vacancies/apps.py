@@ -2,7 +2,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-# What Django calls the models and fields that are given no other name (jobsite/apps.py).
+# Default names of models and fields, for the catalogs: jobsite/apps.py translates them.
 NAMES = [
     _("attachment"),
     _("attachments"),
@@ -22,7 +22,6 @@ NAMES = [
     _("filter options"),
     _("filters"),
     _("function"),
-    _("head recruiter"),
     _("image"),
     _("keyword"),
     _("label"),
@@ -50,7 +49,7 @@ NAMES = [
     _("versions"),
     _("video"),
 ]
-# Permissions of our own, which the database keeps in English (jobsite/admin/users.py).
+# Custom permissions, stored in English and translated by jobsite/admin/users.py.
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
@@ -65,6 +64,8 @@ class VacanciesConfig(AppConfig):
     verbose_name = _("Vacancies")
 
     def ready(self) -> None:
+        # models are not loaded when this module is imported
+        from vacancies import checks  # noqa: F401 - importing registers the checks
         from vacancies.readmodel import triggers
 
         post_migrate.connect(triggers.install_triggers, sender=self)

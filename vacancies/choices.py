@@ -6,7 +6,7 @@ from django.db import models
 class Keyword(models.TextChoices):
     """The nine vocabularies of a vacancy: fields of the interface and members of `filter[...]`."""
 
-    FUNCTIONGROUP = "functiongroup", "Function group"
+    FUNCTIONGROUP = "functiongroup", "Job category"
     TYPES = "types", "Types"
     CONTRACT_TYPES = "contract_types", "Contract types"
     WORK_REGIMES = "work_regimes", "Work regimes"

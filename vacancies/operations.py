@@ -12,7 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from vacancies.choices import Keyword
-from vacancies.history.versions import KEPT, PUBLICATION, catch_up, content_at, record, record_publication
+from vacancies.history.versions import (
+    EXCLUDED_FIELDS,
+    PUBLICATION,
+    content_at,
+    record,
+    record_drift,
+    record_publication,
+)
 from vacancies.models import (
     Attachment,
     Brand,
@@ -42,25 +49,25 @@ def last_day(until: datetime) -> date:
     return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
-def obstacles(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
+def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Why `vacancy` cannot go out at the moment `at`, by field; empty when nothing is in the way."""
     found = vacancy.missing_to_publish()
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = _("Its last day has passed: choose a later one, or leave it empty.")
+        found["publish_until"] = _("The closing date has passed. Choose a later date or leave it empty.")
     return found
 
 
 @dataclass
-class Outcome:
+class BulkResult:
     """The ids of those that a decision changed, and of the others which and why not, by field."""
 
     done: list[int] = field(default_factory=list)
     refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
 
 
-def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Publish at the moment `at`.
 
     One that appeared before keeps its first moment, so that going offline for a day does not bring
@@ -70,45 +77,50 @@ def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
+            return {"status": _("It is already published.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = min(vacancy.publish_from or at, at)
-        return obstacles(vacancy=vacancy, at=at)
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def schedule(*, vacancies: VacancyQuerySet, moment: datetime, at: datetime, author: Any = None) -> Outcome:
-    """Plan the publication for `moment`."""
+def schedule(
+    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None
+) -> BulkResult:
+    """Schedule the publication for `publish_from`."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
-            return {"status": _("It is published already.")}
-        if moment <= at:
-            return {"publish_from": _("This moment has passed: publish it now instead.")}
+            return {"status": _("It is already published.")}
+        if publish_from <= at:
+            return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
-        vacancy.publish_from = moment
-        found = obstacles(vacancy=vacancy, at=at)
-        if vacancy.publish_until and vacancy.publish_until <= moment:
-            found.setdefault("publish_until", _("It would end before it appears: choose a later last day."))
+        vacancy.publish_from = publish_from
+        found = publish_blockers(vacancy=vacancy, at=at)
+        if vacancy.publish_until and vacancy.publish_until <= publish_from:
+            found.setdefault(
+                "publish_until",
+                _("The vacancy would close before it goes live. Choose a later closing date."),
+            )
         return found
 
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def withdraw(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Take those that are published or planned offline."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
-            return {"status": _("It is offline already.")}
-        vacancy.status = Status.WITHDRAWN
+            return {"status": _("It is not published.")}
+        vacancy.status = Status.UNPUBLISHED
         return {}
 
-    return _decide(Change.WITHDRAWN, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> Outcome:
+def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> BulkResult:
     """Show them until the end of `day`. Nothing is shortened."""
     until = end_of_day(day)
 
@@ -118,23 +130,23 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
         if until <= at:
             return {"publish_until": _("This day has passed.")}
         if vacancy.publish_until is None:
-            return {"publish_until": _("It has no last day.")}
+            return {"publish_until": _("It has no closing date.")}
         if until <= vacancy.publish_until:
-            return {"publish_until": _("It is shown until then already.")}
+            return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until
-        return obstacles(vacancy=vacancy, at=at)
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author)
 
 
-def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> Outcome:
+def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
     """Put away what is not shown any more."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status == Status.ARCHIVED:
-            return {"status": _("It is archived already.")}
+            return {"status": _("It is already archived.")}
         if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
-            return {"status": _("It is online or planned: take it offline first.")}
+            return {"status": _("It is published or scheduled. Unpublish it first.")}
         vacancy.status = Status.ARCHIVED
         return {}
 
@@ -148,10 +160,10 @@ def _decide(
     vacancies: VacancyQuerySet,
     at: datetime,
     author: Any,
-) -> Outcome:
+) -> BulkResult:
     """Let `decide` change each of `vacancies` or say why not; write and put on record what changed, all
     or nothing."""
-    outcome = Outcome()
+    outcome = BulkResult()
     with transaction.atomic():
         ready = []
         for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
@@ -202,7 +214,7 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
     )
 
 
-def bring_back(
+def restore(
     version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None
 ) -> tuple[Vacancy, list[str]]:
     """Let the vacancy say again what it said after `version`, and return it with the names of what is
@@ -219,7 +231,7 @@ def bring_back(
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             gone = [wanted["brand"][1]] if wanted["brand"] and not brand else []
         else:
-            catch_up(vacancy, at=at)
+            record_drift(vacancy, at=at)
             gone = []
         vacancy.updated_at = at
         gone += _apply(vacancy, wanted, at=at, forms=forms)
@@ -240,7 +252,7 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         return [pk for pk, _ in pairs if pk in found]
 
     for column in Vacancy._meta.concrete_fields:
-        if column.name in KEPT or column.name not in wanted:
+        if column.name in EXCLUDED_FIELDS or column.name not in wanted:
             continue
         value = wanted[column.name]
         if column.is_relation:
@@ -248,7 +260,7 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         setattr(vacancy, column.attname, value)
     reasons: dict[str, str] = {}
     if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
-        reasons = obstacles(vacancy=vacancy, at=at)
+        reasons = publish_blockers(vacancy=vacancy, at=at)
     elif vacancy.status == Status.PUBLISHED:  # one that ended needs no text, and a head as ever
         reasons = vacancy.missing_to_publish()
     if reasons:
@@ -285,7 +297,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
         list(carriers.order_by("pk").select_for_update().values_list("pk", flat=True))
         options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
-            text = _("“%(option)s” was deleted or merged meanwhile: nothing was done.")
+            text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
             raise ValidationError(text % {"option": into})
         vacancies = set(links.values_list("vacancy", flat=True))
         carrying = VacancyOption.objects.filter(option=into).values("vacancy")

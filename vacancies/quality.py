@@ -27,7 +27,7 @@ INTERNAL_WORDS = (
 
 
 @dataclass(frozen=True)
-class Doubt:
+class ContentWarning:
     """Something that is allowed to go out and rarely meant: what it is called in the list of vacancies,
     what is said of one, and which ones it is about at a moment."""
 
@@ -42,80 +42,80 @@ def _in_capitals(at: datetime) -> Q:
     return Q(title=Upper("title"), title_length__gt=3) & ~Q(title=Lower("title"))
 
 
-DOUBTS = (
-    Doubt(
+CONTENT_WARNINGS = (
+    ContentWarning(
         "no-description",
-        _("Without a description"),
-        _("goes out without a description"),
+        _("No description"),
+        _("has no description"),
         lambda at: Q(description=""),
         is_error=True,
     ),
-    Doubt("no-image", _("Without an image"), _("has no image"), lambda at: Q(image="", image_url="")),
-    Doubt(
+    ContentWarning("no-image", _("No image"), _("has no image"), lambda at: Q(image="", image_url="")),
+    ContentWarning(
         "unreachable",
-        _("Nobody to contact"),
-        _("says nowhere whom to ask: neither in its contact text nor by its head recruiter"),
+        _("No contact information"),
+        _("has no contact text, and the lead recruiter has no public contact details"),
         lambda at: (
             Q(contact="")
             & (Q(head_recruiter__is_email_public=False) | Q(head_recruiter__email=""))
             & (Q(head_recruiter__is_phone_public=False) | Q(head_recruiter__phone=""))
         ),
     ),
-    Doubt(
+    ContentWarning(
         "hot-ending",
-        _("Hot, but ending"),
-        _("hot, but gone within a week"),
+        _("Featured, but closing soon"),
+        _("is featured, but closes within a week"),
         lambda at: Q(is_hot=True, publish_until__lt=days_after(at, SOON)),
     ),
-    Doubt(
+    ContentWarning(
         "permanent-ends",
-        _("Continuously open, but with a last day"),
-        _("continuously open, but has a last day"),
+        _("Continuously open, but with a closing date"),
+        _("is continuously open, but has a closing date"),
         lambda at: Q(is_permanent=True, publish_until__isnull=False),
     ),
-    Doubt("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
-    Doubt(
+    ContentWarning("capitals", _("Title in capitals"), _("the title is in capitals"), _in_capitals),
+    ContentWarning(
         "internal-words",
-        _("Internal words in the internal title, which is public"),
-        _("the internal title, which is public, holds internal words"),
+        _("Internal wording in the internal title"),
+        _("the internal title is public and contains internal wording"),
         lambda at: Q(title_internal__iregex=rf"(^|[^a-z])({'|'.join(INTERNAL_WORDS)})([^a-z]|$)"),
     ),
-    Doubt(
+    ContentWarning(
         "no-options",
-        _("Found by no filter"),
-        _("no filter finds it: it carries no option"),
+        _("No filter options"),
+        _("has no options, so no filter finds it"),
         lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),
     ),
 )
 
 
-def doubted(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
+def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
     """Those of `vacancies` that are or will be public with the doubt `code` about them."""
-    [doubt] = [doubt for doubt in DOUBTS if doubt.code == code]
-    return vacancies.alias(title_length=Length("title")).shown(at=at).filter(doubt.condition(at))
+    [warning] = [warning for warning in CONTENT_WARNINGS if warning.code == code]
+    return vacancies.alias(title_length=Length("title")).shown(at=at).filter(warning.condition(at))
 
 
-def with_doubts(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
+def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
     """Each with what `doubts` needs to know."""
     marks = {
-        mark(doubt): ExpressionWrapper(Q(doubt.condition(at)), output_field=models.BooleanField())
-        for doubt in DOUBTS
+        _column(warning): ExpressionWrapper(Q(warning.condition(at)), output_field=models.BooleanField())
+        for warning in CONTENT_WARNINGS
     }
     return vacancies.alias(title_length=Length("title")).annotate(**marks)
 
 
-def mark(doubt: Doubt) -> str:
-    return f"doubt_{doubt.code.replace('-', '_')}"
+def _column(warning: ContentWarning) -> str:
+    return f"warning_{warning.code.replace('-', '_')}"
 
 
-def doubts(vacancy: Vacancy) -> list[Doubt]:
-    """What there is to doubt about `vacancy`, wherever it stands; needs `with_doubts()`."""
-    return [doubt for doubt in DOUBTS if getattr(vacancy, mark(doubt))]
+def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
+    """What there is to doubt about `vacancy`, wherever it stands; needs `with_warnings()`."""
+    return [warning for warning in CONTENT_WARNINGS if getattr(vacancy, _column(warning))]
 
 
 RULES = (
     *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped"),
-    *(doubt.code for doubt in DOUBTS),
+    *(warning.code for warning in CONTENT_WARNINGS),
 )
 
 
@@ -143,7 +143,7 @@ def about_brand(brand: Brand) -> Iterator[Finding]:
 
 
 def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
-    """Yield what there is to say about `vacancy` at the moment `at`; needs `with_doubts()`."""
+    """Yield what there is to say about `vacancy` at the moment `at`; needs `with_warnings()`."""
     state = vacancy.state_at(at)
     is_shown = state in (State.PUBLISHED, State.SCHEDULED)
 
@@ -159,8 +159,8 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
         return
     for name, text in vacancy.missing_to_publish().items():
         yield say(f"no-{name.replace('_', '-')}", text, error=True)
-    for doubt in doubts(vacancy):
-        yield say(doubt.code, str(doubt.text), error=doubt.is_error)
+    for warning in content_warnings(vacancy):
+        yield say(warning.code, str(warning.text), error=warning.is_error)
     if vacancy.slug == f"({vacancy.pk})":
         yield say("no-slug", "no letter of the title can stand in its address")
     for name in html_fields(Vacancy):

@@ -24,35 +24,33 @@ EVERY_BRAND = "vacancies.work_for_every_brand"
 class VacancyList(Enum):
     """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
 
-    column: str  # of DailyCount
-    audiences: tuple[str, ...]
-    is_hot: bool
-
     EXTERNAL = "external", ("public", "both"), False
     HOT = "hot", ("public", "both"), True
     INTERNAL = "internal", ("internal", "both"), False
     HOT_INTERNAL = "hot_internal", ("internal", "both"), True
 
-    def __init__(self, column: str, audiences: tuple[str, ...], is_hot: bool) -> None:
-        self.column, self.audiences, self.is_hot = column, audiences, is_hot
+    def __init__(self, column: str, audience_values: tuple[str, ...], is_hot: bool) -> None:
+        self.column = column  # of DailyCount
+        self.audience_values = audience_values
+        self.is_hot = is_hot
 
     @property
     def is_internal(self) -> bool:
-        return "internal" in self.audiences
+        return "internal" in self.audience_values
 
     @property
     def condition(self) -> Q:
         """The condition on a row that has the columns `audience` and `is_hot`."""
-        audience = Q(audience__in=self.audiences)
+        audience = Q(audience__in=self.audience_values)
         return audience & Q(is_hot=True) if self.is_hot else audience
 
     def sql(self, row: str = "") -> str:
         """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
-        values = ", ".join(f"'{audience}'" for audience in self.audiences)
-        return f"{row}audience IN ({values})" + (f" AND {row}is_hot" if self.is_hot else "")
+        audiences = ", ".join(f"'{audience}'" for audience in self.audience_values)
+        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
 
     def contains(self, *, audience: str, is_hot: bool) -> bool:
-        return audience in self.audiences and (is_hot or not self.is_hot)
+        return audience in self.audience_values and (is_hot or not self.is_hot)
 
 
 def own_brand(user: Any) -> Q:

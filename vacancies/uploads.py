@@ -22,7 +22,7 @@ from vacancies.validators import (
     DOCUMENT_RULE,
     IMAGE_FORMATS,
     UNREADABLE,
-    is_kept,
+    is_checked,
     validate_document,
     validate_image,
 )
@@ -34,8 +34,8 @@ FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     "WEBP": (".webp", {"quality": 90, "method": 2}),
 }
 NO_ROOM = _(
-    "There is no room left for files: nothing was saved. Everything else can be saved without the file; tell "
-    "who runs this site."
+    "The file storage is full. Nothing was saved. You can save without the file. Contact the site "
+    "administrator."
 )
 
 
@@ -102,7 +102,7 @@ def _to_srgb(picture: Image.Image, profile: bytes) -> Image.Image:
 def clean_document(file: Any) -> Any:
     """Return `file` as it may be kept: an image encoded anew, anything else as it is. Raises a
     ValidationError for what is neither."""
-    if is_kept(file):
+    if is_checked(file):
         return file
     validate_document(file)
     return clean_image(file) if file.name.lower().rpartition(".")[2] in DOCUMENT_IMAGES else file

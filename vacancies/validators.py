@@ -24,7 +24,8 @@ JPEG_SCANS_MAX = 100  # a progressive one has about ten; each of thousands would
 PICTURE_SIDE_MIN = 300  # pixels
 PICTURE_RATIO_MAX = 3
 PICTURE_RULE = _(
-    "Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that."
+    "Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most three "
+    "times as many."
 )
 
 DOCUMENT_BYTES_MAX = 20 * 1024 * 1024
@@ -41,17 +42,17 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 # Sites put it into a player: an address of the web, or the bare id of a video.
 validate_video = RegexValidator(
-    r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https address, or the id of a video.")
+    r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https URL, or the ID of a video.")
 )
 
 
 def validate_moment(moment: datetime) -> None:
     """Refuse moments so far off that another time zone has no date for them."""
     if not 1900 <= moment.year <= 2200:
-        raise ValidationError(_("Choose a moment between the years 1900 and 2200."), code="range")
+        raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
 
-def is_kept(file: Any) -> bool:
+def is_checked(file: Any) -> bool:
     """Whether `file` was stored earlier, so that a rule that came later does not keep its owner from being
     saved; or went through `vacancies.uploads` just now."""
     return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)
@@ -65,7 +66,7 @@ def validate_image(file: File) -> None:
 
     Reads the header only: whether the rest can be decoded, `vacancies.uploads.clean_image` finds out.
     """
-    if is_kept(file):
+    if is_checked(file):
         return
     if file.size > IMAGE_BYTES_MAX:
         raise ValidationError(
@@ -88,7 +89,7 @@ def validate_image(file: File) -> None:
         raise ValidationError(
             _("“%(name)s” is %(kind)s. Use a JPEG, PNG or WebP image."),
             code="image_format",
-            params={"name": file.name, "kind": kind or _("no image that can be read")},
+            params={"name": file.name, "kind": kind or _("not a readable image")},
         ) from error
     finally:
         file.seek(0)
@@ -99,7 +100,9 @@ def validate_image(file: File) -> None:
             _("This image has more than 25 megapixels: make it smaller."), code="image_pixels"
         )
     if is_animated:
-        raise ValidationError(_("This image moves: use one that stands still."), code="image_animated")
+        raise ValidationError(
+            _("Animated images are not supported. Use a still image."), code="image_animated"
+        )
     if is_jpeg and _content(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
         raise ValidationError(UNREADABLE, code="image_unreadable")
 
@@ -126,7 +129,7 @@ def validate_document(file: File) -> None:
     """Refuse what a browser would run from our own address (HTML, SVG, scripts), what is not what its name
     says, and documents with macros. Of a packed document one small part is read, whatever the others would
     unpack to."""
-    if is_kept(file):
+    if is_checked(file):
         return
     name = str(file.name)
     ending = name.rpartition(".")[2].lower() if "." in name else ""
@@ -151,9 +154,9 @@ def validate_document(file: File) -> None:
         file.seek(0)
     if not is_so:
         raise ValidationError(
-            _("“%(name)s” is %(kind)s, not what .%(ending)s stands for."),
+            _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",
-            params={"name": name, "ending": ending, "kind": kind_of(file) or _("something else")},
+            params={"name": name, "ending": ending, "kind": kind_of(file) or _("an unknown type of file")},
         )
 
 

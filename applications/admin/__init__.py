@@ -1,4 +1,4 @@
-"""The recruiters' side of applications: one module per noun, registered by being imported."""
+"""The admin of applications: one module per noun. Importing a module registers it."""
 
 from applications.admin import (  # noqa: F401 - importing registers
     access,

@@ -1,4 +1,4 @@
-"""Tokens, to be revoked, and the access log, to be read."""
+"""The admin of tokens and the access log."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.admin.base import WorkplaceAdmin
+from jobsite.admin.base import JobsiteAdmin
 from vacancies.admin.brand_access import within
 from vacancies.querysets import EVERY_BRAND
 
 
-class ReadOnlyAdmin(WorkplaceAdmin):
-    """Rows to look at."""
+class ReadOnlyAdmin(JobsiteAdmin):
+    """A read-only admin page."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -33,7 +33,7 @@ class TokenAdmin(ReadOnlyAdmin):
     search_fields = ("user__username",)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Accounts belong to no brand: who is walled in sees none."""
+        """Accounts belong to no brand, so users of some brands see no tokens."""
         tokens = super().get_queryset(request)
         return tokens if request.user.has_perm(EVERY_BRAND) else tokens.none()
 
@@ -51,7 +51,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
         return entry.get_action_display()
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Who works for some brands sees who looked at their applicants; those erased are nobody's."""
+        """Users of some brands see the access to their applicants. Erased applications belong to no brand."""
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
             return entries

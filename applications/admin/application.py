@@ -1,4 +1,4 @@
-"""Applications: where each stands, and beside it what its applicant sees."""
+"""The admin of applications: their stage, and what the applicant sees."""
 
 from functools import partial
 from typing import Any
@@ -16,15 +16,16 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from applications.admin.brand_access import WalledAdmin, record
+from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
-from jobsite.admin.base import RowsInline, as_id, moment, person
+from jobsite.admin.base import RowsInline, as_id, person
+from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
 
 
 class StageFilter(admin.SimpleListFilter):
-    """By the stage where applications stand now, not by all that they went through."""
+    """By the current stage, not by earlier ones."""
 
     title = _("stage")
     parameter_name = "stage"
@@ -38,15 +39,15 @@ class StageFilter(admin.SimpleListFilter):
 
 
 class ApplicationForm(forms.ModelForm):
-    """An application and its stage. `seen` is the change of stage that the page was made from: a stage is
-    moved only where the user chose another than that, and where nobody moved it meanwhile."""
+    """An application and its stage. `seen` is the latest stage change when the page was rendered. The stage
+    changes only if the user chose another one, and nobody else changed it in the meantime."""
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     stage = forms.ModelChoiceField(
         Stage.objects.all(),
         label=_("Stage"),
         widget=UnfoldAdminSelectWidget,
-        help_text=_("Another one is recorded with you and this moment."),
+        help_text=_("Stage changes are logged with your name and the time."),
     )
 
     class Meta:
@@ -66,7 +67,7 @@ class ApplicationForm(forms.ModelForm):
             return data
         was = self.instance.changes.filter(pk__in=[as_id(seen)]).first()
         if was and was.stage_id == stage.pk:
-            data["stage"] = self.latest.stage  # left as it stood: somebody else's choice holds
+            data["stage"] = self.latest.stage  # not changed here: keep the other user's choice
         elif stage.pk != self.latest.stage_id:
             text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
             self.add_error("stage", text % {"stage": self.latest.stage})
@@ -76,7 +77,7 @@ class ApplicationForm(forms.ModelForm):
 
 
 class StepForm(forms.ModelForm):
-    """A row whose inputs say their column: a table's heading is no label to a screen reader."""
+    """A row whose inputs have labels: screen readers do not read the column heading as the label."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,13 +88,13 @@ class StepForm(forms.ModelForm):
 
 
 class StepInline(RowsInline):
-    """The steps of an application: who may change the one may change the others."""
+    """The interviews and tasks of an application. The permissions of the application apply."""
 
     model = HistoryEntry
     form = StepForm
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name_plural = _("steps")
+    verbose_name_plural = _("interviews and tasks")
 
     def may(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("applications.change_application")
@@ -105,14 +106,14 @@ class StepInline(RowsInline):
 
 
 @admin.register(Application)
-class ApplicationAdmin(WalledAdmin):
-    """An application: where it stands, and what its applicant sees of it."""
+class ApplicationAdmin(BrandScopedAdmin):
+    """An application: its stage, and what the applicant sees."""
 
     form = ApplicationForm
     fieldsets = (
         (_("Application"), {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
         (_("What the applicant sees"), {"fields": ("shown_status", "shown_steps")}),
-        (_("Stages so far"), {"fields": ("stages",)}),
+        (_("Stage history"), {"fields": ("stages",)}),
     )
     readonly_fields = (
         "applicant", "email", "to", "applied", "current_stage", "shown_status", "shown_steps", "stages"
@@ -123,8 +124,8 @@ class ApplicationAdmin(WalledAdmin):
     list_select_related = ("user", "vacancy")
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
-    search_fields = ("user__username",)  # shows the box; see get_search_results
-    search_help_text = _("Search names, e-mail addresses and vacancies, or the id of a vacancy.")
+    search_fields = ("user__username",)  # shows the search box; see get_search_results
+    search_help_text = _("Search names, e-mail addresses and vacancies, or enter the ID of a vacancy.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
@@ -136,13 +137,13 @@ class ApplicationAdmin(WalledAdmin):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         application = super().get_object(request, object_id, from_field)
         if application and request.method == "POST":
-            # Locked, and read again: of two colleagues who save at the same moment the second one is told.
+            # Locked, then read again: of two concurrent saves, the second one gets the conflict error.
             Application.objects.select_for_update().filter(pk=application.pk).first()
             application = super().get_object(request, object_id, from_field)
         return application
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Beside the filters: the applications to a vacancy, as its page links to them."""
+        """Allow the link from the changelist of vacancies, beside the filters."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
@@ -156,14 +157,14 @@ class ApplicationAdmin(WalledAdmin):
         return queryset, False
 
     def get_fieldsets(self, request: HttpRequest, obj: Application | None = None) -> Any:
-        """Who may only look sees the stage in words."""
+        """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
         (name, spec), *others = self.fieldsets
         fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
         return [(name, {"fields": fields}), *others]
 
-    # --- seeing: each time on record ---
+    # --- viewing: each view is logged ---
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         response = super().change_view(request, object_id, *args, **kwargs)
@@ -187,7 +188,7 @@ class ApplicationAdmin(WalledAdmin):
 
     @display(description=_("Vacancy"))
     def to_vacancy(self, application: Application) -> str:
-        """In the list it narrows the list: all that came in for one vacancy."""
+        """Return a link that filters the changelist by the vacancy."""
         return format_html(
             '<a class="text-link" href="?vacancy__id__exact={}">{}</a>',
             application.vacancy_id,
@@ -201,19 +202,19 @@ class ApplicationAdmin(WalledAdmin):
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
-        return moment(application.created_at)
+        return format_datetime(application.created_at)
 
     @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Any) -> str:
         return application.stage_name or "-"
 
-    @display(description=_("Next step"), ordering="next_at")
+    @display(description=_("Next interview or task"), ordering="next_at")
     def next_step(self, application: Any) -> str:
-        return moment(application.next_at) if application.next_at else "-"
+        return format_datetime(application.next_at) if application.next_at else "-"
 
     @display(description=_("Status"))
     def shown_status(self, application: Application) -> str:
-        """The status in each language, and what it becomes when an embargo ends."""
+        """Return the candidate-facing status in each language, and its scheduled changes."""
         now = timezone.now()
         seen = Application.objects.with_shown().get(pk=application.pk)
         status = seen.shown_status(at=now)
@@ -223,32 +224,35 @@ class ApplicationAdmin(WalledAdmin):
         words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
         coming: list[tuple[str]] = []
         before: Any = status
-        for moment_told in sorted(change.told_at for change in seen.ordered_changes if change.told_at > now):
-            after = seen.shown_status(at=moment_told)
+        for visible_from in sorted(
+            change.visible_at for change in seen.ordered_changes if change.visible_at > now
+        ):
+            after = seen.shown_status(at=visible_from)
             if after != before:
-                text = gettext("From %(moment)s on: %(status)s.")
-                coming.append((text % {"moment": moment(moment_told), "status": after},))
+                text = gettext("From %(visible_from)s: %(status)s.")
+                coming.append((text % {"visible_from": format_datetime(visible_from), "status": after},))
             before = after
         later = format_html_join("", "<p>{}</p>", coming)
         return format_html('<ul class="shown">{}</ul>{}', words, later)
 
-    @display(description=_("Steps"))
+    @display(description=_("Interviews and tasks"))
     def shown_steps(self, application: Application) -> str:
         rows = application.history.visible().in_order()
         lines = (
-            (moment(step.planned_at), step.name, step.result or gettext("no result yet")) for step in rows
+            (format_datetime(step.planned_at), step.name, step.result or gettext("no result yet"))
+            for step in rows
         )
         return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
 
     @display(description=_("Stages"))
     def stages(self, application: Application) -> str:
         rows = application.changes.select_related("stage", "author")
-        by_somebody = gettext("%(moment)s: %(stage)s, by %(person)s")
-        by_nobody = gettext("%(moment)s: %(stage)s, by the system")
+        by_somebody = gettext("%(changed_at)s: %(stage)s, by %(person)s")
+        by_nobody = gettext("%(changed_at)s: %(stage)s, by the system")
         lines = (
             (by_somebody if change.author else by_nobody)
             % {
-                "moment": moment(change.at),
+                "changed_at": format_datetime(change.at),
                 "stage": change.stage,
                 "person": person(change.author) if change.author else "",
             }
@@ -278,7 +282,7 @@ class ApplicationAdmin(WalledAdmin):
     def get_actions(
         self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
     ) -> Any:
-        """A move to each stage, beside what the admin offers. Django 6.1 asks for a page of actions."""
+        """Add an action per stage. Django 6.1 passes `action_location`."""
         where = {} if action_location is None else {"action_location": action_location}
         actions = super().get_actions(request, *args, **where, **kwargs)
         is_list = action_location is None or action_location.name == "CHANGE_LIST"
@@ -299,7 +303,7 @@ class ApplicationAdmin(WalledAdmin):
         moved, there = move(applications=rows, stage=stage, author=request.user, at=timezone.now())
         record(request.user, Access.CHANGE, *moved)
         changed = Application.objects.filter(pk__in=moved)
-        with translation.override(site_language()):  # kept, and read by all
+        with translation.override(site_language()):  # stored, and read by all users
             text = gettext("Moved to %(stage)s.") % {"stage": stage}
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, text)  # type: ignore[arg-type]
         if moved:
@@ -308,11 +312,11 @@ class ApplicationAdmin(WalledAdmin):
             model_admin.message_user(request, text % values, messages.SUCCESS)
         if there:
             text = ngettext(
-                "%(count)d was in %(stage)s already.", "%(count)d were in %(stage)s already.", len(there)
+                "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
             )
             values = {"count": len(there), "stage": stage}
             model_admin.message_user(request, text % values, messages.WARNING)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Erasing a person is a command, which knows all places."""
+        """Applicants are erased by a command only, because it covers all data."""
         return False

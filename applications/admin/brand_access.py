@@ -1,18 +1,18 @@
-"""The access log of applications, and pages to which nothing is added by hand."""
+"""The access log, and brand scoping for pages where nothing is added by hand."""
 
 from typing import Any
 
 from django.http import HttpRequest
 
 from applications.models import Access, AccessLog
-from vacancies.admin.brand_access import WalledAdmin as BaseWalledAdmin
+from vacancies.admin.brand_access import BrandScopedAdmin as BaseBrandScopedAdmin
 
 
 def record(user: Any, action: Access, *pks: int) -> None:
-    """Add to the access log that `user` did `action` with the applications `pks`."""
+    """Log that `user` did `action` with the applications `pks`."""
     AccessLog.objects.bulk_create(AccessLog(actor=user, application=pk, action=action) for pk in pks)
 
 
-class WalledAdmin(BaseWalledAdmin):
+class BrandScopedAdmin(BaseBrandScopedAdmin):
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

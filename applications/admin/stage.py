@@ -1,14 +1,14 @@
-"""The recruiters' own procedure: stages, and what applicants read of each."""
+"""The stages of the recruitment process, and the candidate-facing status of each."""
 
 from django.contrib import admin
 
 from applications.models import Stage, Status
-from jobsite.admin.base import WorkplaceAdmin
+from jobsite.admin.base import JobsiteAdmin
 
 
 @admin.register(Stage)
-class StageAdmin(WorkplaceAdmin):
-    """Stages in the order of the procedure; the first one is where applications come in."""
+class StageAdmin(JobsiteAdmin):
+    """Stages in order. New applications start in the first one."""
 
     fields = ("name", "status", "embargo_days", "position")
     list_display = ("name", "status", "embargo_days", "position")
@@ -18,8 +18,8 @@ class StageAdmin(WorkplaceAdmin):
 
 
 @admin.register(Status)
-class StatusAdmin(WorkplaceAdmin):
-    """What applicants read, in the languages that it has."""
+class StatusAdmin(JobsiteAdmin):
+    """Candidate-facing statuses, in each language."""
 
     list_display = ("label_en", "label_nl", "label_fr", "label_de")
     list_display_links = list_display

@@ -1,4 +1,4 @@
-"""Planned steps of all applications, as a calendar to read: day by day, what is coming first."""
+"""The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
-from applications.admin.brand_access import WalledAdmin
+from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
 from jobsite.admin.base import person
 
@@ -23,10 +23,13 @@ class WhenFilter(admin.SimpleListFilter):
     parameter_name = "when"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [("past", pgettext("steps", "Past")), ("all", pgettext("steps", "All"))]
+        return [
+            ("past", pgettext("steps", "Past")),
+            ("all", pgettext("steps", "All")),
+        ]
 
     def choices(self, changelist: Any) -> Any:
-        """What is coming is what one sees without choosing."""
+        """Show the coming ones by default."""
         first, *others = super().choices(changelist)
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
@@ -41,7 +44,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(WalledAdmin):
+class StepAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
     list_display = ("day", "time", "name", "applicant", "to", "result", "is_visible")
     list_display_links = None
@@ -71,7 +74,7 @@ class StepAdmin(WalledAdmin):
         return step.application.vacancy.title
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A step is edited on the page of its application."""
+        """Interviews and tasks are edited on the page of the application."""
         return False
 
     has_delete_permission = has_change_permission

@@ -1,4 +1,4 @@
-"""Vacancies, with what came in for them."""
+"""The admin of vacancies, with the number of applications."""
 
 from typing import Any
 

@@ -13,7 +13,6 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from applications.api import schema
-from applications.languages import preferred
 from applications.models import Application, HistoryEntry
 from applications.querysets import ApplicationQuerySet
 from jobsite.api import caching
@@ -21,6 +20,7 @@ from jobsite.api.openapi import documented, example, operation
 from jobsite.api.pagination import Unpaged
 from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
+from jobsite.languages import preferred_language
 from vacancies.api.v1 import VacancySerializer
 
 
@@ -114,7 +114,7 @@ class ApplicationViewSet(ReadOnlyViewSet):
     language: str
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.language = preferred(request.headers.get("Accept-Language", ""))
+        self.language = preferred_language(request.headers.get("Accept-Language", ""))
         super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> ApplicationQuerySet:

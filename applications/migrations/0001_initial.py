@@ -27,8 +27,8 @@ class Migration(migrations.Migration):
                     "embargo_days",
                     models.PositiveSmallIntegerField(
                         default=0,
-                        help_text="Days for which applicants go on reading the status before. 0: they read it at once.",
-                        verbose_name="tell after",
+                        help_text="In days. Until then, candidates see the previous status. 0: they see it immediately.",
+                        verbose_name="delay before the candidate sees it",
                     ),
                 ),
                 ("position", models.PositiveIntegerField(default=0)),
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("application", models.PositiveBigIntegerField(verbose_name="number of the application")),
+                ("application", models.PositiveBigIntegerField(verbose_name="application number")),
                 (
                     "action",
                     models.CharField(
@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("is_spontaneous", models.BooleanField(default=False, verbose_name="spontaneous")),
+                ("is_spontaneous", models.BooleanField(default=False, verbose_name="open application")),
                 (
                     "created_at",
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="applied at"),
@@ -118,8 +118,8 @@ class Migration(migrations.Migration):
                 ),
                 ("name", models.CharField(max_length=200)),
                 ("result", models.CharField(blank=True, default="", max_length=200)),
-                ("planned_at", models.DateTimeField()),
-                ("is_visible", models.BooleanField(default=False, verbose_name="the applicant sees it")),
+                ("planned_at", models.DateTimeField(verbose_name="scheduled for")),
+                ("is_visible", models.BooleanField(default=False, verbose_name="visible to the applicant")),
                 ("is_imported", models.BooleanField(default=False, editable=False)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("updated_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -133,7 +133,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "step",
+                "verbose_name": "interview or task",
+                "verbose_name_plural": "interviews and tasks",
                 "ordering": ["planned_at", "created_at", "pk"],
             },
         ),
@@ -147,7 +148,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("is_told_at_once", models.BooleanField(default=False)),
+                ("is_exempt_from_embargo", models.BooleanField(default=False)),
                 (
                     "application",
                     models.ForeignKey(
@@ -206,8 +207,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "status for applicants",
-                "verbose_name_plural": "statuses for applicants",
+                "verbose_name": "candidate-facing status",
+                "verbose_name_plural": "candidate-facing statuses",
                 "ordering": ["pk"],
                 "constraints": [
                     models.CheckConstraint(
@@ -219,7 +220,7 @@ class Migration(migrations.Migration):
                             _negated=True,
                         ),
                         name="status_says_something",
-                        violation_error_message="Say it in one language at least.",
+                        violation_error_message="Enter the text in at least one language.",
                     )
                 ],
             },
@@ -228,7 +229,7 @@ class Migration(migrations.Migration):
             model_name="stage",
             name="status",
             field=models.ForeignKey(
-                help_text="What applicants read.",
+                help_text="The status that candidates see.",
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="stages",
                 to="applications.status",

@@ -1,3 +1,3 @@
-"""The workplace of forms. `FormAdmin` is registered by the app whose vacancies use the forms."""
+"""The admin of forms. vacancies.admin registers `FormAdmin`."""
 
 from forms_structure.admin import consent  # noqa: F401 - importing registers

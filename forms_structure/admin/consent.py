@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from forms_structure.models import ConsentText
-from jobsite.admin.base import WorkplaceAdmin
+from jobsite.admin.base import JobsiteAdmin
 
 
 @admin.register(ConsentText)
-class ConsentTextAdmin(WorkplaceAdmin):
+class ConsentTextAdmin(JobsiteAdmin):
     fields = ("language", "text", "statement_url", "statement_label")
     list_display = ("text", "language", "version", "created_at")
     list_filter = ("language",)

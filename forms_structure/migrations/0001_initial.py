@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 (
                     "text",
                     models.CharField(
-                        help_text="The label of the box that applicants must tick.", max_length=1000
+                        help_text="Label of the checkbox that applicants must tick.", max_length=1000
                     ),
                 ),
                 (
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                     jobsite.fields.WebURLField(
                         blank=True,
                         default="",
-                        help_text="Address of the statement.",
+                        help_text="URL of the statement.",
                         max_length=1000,
                         verbose_name="privacy statement",
                     ),
@@ -54,9 +54,9 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         default="",
-                        help_text="“Privacy statement” if empty.",
+                        help_text="If empty: “Privacy statement”.",
                         max_length=200,
-                        verbose_name="words of the link",
+                        verbose_name="link text",
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")],
                         default=jobsite.languages.site_language,
-                        help_text="Of what the system adds to the form: language levels and the consent.",
+                        help_text="Language of the texts that the system adds: language levels and consent.",
                         max_length=2,
                     ),
                 ),
@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                     "is_default",
                     models.BooleanField(
                         default=False,
-                        help_text="Used by every vacancy that has no form of its own and none of its brand.",
+                        help_text="Used for every vacancy if neither the vacancy nor its brand has a form.",
                         verbose_name="the site's form",
                     ),
                 ),
@@ -100,11 +100,12 @@ class Migration(migrations.Migration):
                     "extends",
                     models.ForeignKey(
                         blank=True,
-                        help_text="The sections of this form follow those of the other one.",
+                        help_text="The sections of this form are shown after the sections of the selected form.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="extensions",
                         to="forms_structure.form",
+                        verbose_name="added after form",
                     ),
                 ),
             ],
@@ -161,7 +162,7 @@ class Migration(migrations.Migration):
                 condition=models.Q(("is_default", True)),
                 fields=("is_default",),
                 name="one_default_form",
-                violation_error_message="Another form is the site's form already.",
+                violation_error_message="Another form is already the site's form.",
             ),
         ),
         migrations.AddConstraint(
@@ -169,7 +170,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("extends", models.F("pk")), _negated=True),
                 name="form_extends_another",
-                violation_error_message="A form cannot extend itself.",
+                violation_error_message="A form cannot be added after itself.",
             ),
         ),
         migrations.AddConstraint(
@@ -177,7 +178,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("extends__isnull", True), ("is_default", False), _connector="OR"),
                 name="default_form_extends_none",
-                violation_error_message="The site's form cannot extend another one.",
+                violation_error_message="The site's form cannot be added after another form.",
             ),
         ),
         migrations.AddConstraint(

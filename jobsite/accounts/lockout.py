@@ -19,10 +19,10 @@ from django.template.response import TemplateResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from applications.languages import preferred
 from jobsite.api import addresses
 from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
+from jobsite.languages import preferred_language
 
 NOWHERE = "0.0.0.0"
 
@@ -143,6 +143,6 @@ def too_many(request: HttpRequest, *, wait: float) -> HttpResponse:
     if is_api(request):
         return problem(request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers)
     chosen = getattr(request, "LANGUAGE_CODE", "")  # in the workplace
-    with translation.override(chosen or preferred(request.headers.get("Accept-Language", ""))):
-        context = {"minutes": minutes, "heading": _("Locked for a while")}
+    with translation.override(chosen or preferred_language(request.headers.get("Accept-Language", ""))):
+        context = {"minutes": minutes, "heading": _("Temporarily locked")}
         return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()

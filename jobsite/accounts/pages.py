@@ -29,10 +29,10 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminOwnPasswordChangeForm
 
-from applications.languages import preferred
 from jobsite.accounts.lockout import limited
 from jobsite.api.addresses import own
 from jobsite.api.throttling import RateLimit
+from jobsite.languages import preferred_language
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
 IS_EXTENDED = HAS_FACTORS or bool(settings.OIDC_ISSUER)
@@ -146,7 +146,7 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     @limited
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        language = preferred(request.headers.get("Accept-Language", ""))
+        language = preferred_language(request.headers.get("Accept-Language", ""))
         with translation.override(language):
             response = view(request, *args, **kwargs)
             if hasattr(response, "render"):
@@ -202,7 +202,7 @@ _reset = _form(
     success_url=reverse_lazy("account-reset-sent"),
 )
 _sent = views.PasswordResetDoneView.as_view(
-    template_name="registration/sent.html", extra_context={"heading": _("Look into your mailbox")}
+    template_name="registration/sent.html", extra_context={"heading": _("Check your inbox")}
 )
 _confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
 

@@ -263,7 +263,9 @@ class SecondFactorGate:
         if not (user.is_staff and lacks_factor(request)):
             return self.get_response(request)
         if not has_factor(user):
-            messages.info(request, _("The workplace asks for a second factor: an app or a passkey."))
+            messages.info(
+                request, _("The admin requires a second factor: an authenticator app or a passkey.")
+            )
             return HttpResponseRedirect(reverse("mfa_index"))
         return ask_for_factor(request, "/admin/")
 

@@ -1,47 +1,54 @@
-"""What every page of the workplace shares."""
+"""The base classes of the admin's pages."""
 
+import json
 import re
-from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, InlineAdminFormSet
 from django.contrib.messages.storage import default_storage
 from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.translation import pgettext
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
 
-from jobsite.admin.datetime_fields import MomentsAdmin
-from jobsite.unique_names import attempted
+from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
+from jobsite.unique_names import retry_on_conflict
 
 
 class NamedRow(forms.ModelForm):
-    """A row of a table whose inputs say their column: a heading above is no label to a screen reader."""
+    """A table row whose inputs have labels: screen readers do not read the column heading as the label."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            wrapped = getattr(field.widget, "widget", field.widget)  # links to add and look surround some
+            wrapped = getattr(field.widget, "widget", field.widget)  # unwraps RelatedFieldWidgetWrapper
             for widget in getattr(wrapped, "widgets", [wrapped]):
                 if not widget.is_hidden:
                     widget.attrs["aria-label"] = str(field.label or name)
 
 
 def with_named_parts(field: Any) -> Any:
-    """`field` with a date and a time that say whose they are: Django 6.1 labels the two together only."""
+    """Label the date and the time input of `field`. Django 6.1 labels only the two together."""
     for part in getattr(field.widget, "widgets", ()):
         part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
     return field
 
 
+class InlineFormSet(InlineAdminFormSet):
+    """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
+
+    def inline_formset_data(self) -> str:
+        data = json.loads(super().inline_formset_data())
+        data["options"]["addText"] = capfirst(_("Add %(name)s") % {"name": self.opts.verbose_name})
+        return json.dumps(data)
+
+
 class CheckedIds:
-    """What a page of ours sends as an id is one; Django looks anything up as it comes, and fails."""
+    """Reject invalid ids in requests with 400. Django passes them to the database, which fails."""
 
     def _check(self, request: HttpRequest, sent: Any) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
@@ -59,19 +66,19 @@ class CheckedIds:
             return view(request, *args, **kwargs)
 
         def post() -> Any:
-            request._messages = default_storage(request)  # type: ignore[attr-defined] # none of a failed attempt
+            request._messages = default_storage(request)  # type: ignore[attr-defined] # drops those of a failed attempt
             return view(request, *args, **kwargs)
 
-        # A form is checked before it is written. Where a colleague took the same name or deleted what was
-        # chosen between the two, it is checked again, and says so.
-        return attempted(post)
+        # A concurrent request may take the same name or delete a chosen row between validation and save. Then
+        # the form is validated again and shows the error.
+        return retry_on_conflict(post)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        if "\0" in object_id:  # where ids are text, PostgreSQL takes none
+        if "\0" in object_id:  # PostgreSQL rejects NUL in text
             return None
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
 
-    # Newer Djangos say where on the page the action stood.
+    # Django 6.1 adds `action_location`.
     def response_action(self, request: HttpRequest, queryset: Any, *args: Any, **options: Any) -> Any:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         is_number = isinstance(self.opts.pk, models.IntegerField)  # type: ignore[attr-defined]
@@ -80,15 +87,14 @@ class CheckedIds:
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
-class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
-    """A page of the workplace, whose list is titled "Brands" rather than "Select brand to change"."""
+class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
+    """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
     warn_unsaved_form = True
     list_per_page = 50
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """The filters on the page, and what their links ask for; a regex from an address bar could keep
-        the server busy for minutes."""
+        """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""
         name, _, rest = lookup.partition("__")
         filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
@@ -100,6 +106,12 @@ class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
 
+    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
+        formsets = super().get_inline_formsets(*args, **kwargs)
+        for formset in formsets:
+            formset.__class__ = InlineFormSet
+        return formsets
+
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
@@ -108,35 +120,28 @@ class WorkplaceAdmin(CheckedIds, MomentsAdmin, ModelAdmin):
         return super().changelist_view(request, {"title": title} | (extra_context or {}))
 
 
-class RowsInline(MomentsAdmin, TabularInline):
-    """Rows without a line above each that repeats what is in it."""
+class RowsInline(ZonedDateTimesAdmin, TabularInline):
+    """A tabular inline without the title line above each row."""
 
     form: Any = NamedRow
     extra = 0
-    if hasattr(TabularInline, "show_title"):  # unfold 0.110 turned the name round
+    if hasattr(TabularInline, "show_title"):  # renamed in unfold 0.110
         show_title = False
     else:
         hide_title = True
 
 
-def moment(at: datetime) -> str:
-    """`at` in the site's time zone, as the reader writes it, the month in letters so that nobody takes it
-    for the day."""
-    form = pgettext("a date in Django's letters", "j M Y, H:i")
-    return date_format(at.astimezone(timezone.get_default_timezone()), form)
-
-
 def person(user: Any) -> str:
-    """What colleagues call the holder of an account."""
+    """Return the full name of `user`, else the user name."""
     return user.get_full_name() or user.get_username()
 
 
 def as_id(value: Any) -> int | None:
-    """The id that an address or a form has as text, or None when it is none that a row could have."""
+    """Return the id in `value`, or None if it is not a valid one."""
     return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else None
 
 
 def counted(rows: models.QuerySet, by: str) -> Coalesce:
-    """How many of `rows` point here through `by`; a join would cost the order and multiply with others."""
+    """Return a subquery that counts the `rows` that refer to the outer row by `by`. Joins would multiply."""
     groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
     return Coalesce(models.Subquery(groups.annotate(count=models.Count("*")).values("count")), 0)

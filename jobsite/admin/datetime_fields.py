@@ -21,20 +21,20 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTim
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:
-    """Return the two moments that `naive` can stand for in the current time zone: the same moment outside of
-    the hours in which the clock changes, the earlier one first in the hour that is repeated."""
+    """Return the two times that `naive` can mean in the current time zone, the earlier one first. They differ
+    only in an hour that is repeated or skipped when the clocks change."""
     zone = timezone.get_current_timezone()
     first, second = (naive.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     return first, second
 
 
 def is_ambiguous(naive: datetime) -> bool:
-    """Whether the clock shows `naive` twice."""
+    """Return whether `naive` occurs twice."""
     first, second = readings(naive)
     return first.utcoffset() > second.utcoffset()  # type: ignore[operator]
 
 
-class MomentWidget(UnfoldAdminSplitDateTimeWidget):
+class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
     """A date and a time, and radio buttons for which of the two is meant where the clock shows it twice.
 
     The radio buttons need no script: they are part of the page with the stored value or with the error.
@@ -55,7 +55,7 @@ class MomentWidget(UnfoldAdminSplitDateTimeWidget):
         ]
         radios = UnfoldAdminRadioSelectWidget(choices=choices)
         return format_html(
-            '{}<fieldset class="moment-choice"><legend>{}</legend>{}</fieldset>',
+            '{}<fieldset class="ambiguous-time"><legend>{}</legend>{}</fieldset>',
             inputs,
             _("The clocks show %(time)s twice on this day:") % {"time": date_format(naive, "H:i")},
             radios.render(f"{name}_2", chosen, {"id": f"id_{name}_2"}, renderer),
@@ -74,8 +74,8 @@ class MomentWidget(UnfoldAdminSplitDateTimeWidget):
         return datetime.combine(*parts), chosen
 
 
-class MomentField(forms.SplitDateTimeField):
-    widget = MomentWidget
+class ZonedDateTimeField(forms.SplitDateTimeField):
+    widget = ZonedDateTimeWidget
 
     def clean(self, value: Any) -> datetime | None:
         *parts, chosen = value or ["", "", ""]
@@ -89,10 +89,10 @@ class MomentField(forms.SplitDateTimeField):
             raise self._missing(naive)
         if chosen not in ("0", "1"):
             raise self._ambiguous(naive)
-        # In UTC: Python ignores `fold` where it compares moments of one time zone.
-        moment = readings(naive)[int(chosen)].astimezone(UTC)
-        self.run_validators(moment)
-        return moment
+        # In UTC: Python ignores `fold` where it compares times of one time zone.
+        value_utc = readings(naive)[int(chosen)].astimezone(UTC)
+        self.run_validators(value_utc)
+        return value_utc
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         if super().has_changed(initial, data):
@@ -139,10 +139,10 @@ def _names(naive: datetime) -> dict[str, str]:
     }
 
 
-class MomentsAdmin:
-    """An admin page or inline whose datetime fields are MomentFields."""
+class ZonedDateTimesAdmin:
+    """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.DateTimeField):
-            kwargs = {"form_class": MomentField, "widget": MomentWidget} | kwargs
+            kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
         return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

@@ -1,19 +1,19 @@
-"""What colleagues are: the groups of accounts that `manage.py create_roles` makes, and what each may do
-(docs/decisions.md #58). Which brands somebody works for is said at the brand."""
+"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58).
+The members of a brand are set on the brand."""
 
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 from django.db.models import Q
 
 ALL = "view add change delete"
-PARTS = {  # of a vacancy: edited and deleted with it
+VACANCY_PARTS = {  # edited and deleted with the vacancy
     "vacancies.vacancyoption": ALL,
     "vacancies.vacancyrecruiter": ALL,
     "vacancies.attachment": ALL,
 }
 RECRUITER = {
     "vacancies.vacancy": ALL,
-    **PARTS,
+    **VACANCY_PARTS,
     "vacancies.brand": "view",
     "vacancies.recruiter": "view add change",
     "vacancies.filter": "view",
@@ -29,7 +29,7 @@ RECRUITER = {
 EVERY_BRAND = {"vacancies": "work_for_every_brand"}
 OURS = ("vacancies", "forms_structure", "applications")
 
-# By name: what of each model, and permissions of their own by app; None stands for all of a kind.
+# By role: the verbs per model, and further permissions per app.
 ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "Recruiter": (RECRUITER, {}),
     "Editor": (
@@ -46,13 +46,13 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
     ),
 }
-AUDITOR = "Auditor"  # sees everything, changes nothing
-ADMINISTRATOR = "Administrator"  # everything but what a superuser alone may
+AUDITOR = "Auditor"  # views everything, changes nothing
+ADMINISTRATOR = "Administrator"  # everything except what only superusers may do
 NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
 
 
 def permissions(role: str) -> set[Permission]:
-    """Return what somebody with `role` may do."""
+    """Return the permissions of `role`."""
     rows = Permission.objects.select_related("content_type")
     of_ours = Q(content_type__app_label__in=OURS)
     accounts = Q(content_type__app_label="auth", content_type__model__in=("user", "group"))
@@ -74,8 +74,8 @@ def permissions(role: str) -> set[Permission]:
 
 @transaction.atomic
 def create() -> list[str]:
-    """Create the roles, and let each have what it is meant to, no more; return the names of those that
-    changed. Groups of other names are left alone."""
+    """Create the roles and set their permissions. Return the names of the roles that changed. Other groups do
+    not change."""
     changed = []
     for name in NAMES:
         group, is_new = Group.objects.get_or_create(name=name)

@@ -1,4 +1,4 @@
-"""Accounts in the style of the workplace."""
+"""The admin of users and groups."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, as_id
 
 admin.site.unregister([User, Group])
 
 
 def search(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-    """unfold's, for which a page that there is none of is no failure."""
+    """unfold's search, with a 404 for an invalid page number."""
     try:
         return _search(request, extra_context)
     except InvalidPage:
@@ -26,7 +26,7 @@ def search(request: HttpRequest, extra_context: dict[str, Any] | None = None) ->
 
 
 def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> HttpResponse:
-    """Django's, for rows that the reader may see: of others it would tell that they are there."""
+    """Django's redirect, only for rows that the user may view: it would reveal that others exist."""
     kind = ContentType.objects.filter(pk__in=[as_id(content_type_id)]).first()
     page: Any = admin.site._registry.get(kind.model_class()) if kind else None  # type: ignore[arg-type]
     row = page and page.get_object(request, object_id)
@@ -40,8 +40,8 @@ admin.site.search = search  # type: ignore[attr-defined]  # before its urls are 
 
 
 def described(permission: Permission) -> str:
-    """`permission` in the reader's language; Django keeps its name in English."""
-    said = {
+    """Return the name of `permission` in the active language. The database has it in English."""
+    labels = {
         "add": gettext("Can add %(model)s"),
         "change": gettext("Can change %(model)s"),
         "delete": gettext("Can delete %(model)s"),
@@ -49,13 +49,13 @@ def described(permission: Permission) -> str:
     }
     kind = permission.content_type
     action, _, model = permission.codename.partition("_")
-    is_own = model == kind.model and action in said  # and not one that a model adds
-    words = said[action] % {"model": kind.name} if is_own else gettext(permission.name)
+    is_own = model == kind.model and action in labels  # not a permission of Meta.permissions
+    words = labels[action] % {"model": kind.name} if is_own else gettext(permission.name)
     return f"{kind} | {words}"
 
 
-class PermissionsAdmin(WorkplaceAdmin):
-    """A page with permissions to choose from."""
+class PermissionsAdmin(JobsiteAdmin):
+    """An admin page with a choice of permissions."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
         field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
@@ -71,7 +71,7 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):
     change_password_form = AdminPasswordChangeForm
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Roles are given by whoever manages accounts; the right to everything only by who has it."""
+        """Only superusers can grant superuser status and single permissions."""
         own = () if request.user.is_superuser else ("is_superuser", "user_permissions")
         return (*super().get_readonly_fields(request, obj), *own)
 
@@ -85,7 +85,7 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):
         return super().has_delete_permission(request, obj) and self.may_touch(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """An action on many would not ask about each."""
+        """Exclude superusers from bulk actions: they do not check permissions per row."""
         users = super().get_queryset(request)
         is_action = request.method == "POST" and "action" in request.POST
         return users if request.user.is_superuser or not is_action else users.filter(is_superuser=False)

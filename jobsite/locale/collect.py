@@ -1,5 +1,5 @@
-"""Brings the catalogs up to date with the texts in code and templates: `make messages` runs it at the top of
-the repository. Texts that are new or changed come in empty, which tests refuse."""
+"""Update the translation catalogs from code and templates. `make messages` runs this script in the root of
+the repository. New and changed texts get an empty translation, which the tests reject."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ class Collect(makemessages.Command):
     msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
 
     def find_files(self, root: str) -> list[Any]:
-        """Those of our apps; a template at the top level belongs to the app its folder is named after."""
+        """Return the files of our apps. templates/<app>/ belongs to that app, other templates to jobsite."""
         files = super().find_files(root)
         self.locale_paths = [os.path.abspath(f"{app}/locale") for app in APPS]
         owned = []
@@ -43,13 +43,11 @@ class Collect(makemessages.Command):
 
 
 def owner(path: Path) -> str:
-    """The app whose catalog has the texts of the file at `path`, if any."""
-    if path.parts[0] == "static":  # what collectstatic copied
+    """Return the app whose catalog has the texts of the file at `path`, or ""."""
+    if path.parts[0] == "static":  # copies by collectstatic
         return ""
     app = next((part for part in path.parts if part in APPS), "")
-    if app or path.parts[0] != "templates":
-        return app
-    return "jobsite" if path.parts[1] == "admin" else "applications"  # whose account pages the others are
+    return app or ("jobsite" if path.parts[0] == "templates" else "")
 
 
 if __name__ == "__main__":

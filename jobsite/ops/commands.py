@@ -1,5 +1,8 @@
-"""What every command shares: one summary, text or JSON, the check that `migrate` has been run, and the exit
-codes 0 ok, 1 failure, 2 usage, 130 interrupted."""
+"""The base class of our commands.
+
+Each prints one summary, as text or JSON, and refuses to run while migrations are missing. Exit codes: 0
+success, 1 failure, 2 usage error, 130 interrupted.
+"""
 
 import json
 import logging
@@ -18,15 +21,15 @@ from tqdm import tqdm
 
 from jobsite.ops import health
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 logger = logging.getLogger("jobsite.ops.commands")
 
 
 @contextmanager
-def rehearsal(is_dry: bool) -> Iterator[None]:
-    """Whatever is written inside is taken back at its end, if `is_dry`."""
-    if not is_dry:
+def dry_run(is_dry_run: bool) -> Iterator[None]:
+    """Roll back what the block writes, if `is_dry_run`."""
+    if not is_dry_run:
         yield
         return
     with transaction.atomic():
@@ -36,19 +39,19 @@ def rehearsal(is_dry: bool) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C off until the end of the block, so that what it commits is counted too. A second Ctrl-C is
-    not put off."""
-    if threading.current_thread() is not threading.main_thread():  # no signal gets there
+    """Delay Ctrl-C until the end of the block, so that the command counts what the block commits. A second
+    Ctrl-C takes effect immediately."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield
         return
     received: list[int] = []
 
-    def put_off(number: int, frame: Any) -> None:
+    def delay(number: int, frame: Any) -> None:
         if received:
             raise KeyboardInterrupt
         received.append(number)
 
-    before = signal.signal(signal.SIGINT, put_off)
+    before = signal.signal(signal.SIGINT, delay)
     try:
         yield
     finally:
@@ -58,19 +61,19 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    """Base of our commands. They speak English: logs and scripts read them. Progress is drawn on a terminal
-    only, on stderr.
+    """Base class of our commands. Output is English, for logs and scripts. Progress bars are shown on
+    stderr, and only if it is a terminal.
 
-    A command that writes sets `written`: a function that says, in a sentence, what has been written so far.
-    It is called when the command is interrupted.
+    A command that writes sets `written`: a function that returns a sentence about what it has written so
+    far. It is printed if the command is interrupted.
     """
 
-    needs_migrations = True  # whether the database must be there with every migration applied
+    needs_migrations = True  # whether all migrations have to be applied
     written: Callable[[], str]
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
         return parser
 
     def progress(self, iterable: Iterable[Any] | None = None, **kwargs: Any) -> Any:
@@ -78,8 +81,8 @@ class Command(BaseCommand):
         self._bars.append(bar)
         return bar
 
-    def watched(self, rows: Iterable[Any], source: Any, *, unit: str) -> Iterator[Any]:
-        """Yield `rows`, counting them on a bar; `source` tells its `on_total` how many there will be."""
+    def with_progress(self, rows: Iterable[Any], source: Any, *, unit: str) -> Iterator[Any]:
+        """Yield `rows` and show a progress bar; `source` calls its `on_total` with the number of rows."""
         with self.progress(unit=unit) as bar:
 
             def on_total(total: int) -> None:
@@ -91,7 +94,7 @@ class Command(BaseCommand):
                 bar.update()
 
     def finish(self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: Any) -> None:
-        """Report `lines` and `summary`, or `data` as one JSON object, and leave with 1 unless `ok`."""
+        """Print `lines` and `summary`, or `data` as one JSON object. Exit with 1 unless `ok`."""
         if self.json:
             self.stdout.write(json.dumps({"summary": summary, **data}, ensure_ascii=False, default=str))
         else:
@@ -105,7 +108,7 @@ class Command(BaseCommand):
         self.json = options.get("format") == "json"
         self.written = lambda: "Nothing was written."
         self._bars: list[Any] = []
-        began, outcome = perf_counter(), "failed"
+        started_at, outcome = perf_counter(), "failed"
         try:
             if self.needs_migrations:
                 check_migrations()
@@ -120,30 +123,31 @@ class Command(BaseCommand):
             written = "Nothing was written." if options.get("dry_run") else self.written()
             (options.get("stderr") or sys.stderr).write(f"Interrupted. {written}\n")
             raise SystemExit(INTERRUPTED) from None
-        finally:  # not what it was called with: that may name somebody
-            about: dict[str, Any] = {"command": type(self).__module__.rpartition(".")[2], "outcome": outcome}
-            about["duration_ms"] = round(1000 * (perf_counter() - began))
-            logger.info("%(command)s %(outcome)s in %(duration_ms)s ms", about, extra=about)
+        finally:  # log no arguments: they may contain personal data
+            name = type(self).__module__.rpartition(".")[2]
+            fields: dict[str, Any] = {"command": name, "outcome": outcome}
+            fields["duration_ms"] = round(1000 * (perf_counter() - started_at))
+            logger.info("%(command)s %(outcome)s in %(duration_ms)s ms", fields, extra=fields)
 
 
-def unapplied() -> int:
-    """How many migrations are not applied. Raises a CommandError where the database does not answer."""
+def count_unapplied_migrations() -> int:
+    """Return how many migrations are not applied. Raises CommandError if the database does not respond."""
     try:
-        return health.unapplied()
+        return health.count_unapplied_migrations()
     except DatabaseError as error:
         reason = str(error).strip().splitlines()[0]
         raise CommandError(f"The database cannot be used: {reason}") from None
 
 
 def check_migrations() -> None:
-    """Raise a CommandError unless the database has every migration of this code."""
-    if count := unapplied():
+    """Raise CommandError if migrations are not applied."""
+    if count := count_unapplied_migrations():
         what = "1 migration is" if count == 1 else f"{count} migrations are"
         raise CommandError(f"{what} not applied to the database: run `manage.py migrate` first.")
 
 
 class UsageError(CommandError):
-    """The words of the call are off: exit 2."""
+    """The arguments are invalid: exit code 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, returncode=2)

@@ -1,7 +1,7 @@
-"""Looks at the environment that this process has: settings, database, cache, files, mail, clock. Says what is
-missing or wrong and what to do about it, and never shows a secret.
+"""Diagnoses the environment of a process: settings, database, cache, files, mail and clock.
 
-Django's system checks and the health checks are asked, not repeated.
+Each finding says what is wrong and what to do, and contains no secret. Django's system checks and the health
+probes are run, not repeated.
 """
 
 import os
@@ -21,17 +21,17 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from jobsite.ops import health
-from jobsite.ops.checks import is_database_made
+from jobsite.ops.checks import is_database_created
 
-WITHIN = 5  # seconds for a mail server to answer
-CLOCKS_APART = 2.0  # seconds between our clock and that of the database, at most
+MAIL_TIMEOUT = 5  # seconds
+CLOCK_DIFFERENCE_MAX = 2.0  # seconds between this machine and the database
 DISK_LOW, DISK_FULL = 2 * 2**30, 200 * 2**20  # bytes
-COVERED = {"jobsite.W012"}  # by `_media`, which really writes
+COVERED = {"jobsite.W012"}  # checks that `_files` replaces, since it writes a file
 
 
 @dataclass
 class Finding:
-    """What was found about one thing; `level` is ok, warning or error."""
+    """The result of one check; `level` is ok, warning or error."""
 
     level: str
     name: str
@@ -43,19 +43,19 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Yield what there is to say, one thing after the other; what cannot be examined is an error too."""
-    for look in (_settings, _checks, _database, _files, _disk, _mail, _time_zone):
+    """Yield all findings. A check that fails is reported as an error."""
+    for check in (_settings, _checks, _database, _files, _disk, _mail, _time_zone):
         try:
-            for finding in look():
+            for finding in check():
                 finding.text = redact(finding.text)
                 yield finding
         except Exception as error:
-            name = look.__name__.strip("_").replace("_", " ")
-            yield Finding("error", name, redact(f"could not be examined: {type(error).__name__}: {error}"))
+            name = check.__name__.strip("_").replace("_", " ")
+            yield Finding("error", name, redact(f"could not be checked: {type(error).__name__}: {error}"))
 
 
 def redact(text: str) -> str:
-    """Return `text` without passwords and keys of this environment, and without passwords in URLs."""
+    """Return `text` without the secrets of the environment variables, and without passwords in URLs."""
     for name, value in os.environ.items():
         if not re.search("SECRET|PASSWORD|TOKEN|KEY|URL", name):
             continue
@@ -63,7 +63,7 @@ def redact(text: str) -> str:
         for part in value.split(","):
             try:
                 secrets.append(urlsplit(part.strip()).password or "")
-            except ValueError:  # no URL at all
+            except ValueError:  # not a URL
                 secrets.append(value)
         for secret in filter(None, secrets):
             text = text.replace(secret, "***")
@@ -71,11 +71,11 @@ def redact(text: str) -> str:
 
 
 def describe_refusal(error: Exception) -> Finding:
-    """What kept the settings from being read at all."""
+    """Return a finding for an error that prevented reading the settings."""
     received = re.findall(r"'([^']*)'", str(error))
     names = [name for name, value in os.environ.items() if value and value in received]
-    hint = f"Look at {', '.join(names)}." if names else "Look at the variable that was changed last."
-    text = f"cannot be read: {type(error).__name__}: {error}. Nothing else was examined."
+    hint = f"Check {', '.join(names)}." if names else "Check the variable that was changed last."
+    text = f"cannot be read: {type(error).__name__}: {error}. No other check was run."
     return Finding("error", "settings", redact(text), hint)
 
 
@@ -84,21 +84,21 @@ def describe_refusal(error: Exception) -> Finding:
 
 def _settings() -> Iterator[Finding]:
     for text in settings.UNSAFE:
-        yield Finding("error", "settings", text, "The site does not start like that.")
+        yield Finding("error", "settings", text, "The site does not start with this configuration.")
     if settings.DEBUG:
         yield Finding(
             "warning",
             "settings",
-            "DEBUG is on: a development site, for this machine only.",
-            "For production set SECRET_KEY and the variables below.",
+            "DEBUG is on: this is a development site, for this machine only.",
+            "For production, set SECRET_KEY and the variables below.",
         )
     elif not settings.UNSAFE:
-        yield Finding("ok", "settings", "they are those of production.")
+        yield Finding("ok", "settings", "this is a production configuration.")
 
 
 def _checks() -> Iterator[Finding]:
-    # Without databases where there is no file yet: Django 6.1's checks of models would create it.
-    databases: list[str] | None = None if is_database_made() else []
+    # Without a database file, run no database checks: those of Django 6.1 would create it.
+    databases: list[str] | None = None if is_database_created() else []
     messages = [
         message
         for message in checks.run_checks(include_deployment_checks=True, databases=databases)
@@ -108,14 +108,14 @@ def _checks() -> Iterator[Finding]:
         level = "error" if message.level >= checks.ERROR else "warning"
         yield Finding(level, f"check {message.id}", message.msg, message.hint or "")
     if not messages:
-        yield Finding("ok", "checks", "manage.py check --deploy has nothing to say.")
+        yield Finding("ok", "checks", "manage.py check --deploy reports nothing.")
 
 
 # --- Database and cache --------------------------------------------------------------------------------
 
 
 def _database() -> Iterator[Finding]:
-    if not is_database_made():
+    if not is_database_created():
         yield Finding(
             "error",
             "database",
@@ -123,27 +123,32 @@ def _database() -> Iterator[Finding]:
             "Run `manage.py migrate`.",
         )
         return
-    found = health.Asked(health.report, 0)() or {"database": "no answer"}
+    found = health.CachedProbe(health.report, 0)() or {"database": "no answer"}
     if found["database"] != "ok":
-        yield Finding("error", "database", _reason(), "Look at DATABASE_URL, and whether the server runs.")
+        yield Finding("error", "database", _reason(), "Check DATABASE_URL, and that the server runs.")
     else:
-        yield Finding("ok", "database", f"{connection.display_name} answers.")
+        yield Finding("ok", "database", f"{connection.display_name} responds.")
         migrations = found["migrations"]
         if migrations == "ok":
             yield Finding("ok", "migrations", "all are applied.")
         else:
             yield Finding("error", "migrations", f"{migrations}.", "Run `manage.py migrate`.")
         yield from _clock()
-    cache = found.get("cache", health.cache())
+    cache = found.get("cache", health.cache_state())
     if cache == "degraded":
         yield Finding(
-            "error", "cache", "CACHE_URL does not answer: limits count per process.", "Start the server."
+            "error",
+            "cache",
+            "CACHE_URL does not respond: each process counts rate limits separately.",
+            "Start the server.",
         )
     else:
-        yield Finding("ok", "cache", "it answers." if cache == "ok" else "each process has its own.")
+        yield Finding("ok", "cache", "it responds." if cache == "ok" else "each process has its own.")
     for alias, state in found.get("replicas", {}).items():
         if state != "ok":
-            yield Finding("warning", alias, "is left out.", "Look whether it runs, and how late it is.")
+            yield Finding(
+                "warning", alias, "is not used for reads.", "Check that it runs, and its replication lag."
+            )
 
 
 def _reason() -> str:
@@ -151,7 +156,7 @@ def _reason() -> str:
         connection.ensure_connection()
     except DatabaseError as error:
         return str(error).strip().splitlines()[0]
-    return f"no answer within {health.WITHIN:.0f} seconds."
+    return f"no answer within {health.TIMEOUT:.0f} seconds."
 
 
 def _clock() -> Iterator[Finding]:
@@ -162,36 +167,37 @@ def _clock() -> Iterator[Finding]:
         cursor.execute("SELECT clock_timestamp()")
         [there] = cursor.fetchone()
     after = timezone.now()
-    apart = max((before - there).total_seconds(), (there - after).total_seconds(), 0.0)
-    if apart > CLOCKS_APART:
+    difference = max((before - there).total_seconds(), (there - after).total_seconds(), 0.0)
+    if difference > CLOCK_DIFFERENCE_MAX:
         yield Finding(
             "error",
             "clock",
-            f"it is {apart:.0f} seconds away from the database's: vacancies appear at another moment.",
+            f"it differs from the database's by {difference:.0f} seconds: vacancies appear late or early.",
             "Run a time service, such as chrony, on both machines.",
         )
     else:
-        yield Finding("ok", "clock", "it agrees with the database's.")
+        yield Finding("ok", "clock", "it agrees with that of the database.")
 
 
 # --- Files ---------------------------------------------------------------------------------------------
 
 
 def _existing(folder: Path) -> Path:
-    return next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    """Return `folder`, or its first parent that exists."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
 
 
 def _files() -> Iterator[Finding]:
     media = Path(settings.MEDIA_ROOT)
     try:
         with tempfile.TemporaryFile(dir=_existing(media)):
-            yield Finding("ok", "uploads", f"{media} can be written to.")
+            yield Finding("ok", "uploads", f"{media} is writable.")
     except OSError as error:
         yield Finding(
             "error",
             "uploads",
-            f"MEDIA_ROOT, {media}, cannot be written to ({error.strerror}).",
-            "Give it to the account that runs the site.",
+            f"MEDIA_ROOT, {media}, is not writable ({error.strerror}).",
+            "Change its owner to the account that runs the site.",
         )
 
 
@@ -202,7 +208,7 @@ def _disk() -> Iterator[Finding]:
     for name, folder in folders.items():
         free = shutil.disk_usage(_existing(folder)).free
         level = "error" if free < DISK_FULL else "warning" if free < DISK_LOW else "ok"
-        hint = "" if level == "ok" else "Make room: writes fail when it is full."
+        hint = "" if level == "ok" else "Free disk space: writes fail when it is full."
         yield Finding(level, "disk", f"{free / 2**30:.1f} GB free for {name}.", hint)
 
 
@@ -211,17 +217,17 @@ def _disk() -> Iterator[Finding]:
 
 def _mail() -> Iterator[Finding]:
     if not settings.IS_MAIL_SENT:
-        return  # a check says so
+        return  # a system check reports it
     mailers: Any = getattr(settings, "MAILERS", None)
     options: dict[str, Any] = mailers["default"]["OPTIONS"] if mailers else {}
     host = options.get("host") or getattr(settings, "EMAIL_HOST", "")
     port = int(options.get("port") or getattr(settings, "EMAIL_PORT", None) or 25)
     try:
-        socket.create_connection((host, port), timeout=WITHIN).close()
-        yield Finding("ok", "mail", f"{host}:{port} answers.")
+        socket.create_connection((host, port), timeout=MAIL_TIMEOUT).close()
+        yield Finding("ok", "mail", f"{host}:{port} responds.")
     except OSError as error:
         reason = error.strerror or str(error)
-        yield Finding("error", "mail", f"{host}:{port} does not answer ({reason}).", "Look at EMAIL_URL.")
+        yield Finding("error", "mail", f"{host}:{port} does not respond ({reason}).", "Check EMAIL_URL.")
 
 
 def _time_zone() -> Iterator[Finding]:

@@ -1,6 +1,7 @@
-"""What a load balancer may ask: `/healthz`, whether this process lives, and `/readyz`, whether it can do its
-work. Both are answered in front of Django: by whatever address they are asked for, without a host to
-check, a limit to count or a redirect.
+"""Liveness (`/healthz`) and readiness (`/readyz`) probes for load balancers.
+
+Both are answered before Django's middleware, so that they need no valid Host header, do not count towards the
+rate limit and are never redirected.
 """
 
 import json
@@ -19,47 +20,54 @@ from django.db.migrations.recorder import MigrationRecorder
 from jobsite.serving import replicas
 
 PATHS = ("/healthz", "/readyz")
-WITHIN = 2.0  # seconds that anybody waits for what is asked here
-EVERY = 1.0  # seconds that an answer is good for, however many ask
+TIMEOUT = 2.0  # seconds that a caller waits for a probe
+MAX_AGE = 1.0  # seconds that the result of a probe is reused
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Asked:
-    """What `question` gives, asked beside the requests: by one thread, every so many seconds at most."""
+class CachedProbe:
+    """Runs `probe` in a thread and reuses its result for `max_age` seconds.
 
-    question: Callable[[], Any]
-    every: float
+    All callers share one run, also while it hangs: a lost database costs one thread.
+    """
+
+    probe: Callable[[], Any]
+    max_age: float
     lock: Any = field(default_factory=threading.Lock)
     done: threading.Event = field(default_factory=threading.Event)
-    asked_at: float = float("-inf")
-    answer: Any = None
+    started_at: float = float("-inf")
+    result: Any = None
 
     def __call__(self) -> Any:
-        """Return the answer, or None if there is none in time."""
+        """Return the result, or None if the probe fails or takes longer than TIMEOUT."""
         with self.lock:
-            if self.done.is_set() or self.asked_at == float("-inf"):
-                if monotonic() - self.asked_at < self.every:
-                    return self.answer
-                self.done, self.asked_at = threading.Event(), monotonic()
-                threading.Thread(target=self._ask, args=(self.done,), daemon=True).start()
-            done, rest = self.done, self.asked_at + WITHIN - monotonic()
-        return self.answer if done.wait(max(0, rest)) else None
+            if self.done.is_set() or self.started_at == float("-inf"):
+                if monotonic() - self.started_at < self.max_age:
+                    return self.result
+                self.done, self.started_at = threading.Event(), monotonic()
+                threading.Thread(target=self._run, args=(self.done,), daemon=True).start()
+            done, remaining = self.done, self.started_at + TIMEOUT - monotonic()
+        return self.result if done.wait(max(0, remaining)) else None
 
-    def _ask(self, done: threading.Event) -> None:
+    def _run(self, done: threading.Event) -> None:
         try:
-            self.answer = self.question()
-        except Exception as error:  # the texts of errors name hosts and users
-            self.answer = None
-            logger.warning("%s failed: %s", self.question.__name__, type(error).__name__)
+            self.result = self.probe()
+        except Exception as error:  # log the type only: messages contain hosts and users
+            self.result = None
+            name = getattr(self.probe, "__name__", "A probe")
+            logger.warning("%s failed: %s", name, type(error).__name__)
         finally:
             done.set()
 
 
-def on_a_connection_of_its_own(question: Callable[[], Any]) -> Any:
-    """Return what `question` gives in this thread, which has no other use for the database: past the pool,
-    where requests queue, and with an end to waiting for a server that froze. Raises a DatabaseError."""
+def on_dedicated_connection(query: Callable[[], Any]) -> Any:
+    """Return `query()`, which uses a new connection to the primary and gives up after TIMEOUT.
+
+    The connection does not come from the pool, where requests queue. Call it in a thread that does nothing
+    else with the database. Raises DatabaseError.
+    """
     own = connections["default"].copy()
     own.settings_dict["OPTIONS"].pop("pool", None)
     connections["default"] = own
@@ -67,24 +75,24 @@ def on_a_connection_of_its_own(question: Callable[[], Any]) -> Any:
         own.ensure_connection()
         raw: Any = own.connection
         if own.vendor == "postgresql":
-            wait, end = raw.wait, monotonic() + WITHIN
+            wait, end = raw.wait, monotonic() + TIMEOUT
 
-            def wait_a_little(generator: Any, *args: Any, **kwargs: Any) -> Any:
-                return wait(replicas.watched(generator, lambda: monotonic() > end), replicas.TICK)
+            def wait_until_timeout(generator: Any, *args: Any, **kwargs: Any) -> Any:
+                return wait(replicas.cancellable(generator, lambda: monotonic() > end), replicas.TICK)
 
-            raw.wait = wait_a_little  # what all of psycopg waits with
-        return question()
+            raw.wait = wait_until_timeout  # psycopg waits for the server only in this method
+        return query()
     finally:
         own.close()
 
 
-# --- What is looked at -------------------------------------------------------------------------
+# --- Dependencies ------------------------------------------------------------------------------
 
 _applied: tuple[frozenset, int] | None = None
 
 
-def unapplied() -> int:
-    """How many migrations of this code the database has not seen. Those of newer code do no harm."""
+def count_unapplied_migrations() -> int:
+    """Return how many migrations of this code are not applied. Migrations of newer code do not count."""
     global _applied
     recorded = frozenset(MigrationRecorder(connections["default"]).applied_migrations())
     if _applied is None or _applied[0] != recorded:
@@ -93,8 +101,9 @@ def unapplied() -> int:
     return _applied[1]
 
 
-def cache() -> str:
-    """Whether the cache is shared and answers. Without it each process counts by itself."""
+def cache_state() -> str:
+    """Return "ok", "degraded" if the shared cache does not respond, or "not shared" if each process has
+    one."""
     shared = caches["default"]
     server = getattr(shared, "server", None)
     if server is None:
@@ -104,27 +113,29 @@ def cache() -> str:
 
 
 def report() -> dict[str, Any]:
-    """What each of what this process works with is like."""
+    """Return the state of each dependency of this process."""
     found: dict[str, Any] = {"database": "ok"}
     try:
-        count = on_a_connection_of_its_own(unapplied)
+        count = on_dedicated_connection(count_unapplied_migrations)
         found["migrations"] = "ok" if count == 0 else f"{count} not applied"
     except DatabaseError:
         found["database"] = "no answer"
-    found["cache"] = cache()
-    found["replicas"] = {each.alias: "ok" if each.is_well else "left out" for each in replicas.report()}
+    found["cache"] = cache_state()
+    found["replicas"] = {each.alias: "ok" if each.is_healthy else "left out" for each in replicas.report()}
     return found
 
 
-look = Asked(report, EVERY)
+cached_report = CachedProbe(report, MAX_AGE)
 _was_ready = True
 
 
 def readiness() -> dict[str, Any]:
-    """Whether requests can be answered, and what is wrong. A cache or replicas that are lost make them
-    slower, not wrong."""
+    """Return whether requests can be answered, and the state of each dependency.
+
+    A process without its cache or its replicas is ready: it is slower, and correct.
+    """
     global _was_ready
-    found = look() or {"database": "no answer"}
+    found = cached_report() or {"database": "no answer"}
     is_ready = found["database"] == found.get("migrations") == "ok"
     if is_ready != _was_ready:
         _was_ready = is_ready
@@ -132,15 +143,15 @@ def readiness() -> dict[str, Any]:
     return {"status": "ready" if is_ready else "not ready", **found}
 
 
-def answer(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+def application(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     """The WSGI application of PATHS."""
     headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
         start_response("405 Method Not Allowed", [*headers, ("Allow", "GET, HEAD"), ("Content-Length", "0")])
         return []
-    said = {"status": "ok"} if environ["PATH_INFO"] == "/healthz" else readiness()
-    status = "503 Service Unavailable" if said["status"] == "not ready" else "200 OK"
-    body = json.dumps(said).encode()
+    state = {"status": "ok"} if environ["PATH_INFO"] == "/healthz" else readiness()
+    status = "503 Service Unavailable" if state["status"] == "not ready" else "200 OK"
+    body = json.dumps(state).encode()
     start_response(
         status, [*headers, ("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     )

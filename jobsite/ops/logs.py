@@ -1,7 +1,7 @@
-"""What is written on stderr for operators: one line for each request and each command, and what fails.
+"""Logs on stderr: one line for each request and command, and errors.
 
-A line names no person: no account, no address, no token, no cookie, no search words. Requests are known by
-an id that every line within one carries, and that its answer shows.
+Log lines contain no personal data: no account, address, token, cookie or search term. All lines of a request
+contain its id, which the response also has, as X-Request-ID.
 """
 
 import logging
@@ -23,33 +23,34 @@ from django.urls import Resolver404, resolve
 from pythonjsonlogger import json
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-SOURCE = "jobsite.source"  # in the environ: what gave the answer, where that was not a view
-OTHER = "other"  # paths that lead nowhere
-PATH_MAX = 300  # characters of a path that are written
+from jobsite.serving import SOURCE
+
+OTHER = "other"  # operation of unknown paths
+PATH_MAX = 300  # characters of a path that are logged
 _METHODS = frozenset(("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"))
 
-# Of the request that this thread is at, or was at last: what goes wrong while an answer is sent is its too.
+# The current or the last request of this thread: errors while a response is sent belong to that request.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _is_sane = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII).fullmatch
 
-# --- What is not written -----------------------------------------------------------------------
+# --- Redaction ---------------------------------------------------------------------------------
 
-# The texts of errors repeat what somebody sent. None of these looks at a character more than a few times.
+# Error messages repeat what a client sent. All patterns run in linear time.
 _SECRETS = (
-    # queries, but for what `query` says about them
+    # query strings; `query` returns their harmless parts
     (re.compile(r"\?[^\s\"'<>=]{0,200}=[^\s\"'<>]*"), "?..."),
-    # links that are keys
+    # links that contain a secret
     (re.compile(r"(/preview/|/account/reset/)[^\s\"'<>?]+"), r"\1..."),
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),
     (
         re.compile(
             r"(?i)(password|passwd|secret|token|sessionid|csrf\w{0,20}+|cookie)(['\"]?+\s*+[:=]\s*+)"
-            r"(?:'[^'\n]{0,1000}+'|\"[^\"\n]{0,1000}+\"|\S++)"  # one that is quoted may have spaces
+            r"(?:'[^'\n]{0,1000}+'|\"[^\"\n]{0,1000}+\"|\S++)"  # quoted values may contain spaces
         ),
         r"\1\2...",
     ),
     (re.compile(r"(://[^\s:@/]{0,100}):[^\s@/]{0,200}@"), r"\1:...@"),
-    # what PostgreSQL says about a row
+    # rows in error messages of PostgreSQL
     (re.compile(r"(DETAIL:|Failing row contains)[^\n]*+"), r"\1 ..."),
     (re.compile(r"(?<![\w.+-])[\w.+-]++(?:@|%40)[\w-]++(?:\.[\w-]++)++"), "...@..."),
 )
@@ -57,19 +58,19 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def redacted(text: str) -> str:
-    """`text` without what might be a secret or might name a person."""
+    """Return `text` without possible secrets and personal data."""
     for pattern, instead in _SECRETS:
         text = pattern.sub(instead, text)
     return text
 
 
 def _visible(text: str) -> str:
-    """`text` on one line, its control characters spelt out: nobody writes lines of their own here."""
+    """Return `text` with escaped control characters, so that input cannot forge log lines."""
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def network(username: str, ip_address: str, *args: Any) -> str:
-    """Who failed to sign in, for django-axes: the part of the network, not the client."""
+    """Return the network of a failed sign-in instead of its address. Called by django-axes."""
     try:
         return str(ip_network(f"{ip_address}/{48 if ':' in ip_address else 24}", strict=False))
     except ValueError:
@@ -80,13 +81,13 @@ def network(username: str, ip_address: str, *args: Any) -> str:
 
 
 class JsonFormatter(json.JsonFormatter):
-    """A JSON object for each line."""
+    """Formats each record as a JSON object on one line."""
 
     def __init__(self) -> None:
         super().__init__(
             ["levelname", "name", "message"],
             rename_fields={"levelname": "level", "name": "logger", "exc_info": "traceback"},
-            reserved_attrs=[*RESERVED_ATTRS, "request"],  # whose name has the path and the query in it
+            reserved_attrs=[*RESERVED_ATTRS, "request"],  # its repr contains path and query
         )
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +106,7 @@ class JsonFormatter(json.JsonFormatter):
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people, and an indented one for each of a traceback."""
+    """Formats each record as one line of text, followed by an indented traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         current = request_id.get()
@@ -124,7 +125,7 @@ def _second(seconds: int) -> str:
 
 
 def _timestamp(seconds: float) -> str:
-    """In UTC, with milliseconds."""
+    """Return an ISO 8601 timestamp in UTC, with milliseconds."""
     return f"{_second(int(seconds))}.{int(seconds % 1 * 1000):03d}Z"
 
 
@@ -137,8 +138,10 @@ _is_harmless = re.compile(rf"(?:sort|fields|{_FAMILY})=(?:[\w.,-]|%2C){{1,100}}"
 
 
 def operation(path: str) -> tuple[str, str | None]:
-    """Return the name of what is at `path`, one of as many as there are routes, and what to write instead
-    of the path where that holds more than numbers, "" if it leads nowhere."""
+    """Return the name of the route of `path`, and what to log instead of the path.
+
+    The latter is None if the path contains no text of a client, and "" if there is no such route.
+    """
     return _resolved(_NUMBER.sub("/0", path))
 
 
@@ -157,13 +160,15 @@ def _resolved(path: str) -> tuple[str, str | None]:
 
 @lru_cache(maxsize=1024)
 def query(text: str) -> str:
-    """What of a query tells about the work that it makes, and nothing about who asks."""
+    """Return the parameters of a query string that affect its cost and contain no personal data."""
     return "&".join(pair for pair in text.split("&") if _is_harmless(pair))
 
 
 class Requests:
-    """A WSGI application around another one: gives each request an id, writes a line about it if
-    `is_logged`, and tells `count`: operation, method, status, source, seconds."""
+    """WSGI middleware that assigns request ids, logs requests if `is_logged`, and counts them.
+
+    `count` is called with operation, method, status, source and seconds.
+    """
 
     def __init__(
         self,
@@ -176,11 +181,11 @@ class Requests:
         self.is_logged = is_logged
 
     def __call__(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-        began = perf_counter()
+        started_at = perf_counter()
         given = environ.get("HTTP_X_REQUEST_ID")
         own = given if given and _is_sane(given) else f"{getrandbits(64):016x}"
         request_id.set(own)
-        path = environ.get("PATH_INFO", "")  # now, since Django writes what it reads it as over it
+        path = environ.get("PATH_INFO", "")  # read it first: Django overwrites it
         status = "500"
         headers: list[tuple[str, str]] = []
 
@@ -195,7 +200,7 @@ class Requests:
             return body
         finally:
             if self.count or self.is_logged:
-                seconds = perf_counter() - began
+                seconds = perf_counter() - started_at
                 name, instead = operation(path)
                 method = environ["REQUEST_METHOD"]
                 method = method if method in _METHODS else OTHER
@@ -219,21 +224,21 @@ class Requests:
 
 
 def _size(body: Any, headers: list[tuple[str, str]]) -> int | None:
-    """Bytes, where they are known beforehand."""
+    """Return the length of a response in bytes, if it is known in advance."""
     if type(body) is list:
         return sum(map(len, body))
     return next((int(value) for name, value in headers if name == "Content-Length"), None)
 
 
 def _write(**fields: Any) -> None:
-    """Write the line about a request, past `logging`: that takes as long for it as a kept answer takes."""
+    """Log a request. Bypasses `logging`, which takes as long as a cached response."""
     now = _timestamp(time.time())
     if settings.LOG_FORMAT == "json":
         head = {"timestamp": now, "level": "INFO", "logger": "jobsite.requests", "message": "request"}
         line = dumps(head | fields).replace("\x7f", "\\u007f")
     else:
         own = fields.pop("request_id")
-        said = " ".join(f"{name}={value}" for name, value in fields.items())
-        line = _visible(f"{now} INFO jobsite.requests [{own}]: {said}")
-    with suppress(OSError):  # a disk that is full must not cost the answer
+        text = " ".join(f"{name}={value}" for name, value in fields.items())
+        line = _visible(f"{now} INFO jobsite.requests [{own}]: {text}")
+    with suppress(OSError):  # a full disk must not fail the request
         os.write(2, f"{line}\n".encode(errors="replace"))

@@ -1,9 +1,9 @@
-"""What Prometheus may ask for, on a port of its own that is closed unless METRICS_PORT opens it.
+"""Metrics for Prometheus, on a port of their own that METRICS_PORT opens.
 
-Each process counts in memory that the others read (PROMETHEUS_MULTIPROC_DIR, which deploy/gunicorn.conf.py
-makes), and each listens on the port: the system hands a question to any of them, and every one answers for
-all. What stands in the database is asked there beside the requests, and never by counting a million rows.
-Labels are names of this code, never anything that a client sent.
+Each process counts in a memory-mapped file (PROMETHEUS_MULTIPROC_DIR, created by deploy/gunicorn.conf.py).
+All processes listen on the port; the kernel passes a request to any of them, which reports the sum of all.
+Metrics that are read from the database are cached, and never count a million rows. Labels are names from
+this code, and never contain input of a client.
 """
 
 import fcntl
@@ -12,7 +12,7 @@ import logging
 import os
 import platform
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -20,39 +20,36 @@ import django
 from axes.signals import user_locked_out
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
-from django.db.models import Sum
-from django.utils import timezone
 from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from jobsite.api.document import version
-from jobsite.models import Revision
 from jobsite.ops import health
 from jobsite.serving import replicas
-from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState, State, Vacancy
-from vacancies.readmodel.totals import COLUMNS, NEXT_CHANGES, as_datetime
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-EVERY = 10.0  # seconds that what was asked of the database is good for
-COUNTED_TO = 10_000  # of each state; above it is 10,000
+DATABASE_MAX_AGE = 10.0  # seconds that metrics from the database are cached
 
 logger = logging.getLogger(__name__)
 
-# --- What is counted ---------------------------------------------------------------------------
+# --- Counters and histograms ---------------------------------------------------------------------------
 
 registry = CollectorRegistry()
 _folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 
 
-def _place() -> int:
-    """The first number that no living process has: whoever takes a place counts on where the last one in it
-    stopped, so that there are as many files as processes, however often these are replaced."""
+def _slot() -> int:
+    """Return the lowest number that no living process has, and hold it until this process ends.
+
+    A new process continues the file of the one that had its number before: there are as many files as
+    processes, however often processes are replaced.
+    """
     for number in itertools.count():
         file = os.open(f"{_folder}/{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process ends, in whatever way
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it
         except BlockingIOError:
             os.close(file)
         else:
@@ -61,31 +58,31 @@ def _place() -> int:
 
 
 if _folder:
-    _number = _place()
+    _number = _slot()
     values.ValueClass = values.MultiProcessValue(lambda: _number)  # type: ignore[misc,assignment]
     MultiProcessCollector(registry, path=_folder)
-_counted: Any = {"registry": None if _folder else registry}
+_options: Any = {"registry": None if _folder else registry}
 
 REQUESTS = Counter(
     "jobsite_requests",
     "Requests answered; the source is cache, fast_path or view.",
     ["operation", "method", "status", "source"],
-    **_counted,
+    **_options,
 )
 SECONDS = Histogram(
-    "jobsite_request_seconds", "How long answers took to make.", ["operation"], buckets=BUCKETS, **_counted
+    "jobsite_request_seconds", "Time to produce a response.", ["operation"], buckets=BUCKETS, **_options
 )
-SIGN_INS = Counter("jobsite_sign_ins", "Tries to sign in, by any way.", ["outcome"], **_counted)
-_cells: dict[tuple[str, str, str, str], tuple[Any, Any]] = {}
+SIGN_INS = Counter("jobsite_sign_ins", "Sign-in attempts.", ["outcome"], **_options)
+_children: dict[tuple[str, str, str, str], tuple[Any, Any]] = {}
 
 
 def count(operation: str, method: str, status: str, source: str, seconds: float) -> None:
-    """Count a request that was answered."""
-    cells = _cells.get(key := (operation, method, status, source))
-    if cells is None:
-        cells = _cells[key] = REQUESTS.labels(*key), SECONDS.labels(operation)
-    cells[0].inc()
-    cells[1].observe(seconds)
+    """Count an answered request."""
+    children = _children.get(key := (operation, method, status, source))
+    if children is None:
+        children = _children[key] = REQUESTS.labels(*key), SECONDS.labels(operation)
+    children[0].inc()
+    children[1].observe(seconds)
 
 
 def _signed_in(**kwargs: Any) -> None:
@@ -100,104 +97,79 @@ def _locked_out(**kwargs: Any) -> None:
     SIGN_INS.labels("locked_out").inc()
 
 
-# --- What is asked -----------------------------------------------------------------------------
+# --- Gauges ------------------------------------------------------------------------------------
 
 
-def _asked() -> dict[str, Any]:
-    """How many vacancies are in each state and in each list, the revision, and for how many seconds what
-    the clock has passed has not been written down."""
-    now = timezone.now()
-    vacancies: Any = Vacancy.objects.order_by()
-    states = {
-        state.value: vacancies.in_state(state, at=now).values("pk")[:COUNTED_TO].count()
-        for state in State
-        if state != State.PUBLISHED
-    }
-    sums = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in COLUMNS})
-    only_internal = ListedVacancy.objects.filter(
-        state=PublicationState.LIVE, audience=Audience.INTERNAL
-    ).values("pk")
-    states[State.PUBLISHED.value] = sums["external"] + only_internal[:COUNTED_TO].count()
-    with health.connections["default"].cursor() as cursor:
-        cursor.execute(f"SELECT {NEXT_CHANGES}")
-        moments = [moment for each in cursor.fetchone() if (moment := as_datetime(each))]
-    overdue = (now - min(moments)).total_seconds() if moments else 0
-    number = Revision.objects.filter(pk=1).values_list("number", flat=True).first()
-    return {"states": states, "lists": sums, "revision": number or 0, "overdue": max(0, overdue)}
+class GaugeCollector:
+    """Reads the gauges when Prometheus requests them.
 
+    `database_gauges` returns those that need queries; it runs on a connection of its own, and not for every
+    request.
+    """
 
-def _from_the_database() -> dict[str, Any]:
-    return health.on_a_connection_of_its_own(_asked)
+    def __init__(self, database_gauges: Callable[[], Iterable[GaugeMetricFamily]]) -> None:
+        def probe() -> Any:
+            return health.on_dedicated_connection(lambda: list(database_gauges()))
 
-
-_ask = health.Asked(_from_the_database, EVERY)
-
-
-class Site:
-    """The figures that nobody counts: they are looked up when they are asked for."""
+        self._database_gauges = health.CachedProbe(probe, DATABASE_MAX_AGE)
 
     def describe(self) -> list[Any]:
-        return []  # or registering asks for all of them
+        return []  # otherwise registering it would collect everything
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         labels = {"version": version(), "django": django.__version__, "python": platform.python_version()}
-        yield _gauge("build_info", "What runs.", labels, {tuple(labels.values()): 1})
+        yield gauge("build_info", "Versions of the code.", labels, {tuple(labels.values()): 1})
 
-        found = health.look() or {"database": "no answer"}
-        yield _gauge("database_up", "Whether the primary answers.", (), {(): found["database"] == "ok"})
+        found = health.cached_report() or {"database": "no answer"}
+        yield gauge("database_up", "Whether the primary responds.", (), {(): found["database"] == "ok"})
         if "migrations" in found:
-            is_there = found["migrations"] == "ok"
-            yield _gauge("migrated", "Whether all migrations are applied.", (), {(): is_there})
+            is_migrated = found["migrations"] == "ok"
+            yield gauge("migrated", "Whether all migrations are applied.", (), {(): is_migrated})
         if (cache := found.get("cache", "not shared")) != "not shared":
-            yield _gauge("cache_up", "Whether the shared cache answers.", (), {(): cache == "ok"})
+            yield gauge("cache_up", "Whether the shared cache responds.", (), {(): cache == "ok"})
 
-        standings = replicas.report()
-        up = {(each.alias,): each.is_well for each in standings}
-        yield _gauge("replica_up", "Whether a replica is read from.", ("replica",), up)
-        seconds = {(each.alias,): each.seconds for each in standings if each.seconds is not None}
-        yield _gauge("replica_lag_seconds", "How far behind; absent if lost.", ("replica",), seconds)
-        behind = {(each.alias,): each.bytes for each in standings if each.bytes is not None}
-        yield _gauge("replica_lag_bytes", "The same in bytes of the log.", ("replica",), behind)
+        statuses = replicas.report()
+        up = {(each.alias,): each.is_healthy for each in statuses}
+        yield gauge("replica_up", "Whether a replica is in use.", ("replica",), up)
+        seconds = {(each.alias,): each.lag_seconds for each in statuses if each.lag_seconds is not None}
+        yield gauge("replica_lag_seconds", "Replication lag; absent if unknown.", ("replica",), seconds)
+        sizes = {(each.alias,): each.lag_bytes for each in statuses if each.lag_bytes is not None}
+        yield gauge("replica_lag_bytes", "Replication lag in bytes of WAL.", ("replica",), sizes)
 
-        if asked := _ask():
-            states = {(name,): number for name, number in asked["states"].items()}
-            yield _gauge("vacancies", "Vacancies by state, 10000 for more.", ("state",), states)
-            lists = {(name,): number for name, number in asked["lists"].items()}
-            yield _gauge("listed", "Vacancies in each public list.", ("list",), lists)
-            yield _gauge("revision", "Raised by every change.", (), {(): asked["revision"]})
-            yield _gauge("overdue_seconds", "Since a due change of a list.", (), {(): asked["overdue"]})
+        yield from self._database_gauges() or ()
 
 
-def _gauge(name: str, text: str, labels: Any, numbers: dict[tuple, Any]) -> GaugeMetricFamily:
+def gauge(name: str, text: str, labels: Iterable[str], numbers: dict[tuple, Any]) -> GaugeMetricFamily:
+    """Return the gauge `jobsite_<name>` with the help `text`; `numbers` are by the values of `labels`."""
     family = GaugeMetricFamily(f"jobsite_{name}", text, labels=list(labels))
     for each, number in numbers.items():
         family.add_metric(each, float(number))
     return family
 
 
-# --- Who is told -------------------------------------------------------------------------------
+# --- HTTP server -------------------------------------------------------------------------------
 
 
 class _Server(ThreadingWSGIServer):
-    allow_reuse_port = True  # all processes listen
+    allow_reuse_port = True  # all processes listen on one port
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = 10  # for a question to be put
+    timeout = 10  # seconds to receive a request
 
     def log_message(self, *args: Any) -> None:
-        """Nobody has to know that figures were asked for."""
+        """Do not log requests for metrics."""
 
 
-def start() -> None:
-    """Count sign-ins, and answer on the port from a thread."""
+def start(database_gauges: Callable[[], Iterable[GaugeMetricFamily]]) -> None:
+    """Count sign-ins, and serve the metrics from a thread."""
     for signal, receiver in (
         (user_logged_in, _signed_in),
         (user_login_failed, _refused),
         (user_locked_out, _locked_out),
     ):
         signal.connect(receiver)
-    registry.register(Site())  # type: ignore[arg-type]
+    registry.register(GaugeCollector(database_gauges))  # type: ignore[arg-type]
     application = make_wsgi_app(registry)
     server = make_server(settings.METRICS_ADDRESS, settings.METRICS_PORT, application, _Server, _Handler)
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()

@@ -1,7 +1,8 @@
-"""Migration operations for big tables: on PostgreSQL each keeps readers and writers waiting for no longer
-than a change of the catalogue takes. Elsewhere they are Django's own, each in a transaction.
+"""Migration operations for large tables.
 
-A migration with one of these has `atomic = False`, and may be interrupted: each can be done again.
+On PostgreSQL they block readers and writers no longer than a change of the catalogue takes. On other
+databases they are Django's operations, each in a transaction. A migration that uses them has `atomic =
+False` and can be interrupted: every operation can be repeated.
 """
 
 import re
@@ -16,8 +17,8 @@ def _is_online(schema_editor: Any) -> bool:
     return schema_editor.connection.vendor == "postgresql"
 
 
-def patiently(schema_editor: Any, *statements: str) -> None:
-    """Run what waits for older transactions and keeps nobody waiting for itself meanwhile."""
+def without_lock_timeout(schema_editor: Any, *statements: str) -> None:
+    """Run statements that wait for older transactions, but block nobody while they wait."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         (before,) = cursor.fetchone()
@@ -29,8 +30,8 @@ def patiently(schema_editor: Any, *statements: str) -> None:
         schema_editor.execute(f"SET lock_timeout = '{before}'", params=None)
 
 
-def _make_index(schema_editor: Any, statement: str) -> None:
-    """Make the index that `statement` is about, without its half where an earlier try left one."""
+def _create_index(schema_editor: Any, statement: str) -> None:
+    """Create the index of `statement`; drop the invalid index of an interrupted attempt first."""
     name = re.match(r'CREATE INDEX "([^"]+)"', statement)[1]  # type: ignore[index]
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(
@@ -38,15 +39,17 @@ def _make_index(schema_editor: Any, statement: str) -> None:
         )
         found = cursor.fetchone()
     if found and not found[0]:
-        patiently(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
+        without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY "{name}"')
     if not (found and found[0]):
-        patiently(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+        without_lock_timeout(schema_editor, statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
 
 
 @contextmanager
-def _whole(schema_editor: Any) -> Iterator[None]:
-    """All or nothing, also of what the editor would leave for the end: SQLite makes a table anew, and a run
-    that is ended between two steps of that would leave none."""
+def _atomic(schema_editor: Any) -> Iterator[None]:
+    """Run the block and the deferred SQL in one transaction.
+
+    SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be missing.
+    """
     with transaction.atomic(using=schema_editor.connection.alias):
         yield
         while schema_editor.deferred_sql:
@@ -60,28 +63,28 @@ def _columns(schema_editor: Any, table: str) -> set[str]:
 
 
 class AddIndexOnline(migrations.AddIndex):
-    """Makes the index while others read and write."""
+    """Creates the index concurrently."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
         if not _is_online(schema_editor):
             with schema_editor.connection.cursor() as cursor:
                 introspection = schema_editor.connection.introspection
-                there = introspection.get_constraints(cursor, model._meta.db_table)
-            if self.index.name not in there:
+                existing = introspection.get_constraints(cursor, model._meta.db_table)
+            if self.index.name not in existing:
                 super().database_forwards(app_label, schema_editor, from_state, to_state)
         elif router.allow_migrate_model(schema_editor.connection.alias, model):
-            _make_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
+            _create_index(schema_editor, str(self.index.create_sql(model, schema_editor)))
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         if not _is_online(schema_editor):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
-            patiently(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
+            without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
 
 
 class AddForeignKeyOnline(migrations.AddField):
-    """Adds a column without a value, which is quick, and makes its index while others read and write."""
+    """Adds a nullable column, which is fast, and creates its index concurrently."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
@@ -89,20 +92,20 @@ class AddForeignKeyOnline(migrations.AddField):
         is_missing = field.column not in _columns(schema_editor, model._meta.db_table)
         if not _is_online(schema_editor):
             if is_missing:
-                with _whole(schema_editor):
+                with _atomic(schema_editor):
                     super().database_forwards(app_label, schema_editor, from_state, to_state)
             return
         if is_missing:
             with schema_editor.connection.schema_editor(atomic=True) as inner:
                 super().database_forwards(app_label, inner, from_state, to_state)
-                inner.deferred_sql.clear()  # the index
+                inner.deferred_sql.clear()  # it creates the index
         for statement in schema_editor._field_indexes_sql(model, field):
-            _make_index(schema_editor, str(statement))
+            _create_index(schema_editor, str(statement))
 
 
 class ReplaceConstraintOnline(migrations.AddConstraint):
-    """Puts a constraint in the place of another one of its name. It holds for what is written from then on;
-    what is there already is looked at while others read and write."""
+    """Replaces the constraint of the same name. It applies to new rows immediately; existing rows are
+    validated while others read and write."""
 
     def state_forwards(self, app_label: str, state: Any) -> None:
         state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
@@ -117,22 +120,24 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
     def _replace(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
         name, table = self.constraint.name, new._meta.db_table
-        was, becomes = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
+        before, after = (next(c for c in m._meta.constraints if c.name == name) for m in (old, new))
         if not _is_online(schema_editor):
-            with _whole(schema_editor):
-                schema_editor.remove_constraint(old, was)
-                schema_editor.add_constraint(new, becomes)
+            with _atomic(schema_editor):
+                schema_editor.remove_constraint(old, before)
+                schema_editor.add_constraint(new, after)
             return
-        rule = becomes.constraint_sql(new, schema_editor)
+        rule = after.constraint_sql(new, schema_editor)
         schema_editor.execute(
             f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}", ADD {rule} NOT VALID', params=None
         )
-        patiently(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
+        without_lock_timeout(schema_editor, f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"')
 
 
 class DropTriggers(migrations.RunPython):
-    """On the way back: drop the functions that name tables which are about to go, and their triggers.
-    SQLite's are dropped before every migration."""
+    """Backwards: drops the trigger functions that use tables which are about to be dropped.
+
+    SQLite's triggers are dropped before every migration.
+    """
 
     def __init__(self, tables: str) -> None:
         """`tables` is a regular expression."""

@@ -1,7 +1,7 @@
-"""Signatures of backup archives, with a key that only the operator has.
+"""Signatures of backup archives, with a key of the operator.
 
-A signature is the HMAC-SHA256 (RFC 2104) of all bytes before it, in one line at the end of the file, behind
-the end of the tar. BACKUP_KEY signs; BACKUP_KEY_FALLBACKS are earlier keys, which only verify.
+A signature is one line after the end of the tar: the HMAC-SHA256 (RFC 2104) of all bytes before it.
+BACKUP_KEY signs; BACKUP_KEY_FALLBACKS are earlier keys, which only verify.
 """
 
 import hmac
@@ -18,19 +18,19 @@ CHUNK = 1 << 20
 
 
 class Signature(StrEnum):
-    """What is known of the signature of an archive. The text completes "This archive is ..."."""
+    """State of an archive's signature. The value completes "This archive is ..."."""
 
     VERIFIED = "signed with BACKUP_KEY"
-    UNVERIFIED = "signed, and was not verified: BACKUP_KEY is not set"
+    UNVERIFIED = "signed, but not verified: BACKUP_KEY is not set"
     ABSENT = "not signed"
 
 
 class SignatureError(Exception):
-    """Why an archive must not be used."""
+    """The archive must not be used."""
 
 
 def sign(file: BinaryIO) -> Signature:
-    """Append a signature to `file`, open for reading and writing, if there is a BACKUP_KEY."""
+    """Append a signature to `file`, open for reading and writing, if BACKUP_KEY is set."""
     if not settings.BACKUP_KEY:
         return Signature.ABSENT
     (code,) = _codes(file, file.seek(0, 2), [settings.BACKUP_KEY])
@@ -40,8 +40,8 @@ def sign(file: BinaryIO) -> Signature:
 
 
 def verify(file: BinaryIO) -> Signature:
-    """Return what is known of the signature of `file`. Raises SignatureError if there is a key and the
-    signature is absent or not of that key."""
+    """Return the state of the signature of `file`. Raises SignatureError if there is a key, and the
+    signature is absent or was not made with it."""
     size = max(0, file.seek(0, 2) - LENGTH)
     file.seek(size)
     line = LINE.fullmatch(file.read(LENGTH))
@@ -49,17 +49,17 @@ def verify(file: BinaryIO) -> Signature:
     if not keys:
         return Signature.UNVERIFIED if line else Signature.ABSENT
     if not line:
-        raise SignatureError("It is not signed, and BACKUP_KEY is set: only signed archives are used.")
+        raise SignatureError("It is not signed, and BACKUP_KEY is set: only signed archives are accepted.")
     if not any(hmac.compare_digest(code, line[1]) for code in _codes(file, size, keys)):
         raise SignatureError(
-            "Its signature is wrong: it was changed, or signed with another key than BACKUP_KEY and "
-            "BACKUP_KEY_FALLBACKS."
+            "Its signature is invalid: the archive was changed, or signed with another key than BACKUP_KEY "
+            "and BACKUP_KEY_FALLBACKS."
         )
     return Signature.VERIFIED
 
 
 def _codes(file: BinaryIO, size: int, keys: list[str]) -> list[bytes]:
-    """The code by each of `keys` of the first `size` bytes of `file`."""
+    """Return the HMAC of the first `size` bytes of `file`, for each of `keys`."""
     codes = [hmac.new(key.encode(), digestmod="sha256") for key in keys]
     file.seek(0)
     while size and (chunk := file.read(min(CHUNK, size))):

@@ -27,8 +27,7 @@ from django.db import DatabaseError
 
 from jobsite.api.caching import CACHE_UNTIL, is_unchanged
 from jobsite.api.throttling import RateLimit
-from jobsite.ops.logs import SOURCE
-from jobsite.serving import replicas
+from jobsite.serving import SOURCE, replicas
 
 PREFIXES = ("/v1/", "/v0.1/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter

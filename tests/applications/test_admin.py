@@ -214,7 +214,7 @@ def test_what_comes_after_an_embargo_is_what_the_applicant_will_read(anna, own):
 
     html = anna.get(page(own)).content.decode()
 
-    shown = html[html.index("What the applicant sees") : html.index("Stages so far")]
+    shown = html[html.index("What the applicant sees") : html.index("Stage history")]
     assert "In interviews" in shown
     assert "Not selected" not in shown
 
@@ -241,7 +241,7 @@ def test_what_the_applicant_sees_stands_beside_it(anna, own):
 
     html = anna.get(page(own)).content.decode()
 
-    shown = html[html.index("What the applicant sees") : html.index("Stages so far")]
+    shown = html[html.index("What the applicant sees") : html.index("Stage history")]
     assert "English: <strong>Received</strong>" in shown
     assert "Dutch: <strong>Received (nl)</strong>" in shown
     assert "Not selected" in shown[shown.index("From ") :]  # when the embargo ends
@@ -347,7 +347,7 @@ def test_stage_in_use_is_not_deleted_and_a_status_says_something(own, root):
     empty = root.post("/admin/applications/status/add/", {})
 
     assert Stage.objects.filter(pk=stage.pk).exists()
-    assertContains(empty, "Say it in one language at least.")
+    assertContains(empty, "Enter the text in at least one language.")
 
 
 @pytest.mark.parametrize("name", ["50% done", "%x", "%(name)s", "100%"])

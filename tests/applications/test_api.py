@@ -272,7 +272,7 @@ def test_item_is_the_vacancy_and_where_it_stands(client, jane, full):
 @pytest.mark.parametrize(
     "change",
     [
-        {"status": "withdrawn"},
+        {"status": "unpublished"},
         {"status": "draft"},
         {"publish_until": datetime(2026, 3, 2, 9, 30, 15, tzinfo=UTC)},
         {"publish_from": datetime(2030, 1, 1, tzinfo=UTC)},
@@ -512,7 +512,7 @@ def site(at, settings):
     head = make_recruiter("Noor Peeters", id=21, email="noor@example.com", is_email_public=True)
     shared = {"brand": brand, "head_recruiter": head, "created_at": at - timedelta(days=9)}
     nurse = make_vacancy(
-        pk=101, title="Infirmier·ère « nuit »", audience="internal", status="withdrawn",
+        pk=101, title="Infirmier·ère « nuit »", audience="internal", status="unpublished",
         options={"regions": ["Liège"], "types": ["Nurse"]}, description="<p>Soins &amp; accueil</p>",
         updated_at=at - timedelta(days=2), **shared,
     )  # fmt: skip

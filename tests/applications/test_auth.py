@@ -144,7 +144,7 @@ def test_signing_in_is_kept_as_the_last_time(client, jane, at):
     assert jane.last_login == at
 
 
-def test_sign_in_counts_for_the_rate_limit(client, jane, settings):
+def test_sign_in_counts_for_the_rate_limit(client, jane, settings, at):
     settings.RATE_LIMIT = "2/h"
 
     answers = [sign_in(client) for _ in range(3)]
@@ -153,7 +153,7 @@ def test_sign_in_counts_for_the_rate_limit(client, jane, settings):
     assert int(answers[2]["Retry-After"]) > 0
 
 
-def test_passwords_for_tokens_and_on_pages_are_counted_together_by_address(client, jane, settings):
+def test_passwords_for_tokens_and_on_pages_are_counted_together_by_address(client, jane, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/h"
 
     def page(path):

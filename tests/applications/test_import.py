@@ -333,13 +333,13 @@ def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
     assert land(content=content, words=["--limit", "1"])[1]["unchanged"] == 1
 
 
-# --- What docs/operations.md says ---
+# --- The documented format (docs/operations/import.md) ---
 
 
 @pytest.fixture
 def documented():
-    text = (Path(__file__).parent.parent.parent / "docs/operations.md").read_text()
-    return text.partition("### The format of import_applications\n")[2].partition("\n## ")[0]
+    text = (Path(__file__).parent.parent.parent / "docs/operations/import.md").read_text()
+    return text.partition("## The format of import_applications\n")[2].partition("\n## ")[0]
 
 
 def test_the_documented_example_lands(documented, land):

@@ -109,7 +109,7 @@ def test_of_two_saves_of_an_application_one_is_told(stages: dict[str, Stage], _:
 
 def imported(rows: list[dict[str, Any]]) -> list[str]:
     importer = Importer()
-    importer.land(rows, source="file")
+    importer.import_rows(rows, source="file")
     return importer.report.failed
 
 

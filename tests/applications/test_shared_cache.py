@@ -15,10 +15,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.applications.makers import MINE
-from tests.servers import free_port
-from tests.services import Instance
+from tests.servers import Instance, free_port
 
-pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+]
 
 CONFIG = """
 daemon off;
@@ -71,7 +74,7 @@ for user in User.objects.all():
 """
 SIGN_IN = """
 from django.contrib.auth.models import User
-from tests.workplace import session_of
+from tests.admin_pages import session_of
 for user in User.objects.order_by("username"):
     print(session_of(user))
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Measures the public interface beside the floor (F) and a naive twin, in one run.
+"""Measures the public interface beside the floor (F) and a naive baseline, in one run.
 
     python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
 
-Each round takes every case on every application, one after another, with wrk; ratios are medians over the
-rounds of ratios within a round. Cold cases ask an instance that keeps no answers (BODY_CACHE_MB=0), over
-as many pages as there are; warm ones ask one that does. CPU is that of the workers and of PostgreSQL.
+Each round runs every case on every application, one after another, with wrk. A ratio is the median over
+the rounds of the ratio within a round. Cold cases use an instance without a response cache
+(BODY_CACHE_MB=0) and many pages; warm cases use one with the cache. CPU includes the workers and PostgreSQL.
 """
 
 import argparse
@@ -33,16 +33,8 @@ from psycopg.sql import SQL, Identifier
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks.servers import (  # noqa: E402 - found by the line above
-    App,
-    cpu_seconds,
-    get,
-    gunicorn,
-    postgresql,
-    running,
-    serving,
-)
-from tests.servers import PLAIN  # noqa: E402
+from tests.benchmarks.servers import cpu_seconds, get, gunicorn, postgresql, running  # noqa: E402
+from tests.servers import SYSTEM_ENV, Application  # noqa: E402 - found by the line above
 
 HERE = Path(__file__).parent
 LIST = "/v1/vacancies"
@@ -52,14 +44,18 @@ SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent o
 RATE = 10  # publications a second
 MEMORY = 150  # MiB that a worker stays below
 SAMPLES = 5
-TITLE = {"naive": "naive twin", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, stored total"}
+TITLE = {
+    "naive": "naive baseline",
+    "fastapi": "FastAPI, own count",
+    "fastapi-stored": "FastAPI, stored total",
+}
 
 Sample = dict[str, float]
 
 
 @dataclass
 class Case:
-    """Paths to ask, one or a walk, and the least that ours has to reach, by the name of the other."""
+    """Paths to request, and the minimum ratio of ours to each other application, by its name."""
 
     key: str
     title: str
@@ -114,12 +110,11 @@ class Benchmark:
             "ALLOWED_HOSTS": "127.0.0.1",
         }
         script = [sys.executable, str(HERE / "content.py"), "fill", str(options.vacancies)]
-        if subprocess.run(script, env=PLAIN | self.env).returncode:
+        if subprocess.run(script, env=SYSTEM_ENV | self.env).returncode:
             sys.exit("The database could not be filled.")
 
-        def serve(name: str, *command: str, path: str = LIST, **env: str) -> App:
-            served = serving(name, *command, env=self.env | env, folder=work, path=path)
-            return stack.enter_context(served)
+        def serve(name: str, *command: str, path: str = LIST, **env: str) -> Application:
+            return stack.enter_context(Application(work / name, *command, env=self.env | env, probe=path))
 
         (work / "ready").write_bytes(b"{}")
         self.apps = {
@@ -280,7 +275,7 @@ class Benchmark:
         return self.report()
 
     def compare_items(self, case: Case) -> None:
-        """Note where the naive twin and the others have other items than ours."""
+        """Record where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]
@@ -325,14 +320,14 @@ class Benchmark:
             "bytes": size,
         }
 
-    def wrk(self, app: App, case: Case, seconds: int, paths: Path, start: int, status: int,
+    def wrk(self, app: Application, case: Case, seconds: int, paths: Path, start: int, status: int,
             expected: Path | None = None) -> Sample:  # fmt: skip
         """Return what walk.lua prints, counts, seconds, bytes, milliseconds, and the seconds of CPU."""
         headers = [part for name, value in case.headers.items() for part in ("-H", f"{name}: {value}")]
         arguments = [str(part) for part in (paths, start, status, expected) if part is not None]
         command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s", "-s", str(HERE / "walk.lua")]
         command += [*headers, app.url, "--", *arguments]
-        pids = {"cpu_app": app.pid, "cpu_database": self.database_pid}
+        pids = {"cpu_app": app.pids()[0], "cpu_database": self.database_pid}
         before = {name: cpu_seconds(pid) for name, pid in pids.items()}
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout.splitlines()[-1])

@@ -1,5 +1,5 @@
-"""The database of a benchmark: `fill N` makes or completes it, `publish RATE` publishes until it is told
-to end and then prints {"published", "seconds"}."""
+"""The database of a benchmark: `fill N` creates or completes it; `publish RATE` publishes until SIGTERM
+and then prints {"published", "seconds"}."""
 
 import json
 import os
@@ -28,11 +28,11 @@ from vacancies import operations  # noqa: E402
 from vacancies.models import Status, Vacancy  # noqa: E402
 from vacancies.querysets import VacancyQuerySet  # noqa: E402
 
-POOL = 50  # vacancies that the writer publishes, again and again; offline in between
+POOL = 50  # vacancies that the writer publishes again and again; unpublished in between
 
 
 def fill(count: int) -> None:
-    """Let the database hold `count` published vacancies, a form for them, and what the writer publishes."""
+    """Create `count` published vacancies, a form for them, and the vacancies that the writer publishes."""
     call_command("migrate", verbosity=0)
     found = Vacancy.objects.filter(status=Status.PUBLISHED).count()
     if not found:
@@ -45,7 +45,7 @@ def fill(count: int) -> None:
     made = pool()
     for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
         operations.duplicate(vacancy=vacancy, at=timezone.now())
-    operations.withdraw(vacancies=made, at=timezone.now())
+    operations.unpublish(vacancies=made, at=timezone.now())
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
@@ -71,7 +71,7 @@ def publish(rate: float) -> None:
                 break
             operations.publish(vacancies=copies.filter(pk=pk), at=timezone.now())
             published += 1
-        operations.withdraw(vacancies=copies, at=timezone.now())
+        operations.unpublish(vacancies=copies, at=timezone.now())
     print(json.dumps({"published": published, "seconds": time.monotonic() - start}))
 
 

@@ -1,4 +1,4 @@
-"""The floor: Django without middleware, answering the bytes of a file from memory."""
+"""The floor: Django without middleware, which serves the bytes of a file from memory."""
 
 import os
 from functools import lru_cache

@@ -1,11 +1,10 @@
-"""How long each migration keeps readers and writers waiting:
+"""Measure how long each migration blocks readers and writers:
 
     createdb -T jobsite_1000000 upgrade      # a copy of a big database
     DATABASE_URL=postgres://.../upgrade .venv/bin/python -m tests.benchmarks.migrations --back vacancies.0002
 
-`--back` migrates backwards first, to make the old database; what is to be migrated is then migrated one
-migration at a time, while a reader and a writer ask and change what was there all along. Ends with 1 where
-one of them waited for longer than LIMIT.
+`--back` first migrates backwards, to get the old schema. The command then applies one migration at a time
+while a reader and a writer use the existing tables. Exit code 1: one of them waited longer than LIMIT.
 """
 
 import argparse
@@ -21,8 +20,8 @@ from urllib.parse import urlsplit
 import psycopg
 
 LIMIT = 0.5  # seconds
-EVERY = 0.005  # seconds between two statements
-QUIET = 10  # seconds that are measured before, for comparison
+INTERVAL = 0.005  # seconds between two statements
+BASELINE = 10  # seconds measured before the first migration, for comparison
 
 READS = (
     "SELECT id, title FROM vacancies_vacancy WHERE status = 'published' AND audience IN ('public', 'both') "
@@ -57,14 +56,14 @@ class Prober(threading.Thread):
                     except psycopg.Error as error:
                         self.errors.append(str(error).splitlines()[0])
                     self.taken.append(time.monotonic() - start)
-                    time.sleep(EVERY)
+                    time.sleep(INTERVAL)
 
     def taken_since(self, start: int) -> tuple[int, float]:
         """How many statements were run since that many, and the longest."""
         # The one that is waiting now counts: it ends before the next is asked for.
         count = len(self.taken)
         while len(self.taken) == count and self.is_alive():
-            time.sleep(EVERY)
+            time.sleep(INTERVAL)
         taken = self.taken[start:]
         return len(taken), max(taken, default=0)
 
@@ -111,7 +110,7 @@ def main() -> None:
         worst = max(worst, read, write)
         print(f"{name:<42} {seconds:>8.1f} {reads:>7} {read:>8.3f} {writes:>7} {write:>8.3f}", flush=True)
 
-    measure("(nothing)", lambda: time.sleep(QUIET))
+    measure("(nothing)", lambda: time.sleep(BASELINE))
     worst = 0
     for app, name in plan():
         # what was migrated along with another one is done: migrating to it would go back

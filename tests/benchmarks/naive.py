@@ -1,4 +1,4 @@
-"""The naive twin: what a competent Django developer writes first over the same tables. Settings, URLs,
+"""The naive baseline: what a competent Django developer writes first over the same tables. Settings, URLs,
 serializers and views in one file; nothing here knows our interface but the keys of its items."""
 
 import os

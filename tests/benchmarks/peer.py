@@ -1,5 +1,5 @@
-"""A peer outside Django: FastAPI, asyncpg and orjson, SQL by hand, for the list of v1 on PostgreSQL alone.
-With STORED_TOTAL it takes the total from a row instead of counting. Not a dependency of the project."""
+"""A peer without Django: the list of v1 with FastAPI, asyncpg, orjson and SQL by hand, on PostgreSQL.
+With STORED_TOTAL it reads the total from a row instead of counting. The project does not depend on it."""
 
 import os
 import re

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
-"""Draws what compare.py --json wrote at several sizes:
+"""Plot the results of compare.py --json at several sizes:
 
     python tests/benchmarks/plot.py a.json b.json c.json --folder docs/images
 
-cost-by-size.svg: CPU against the number of vacancies; cost-by-page.svg: CPU against the page's number. It
-also prints what the first pages cost at each size against the smallest one.
+cost-by-size.svg: CPU by number of vacancies; cost-by-page.svg: CPU by page number. It also prints the cost
+of the first pages at each size relative to the smallest size.
 """
 
 import argparse

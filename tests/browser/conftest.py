@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 
 # Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse queries.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
@@ -14,9 +15,22 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 HOSTILE = ("test_form_renderer", "test_hostile_html", "test_inert_texts", "test_paste")
 ATTACKS = ("inline event handler", "Applying inline style", "http://evil.example/")
 
+ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "browser: drives a real browser; needs chromium and playwright")
+
+@pytest.fixture(scope="session", autouse=True)
+def _cached_static_files() -> Iterator[None]:
+    """Let browsers cache static files, as nginx does. A page has more than twenty of them."""
+    serve = StaticFilesHandler.serve
+
+    def serve_cacheable(self: Any, request: Any) -> Any:
+        response = serve(self, request)
+        response["Cache-Control"] = "max-age=3600"
+        return response
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFilesHandler, "serve", serve_cacheable)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +41,8 @@ def chromium() -> Iterator[Any]:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            executable_path=path,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", ONLY_THIS_MACHINE],
         )
         yield browser
         browser.close()

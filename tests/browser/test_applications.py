@@ -13,7 +13,7 @@ from applications.operations import receive
 from applications.tokens import issue
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_recruiter_moves_an_application_on(live_server: Any, browser_page: Any, 
     page.get_by_role("link", name="Mia Maes").click()
     page.get_by_text("Dutch: In gesprek").wait_for()
     page.wait_for_load_state()  # before that the link has no script yet
-    page.get_by_role("link", name="Add another Step").click()
+    page.get_by_role("link", name="Add interview or task").click()
     page.fill("#id_history-0-name", "First talk")
     page.fill("#id_history-0-planned_at_0", "2031-05-02")
     page.fill("#id_history-0-planned_at_1", "10:00:00")

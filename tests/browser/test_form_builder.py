@@ -15,7 +15,7 @@ from forms_structure.presets import presets
 from jobsite.html import visible_text
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def field(name: str, label: str = "", **values: Any) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def test_a_form_is_built_by_keyboard(desk: Desk) -> None:
     desk.said("Moved Can you drive? to About you, 1 of 2")
     assert page.evaluate("document.activeElement.dataset.part") == "up"  # the focus stays on what moved
     press("Enter")
-    desk.said("Can you drive? is the first already")
+    desk.said("Can you drive? is already first")
 
     # Out of the condition by a step, and back by name.
     desk.row("Since when?").focus()
@@ -363,7 +363,7 @@ def test_lists_of_options_are_pasted_and_conditions_do_not_vanish_unasked(desk: 
     page.get_by_label("Type").select_option("checkbox-group")  # options and conditions fit
     page.get_by_label("Type").select_option("date")
     dialog = page.get_by_role("dialog", name="Make it “Date”?")
-    dialog.get_by_text("This takes away its 5 options and the field that depends on it.").wait_for()
+    dialog.get_by_text("This removes its 5 options and the field that depends on it.").wait_for()
     dialog.get_by_role("button", name="Cancel").click()
     desk.save(2)
     saved = stored(form)[1]["fields"][1]
@@ -432,7 +432,7 @@ def test_faults_are_shown_where_they_are(desk: Desk) -> None:
     assert "Must be a letter" in page.locator(f"#{name.get_attribute('aria-describedby')}").inner_text()
 
     name.fill("last_name")  # checked while it is written
-    page.get_by_text("'last_name' is the name of “Last name” too.").wait_for()
+    page.get_by_text("'last_name' is also the name of “Last name”.").wait_for()
     name.fill("years_of_work")
     desk.button("2 to correct").click()
     page.keyboard.type("Never")
@@ -459,13 +459,13 @@ def test_nobody_overwrites_a_colleague(desk: Desk, chromium: Any) -> None:
     desk.row("First name").click()
     page.get_by_label("Label").fill("Given name")
     desk.button("Save").click()
-    dialog = page.get_by_role("dialog", name="Somebody else saved this form")
+    dialog = page.get_by_role("dialog", name="Someone else saved this form")
     assert "Bram Maes saved version 2 at" in dialog.inner_text()
     assert "Nothing was overwritten." in dialog.inner_text()
     assert dialog.get_by_role("link").get_attribute("target") == "_blank"
     dialog.get_by_role("button", name="Keep editing").click()
     desk.button("Save").click()
-    desk.button("Save mine as a copy").click()
+    desk.button("Save my version as a copy").click()
     page.wait_for_url(lambda url: f"/{form.pk}/" not in url)
     desk.ready()
 
@@ -495,14 +495,14 @@ def test_a_form_in_use_says_so_and_keeps_its_names(desk: Desk) -> None:
     dialog = page.get_by_role("dialog", name="Change it for all?")
     dialog.get_by_role("link", name="Nurse 1").wait_for()
     dialog.get_by_role("button", name="Change it for all").click()
-    dialog = page.get_by_role("dialog", name="Take these fields away?")
+    dialog = page.get_by_role("dialog", name="Remove these fields?")
     dialog.wait_for()
     assert dialog.get_by_role("listitem").all_inner_texts() == ["Years years"]
     dialog.get_by_role("button", name="Cancel").click()
     desk.ready()
     assert Form.objects.get().revision == 1
     desk.button("Save").click()  # who said "for all" once is not asked again
-    desk.button("Take them away and save").click()
+    desk.button("Remove and save").click()
     desk.saved(2)
     served = page.request.get(f"{desk.site}/v1/vacancies/{vacancies[0].pk}/form").json()["data"]
     assert served[0]["fields"][0]["name"] == "first_name"
@@ -565,7 +565,7 @@ def test_earlier_versions_are_compared_and_restored(desk: Desk) -> None:
     page.get_by_label("Label").fill("Years at work")
     desk.save(2)
 
-    page.get_by_role("link", name="Versions").click()
+    page.get_by_role("link", name="History").click()
     changes = page.get_by_role("group", name="Changes of version 2")
     assert "Years [years]" in changes.locator(".is-removed").inner_text()
     assert "Years at work [years]" in changes.locator(".is-added").inner_text()

@@ -16,7 +16,12 @@ from forms_structure.schema import submission_schema
 from forms_structure.structure import clean
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
 REAL_DATA = os.environ.get("REAL_DATA")
 

@@ -18,7 +18,7 @@ from vacancies.fields import html_fields
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TEXTS = html_fields(Vacancy)
 HOSTS = ("localhost", "127.0.0.1")

@@ -15,7 +15,12 @@ from django.test import Client
 from tests.hostile_html import faults
 from vacancies.models import Vacancy
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
 LEFTOVERS = re.compile(
     "style|class|mso|<!--|o:p|<span|<font|<div|<h1|\u00b7|\u00a7|\\bendif\\b", re.IGNORECASE

@@ -9,7 +9,7 @@ from django.test import Client
 from tests.factories import make_vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # Those that the other tests here never open.
 WORKPLACE = ("applications/accesslog/", "auth/user/add/", "password_change/", "vacancies/filter/", "nothing/")
@@ -23,6 +23,7 @@ def site(live_server: Any, settings: Any) -> str:
     return live_server.url
 
 
+@pytest.mark.smoke
 def test_every_kind_of_page_is_whole(browser_page: Any, site: str, filters: Any) -> None:
     page, vacancy = browser_page, make_vacancy()
     for path in ("login", "reset", "reset/sent", "reset/x/y"):

@@ -1,77 +1,36 @@
-"""Property-based requests, which schemathesis generates from the OpenAPI document.
+"""Property-based tests of the API: schemathesis generates requests from the OpenAPI document.
 
-SCHEMATHESIS_CASES=4000 runs that many cases for each operation, and `-s` shows their numbers. Failures are
-reproducible: the seed is fixed.
+SCHEMATHESIS_CASES is the number of cases for each operation; `-s` shows how many requests were made. The seed
+is fixed, so each failure is reproducible.
+
+Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it when they
+run, and pyproject.toml turns its pytest plugin off.
 """
 
 import os
 from collections import Counter
+from functools import cache
+from typing import Any
 
 import hypothesis
 import pytest
-import schemathesis
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    positive_data_acceptance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-    unsupported_method,
-)
 
+from jobsite.api import docs
 from jobsite.wsgi import application
 from tests.contract.sample import make_site
 
+pytestmark = pytest.mark.slow
+
 CASES = int(os.environ.get("SCHEMATHESIS_CASES", "40"))
-
-made: Counter[str] = Counter()
-
-schema = schemathesis.openapi.from_wsgi("/openapi.json", application)
-
-
-def full_items_without_fields(ctx, response, case):
-    """Items have all keys, unless `fields` selects some. The document alone does not require that."""
-    is_list_or_single = case.path.startswith("/v1/vacancies") and "/form" not in case.path
-    if response.status_code != 200 or "fields" in (case.query or {}) or not is_list_or_single:
-        return
-    data = response.json()["data"]
-    required = set(schema.raw_schema["components"]["schemas"]["Vacancy"]["required"])
-    for item in data if isinstance(data, list) else [data]:
-        assert required <= set(item)
-
-
-# Without negative_data_rejection: it validates a value before it is encoded in the query string, where an
-# integer for a comma list is a list of one. tests/jobsite/api has the invalid values.
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    positive_data_acceptance,
-    response_headers_conformance,
-    response_schema_conformance,
-    unsupported_method,
-    full_items_without_fields,
+METHODS = ("get", "put", "post", "delete", "patch")
+OPERATIONS = [
+    (path, method)
+    for path, item in docs._document("")["paths"].items()
+    for method in METHODS
+    if method in item
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def statistics():
-    yield
-    for name, number in made.items():
-        print(f"{number:7,} {name}")
-    print(f"{made.total():7,} cases of schemathesis")
-
-
-@pytest.fixture
-def _site(db, wsgi, settings):
-    settings.ALLOWED_HOSTS = ["localhost"]  # the host of schemathesis's WSGI client
-    make_site()
-
-
-@pytest.mark.usefixtures("_site")
-@schema.parametrize()
-@hypothesis.settings(
+SMOKE = ("/v1/vacancies/{id}", "get")
+SETTINGS = hypothesis.settings(
     max_examples=CASES,
     derandomize=True,
     database=None,
@@ -79,7 +38,84 @@ def _site(db, wsgi, settings):
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
 )
-def test_responses_match_the_document(case):
-    made[f"{case.method} {case.path}"] += 1
-    response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
-    case.validate_response(response, checks=CHECKS)
+
+requests: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def request_counts():
+    yield
+    for name, number in requests.items():
+        print(f"{number:7,} {name}")
+    print(f"{requests.total():7,} requests by schemathesis")
+
+
+@cache
+def load_schema() -> Any:
+    import schemathesis
+
+    return schemathesis.openapi.from_wsgi("/openapi.json", application)
+
+
+@pytest.fixture
+def _site(db, wsgi, settings):
+    settings.ALLOWED_HOSTS = ["localhost"]  # the host that schemathesis requests
+    make_site()
+
+
+@pytest.mark.usefixtures("_site")
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [pytest.param(*each, marks=[pytest.mark.smoke] if each == SMOKE else []) for each in OPERATIONS],
+)
+def test_responses_match_the_document(path: str, method: str) -> None:
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.generation.feedback import NO_FEEDBACK
+    from schemathesis.pytest._test_builder import build_operation_test
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        positive_data_acceptance,
+        response_headers_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+        unsupported_method,
+    )
+
+    schema = load_schema()
+    required = set(schema.raw_schema["components"]["schemas"]["Vacancy"]["required"])
+
+    def items_are_complete(ctx, response, case):
+        """Only the parameter `fields` may omit keys of an item. The document alone would allow it."""
+        is_list_or_single = case.path.startswith("/v1/vacancies") and "/form" not in case.path
+        if response.status_code != 200 or "fields" in (case.query or {}) or not is_list_or_single:
+            return
+        data = response.json()["data"]
+        for item in data if isinstance(data, list) else [data]:
+            assert required <= set(item)
+
+    # Without negative_data_rejection: it judges a value before it is serialised into the query string, where
+    # an integer for a comma-separated list is a list of one. tests/jobsite/api tests the values to refuse.
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        positive_data_acceptance,
+        response_headers_conformance,
+        response_schema_conformance,
+        unsupported_method,
+        items_are_complete,
+    ]
+
+    def check(case):
+        requests[f"{case.method} {case.path}"] += 1
+        response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
+        case.validate_response(response, checks=checks)
+
+    build_operation_test(
+        config=schema.config,
+        operation=schema[path][method],
+        test_func=check,
+        given_kwargs={},
+        feedback=NO_FEEDBACK,
+        explicit_settings=SETTINGS,
+    )()

@@ -1,17 +1,14 @@
-"""The servers of production, from the very files in deploy/: gunicorn with two workers, nginx in front of it,
-Redis; and another nginx, in front of nodes that do what a test says."""
+"""The servers of production, with the files of deploy/: gunicorn with two workers, nginx, Redis; and a second
+nginx in front of stub nodes."""
 
 import http.client
 import itertools
 import json
-import os
-import re
 import socket
 import ssl
-import subprocess
 import threading
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,15 +16,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests import servers
-from tests.services import ROOT, Instance
+from tests.servers import HOST, Instance
 
-HOST = "jobs.example.com"
 LIMIT = 100  # requests an hour and client
 _numbers = itertools.count(2 * 256)
 
 
 def stranger() -> str:
-    """An address of loopback that nobody counted yet."""
+    """Return a loopback address for which no request has been counted yet."""
     return "127.0.{}.{}".format(*divmod(next(_numbers), 256))
 
 
@@ -47,14 +43,14 @@ def read(link: socket.socket, method: str = "GET") -> Answer:
     return Answer(answer.status, answer.msg, answer.read())
 
 
-class Reached:
-    """How a test asks a server. Unless it says from where, each request comes from an address of its own."""
+class Requests:
+    """A mixin that sends requests to a server, each from a new client address unless one is given."""
 
     port: int
     certificate: Path | None = None
 
     def connect(self, address: str = "", *, port: int = 0, protocols: tuple[str, ...] = ()) -> socket.socket:
-        """Connect by TLS to the port of that, or plainly to another `port`."""
+        """Connect to the server, with TLS if it has a certificate, or without TLS to another `port`."""
         source, port = (address or stranger(), 0), port or self.port
         link = socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source)
         if not self.certificate or port != self.port:
@@ -64,7 +60,7 @@ class Reached:
         return context.wrap_socket(link, server_hostname=HOST)
 
     def say(self, request: bytes, address: str = "") -> Answer:
-        """Send these bytes; return what is answered, also while they are still being sent."""
+        """Send bytes; return the response, even if it arrives before all bytes are sent."""
         with self.connect(address) as link:
             with suppress(ConnectionError, ssl.SSLError):
                 link.sendall(request)
@@ -72,7 +68,7 @@ class Reached:
 
     def ask(self, path: str, method: str = "GET", body: bytes = b"", address: str = "",
             link: socket.socket | None = None, **headers: str) -> Answer:  # fmt: skip
-        """Ask for `path` with these headers, a _ in their names being a -; on `link`, which stays open."""
+        """Request `path` with these headers (_ for -) on a new connection or on `link`, which stays open."""
         named = {"Host": HOST, "Connection": "keep-alive" if link else "close"}
         named |= {"Content-Length": str(len(body))} if body else {}
         named |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -83,67 +79,19 @@ class Reached:
             return read(link, method)
 
 
-class Gunicorn(Reached, servers.Gunicorn):
+class Gunicorn(Requests, servers.Gunicorn):
     pass
 
 
-class Nginx(Reached, servers.Server):
-    """nginx with deploy/nginx.conf, but for where things are on this machine, and `changes`."""
-
-    def __init__(self, folder: Path, node: int, changes: dict[str, str] | None = None) -> None:
-        super().__init__(folder)
-        folder.mkdir(exist_ok=True)
-        self.port, self.plain_port = servers.free_port(), servers.free_port()
-        self.conf, self.acme = folder / "nginx.conf", folder / "html/.well-known/acme-challenge"
-        here = {
-            "user www-data;": "user root;" if os.geteuid() == 0 else "",
-            "pid /run/nginx.pid": f"daemon off; pid {folder}/pid",
-            "/var/log/nginx/": f"{folder}/",
-            "/var/lib/nginx/": f"{folder}/",
-            "/srv/jobsite/": f"{folder}/",
-            "/var/www/html": f"{folder}/html",
-            f"/etc/letsencrypt/live/{HOST}/": f"{folder}/",
-            "listen 80 ": f"listen 127.0.0.1:{self.plain_port} ",
-            "listen 443 ": f"listen 127.0.0.1:{self.port} ",
-            "server 127.0.0.1:8000 ": f"server 127.0.0.1:{node} ",
-        }
-        text = (ROOT / "deploy/nginx.conf").read_text()
-        text = re.sub(r"\n *listen \[::\]:[^\n]*", "", text)
-        for old, new in {**here, **(changes or {})}.items():
-            assert old in text, old
-            text = text.replace(old, new)
-        temporary = "".join(
-            f"{kind}_temp_path {folder}/{kind}; "
-            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        self.conf.write_text(text.replace("http {", f"http {{ {temporary}", 1))
-        self.certificate = folder / "fullchain.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-keyout", folder / "privkey.pem", "-out", self.certificate, "-days", "2",
-             "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"],
-            check=True, capture_output=True, timeout=60,
-        )  # fmt: skip
-        place, conf, log = map(str, (folder, self.conf, folder / "error.log"))
-        self.command = [str(servers.NGINX), "-p", place, "-c", conf, "-e", log]
-
-    def is_up(self) -> bool:
-        with suppress(OSError):
-            self.connect().close()
-            return True
-        return False
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """What is in the log."""
-        return [json.loads(line) for line in (self.folder / "access.log").read_text().splitlines()]
+class Nginx(Requests, servers.ProductionNginx):
+    pass
 
 
 MAKE = """
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
-from tests.workplace import session_of
+from tests.admin_pages import session_of
 from vacancies.models import Attachment, Recruiter, Vacancy
 head = Recruiter.objects.create(name="Noor")
 for pk in range(1, 41):
@@ -161,20 +109,17 @@ class Site(NamedTuple):
     gunicorn: Gunicorn
     nginx: Nginx
     database: Path
-    cookie: dict[str, str]  # of somebody who is signed in
+    cookie: dict[str, str]  # of a signed-in user
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The service as it is in production, on SQLite."""
+    """The service as in production, with SQLite."""
     if not (servers.NGINX and servers.REDIS):
         pytest.skip("there is no nginx, or no Redis, here")
     folder = tmp_path_factory.mktemp("deploy")
-    redis = servers.Redis(folder / "redis")
-    started = []
-    try:
-        redis.start()
-        started.append(redis)
+    with ExitStack() as stack:
+        redis = stack.enter_context(servers.Redis(folder / "redis"))
         instance = Instance(
             folder / "site", ALLOWED_HOSTS=f"{HOST},example.org,127.0.0.1", CACHE_URL=redis.url,
             RATE_LIMIT=f"{LIMIT}/h", TRUSTED_PROXIES="127.0.0.1", INTERNAL_ACCESS="authenticated",
@@ -182,28 +127,23 @@ def site(tmp_path_factory):
             MEDIA_ROOT=str(folder / "nginx/media"), X_ACCEL_PREFIX="/_media/",
         )  # fmt: skip
         session = instance.manage("shell", "-v0", "-c", MAKE).stdout.split()[-1]
-        gunicorn = Gunicorn(folder / "gunicorn", instance.env | {"WEB_CONCURRENCY": "2"})
-        nginx = Nginx(folder / "nginx", gunicorn.port)
-        for server in (gunicorn, nginx):
-            started.append(server)
-            server.start()
+        env = instance.env | {"WEB_CONCURRENCY": "2"}
+        gunicorn = stack.enter_context(Gunicorn(folder / "gunicorn", env))
+        nginx = stack.enter_context(Nginx(folder / "nginx", gunicorn.port))
         cookie = {"Cookie": f"__Host-sessionid={session}; sessionid={session}"}
         yield Site(gunicorn, nginx, folder / "site/db.sqlite3", cookie)
-    finally:
-        for server in reversed(started):
-            server.stop()
 
 
 class Node(ThreadingHTTPServer):
-    """A server that says what it was asked, or what a test set for a path."""
+    """A stub node: it returns the headers of the request, and sends the headers that a test sets by path."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", servers.free_port()), _Handler)
-        self.told: dict[str, dict[str, str]] = {}  # headers by path
-        self.asked: Counter[str] = Counter()
-        self.is_gone = threading.Event()  # whether it closes connections without an answer
+        self.told: dict[str, dict[str, str]] = {}  # response headers by path
+        self.asked: Counter[str] = Counter()  # requests by path
+        self.is_gone = threading.Event()  # whether it closes connections without a response
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
 
@@ -238,7 +178,7 @@ class Edge(NamedTuple):
 
 @pytest.fixture(scope="module")
 def edge(tmp_path_factory):
-    """nginx behind a load balancer (which names the client) and in front of two nodes."""
+    """nginx behind a load balancer (which names the client) and in front of two stub nodes."""
     if not servers.NGINX:
         pytest.skip("there is no nginx here")
     nodes = Node(), Node()
@@ -248,10 +188,8 @@ def edge(tmp_path_factory):
         "# real_ip_header": "real_ip_header",
         "rate=50r/s": "rate=1r/m",
     }
-    nginx = Nginx(tmp_path_factory.mktemp("edge") / "nginx", nodes[0].server_port, changes)
-    nginx.start()
-    yield Edge(nginx, nodes)
-    nginx.stop()
+    with Nginx(tmp_path_factory.mktemp("edge") / "nginx", nodes[0].server_port, changes) as nginx:
+        yield Edge(nginx, nodes)
     for node in nodes:
         node.shutdown()
         node.server_close()

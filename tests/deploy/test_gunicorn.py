@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.conftest import MAKE, Gunicorn
-from tests.services import Instance
+from tests.servers import Instance
+
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 HOST = b"Host: jobs.example.com\r\n"
 
@@ -65,7 +67,7 @@ def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
         for link in held:
             link.close()
     links = []
-    for link in (link for pid in site.gunicorn._pids() for link in Path(f"/proc/{pid}/fd").iterdir()):
+    for link in (link for pid in site.gunicorn.pids() for link in Path(f"/proc/{pid}/fd").iterdir()):
         with suppress(FileNotFoundError):  # closed meanwhile
             links.append(link.readlink())
     rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
@@ -78,10 +80,8 @@ def node(tmp_path):
     static = {"STATIC_ROOT": str(tmp_path / "static"), "MEDIA_ROOT": str(tmp_path / "media")}
     instance = Instance(tmp_path / "site", WEB_CONCURRENCY="1", **static)
     instance.manage("shell", "-v0", "-c", MAKE)
-    node = Gunicorn(tmp_path / "gunicorn", instance.env)
-    node.start()
-    yield node
-    node.stop()
+    with Gunicorn(tmp_path / "gunicorn", instance.env) as node:
+        yield node
 
 
 def test_public_reads_go_on_while_no_file_can_grow(node):

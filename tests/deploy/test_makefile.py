@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import PLAIN, ROOT
+from tests.servers import ROOT, SYSTEM_ENV
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
 
@@ -43,7 +43,7 @@ def checkout(tmp_path):
 
 def make(folder, *words, **kwargs):
     return subprocess.run(
-        ["make", *words], cwd=folder, env=PLAIN, capture_output=True, text=True, timeout=120, **kwargs
+        ["make", *words], cwd=folder, env=SYSTEM_ENV, capture_output=True, text=True, timeout=120, **kwargs
     )
 
 
@@ -130,7 +130,7 @@ def slow_pip(checkout, monkeypatch, tmp_path):
         folder = tmp_path / "packages"
         folder.mkdir()
         (folder / "pip.py").write_text(PIP.format(marker=str(tmp_path / "go on"), code=code))
-        monkeypatch.setitem(PLAIN, "PYTHONPATH", str(folder))
+        monkeypatch.setitem(SYSTEM_ENV, "PYTHONPATH", str(folder))
         venv = checkout / ".venv/bin"
         venv.mkdir(parents=True)
         (venv / "python").symlink_to(sys.executable)
@@ -142,7 +142,7 @@ def run_demo(checkout, go_on):
     """Run make demo, letting pip go on once there were two lines of progress; return code, lines, stderr."""
     lines = []
     with subprocess.Popen(
-        ["make", "demo", "PORT=8001"], cwd=checkout, env=PLAIN, stdout=subprocess.PIPE,
+        ["make", "demo", "PORT=8001"], cwd=checkout, env=SYSTEM_ENV, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         deadline = time.monotonic() + 60
@@ -184,6 +184,8 @@ def test_make_demo_says_what_pip_could_not_do(checkout, slow_pip, tmp_path):
     assert not (checkout / ".venv/.run").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_make_demo_makes_a_real_environment(checkout):
     """With nothing to install, so that no registry is asked."""
     (checkout / "requirements.txt").write_text("")

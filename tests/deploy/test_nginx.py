@@ -17,6 +17,8 @@ import pytest
 from tests import servers
 from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, read, stranger
 
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
 SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")
 
@@ -38,7 +40,7 @@ def is_problem(answer: Answer, status: int) -> bool:
 
 def hit(site, path, **headers) -> Answer:
     """An answer from the cache: there is one when the same is asked for three times in half a second."""
-    deadline = time.monotonic() + servers.PATIENCE
+    deadline = time.monotonic() + servers.TIMEOUT
     with site.nginx.connect() as link:
         while True:
             answer = site.nginx.ask(path, link=link, **headers)
@@ -48,6 +50,7 @@ def hit(site, path, **headers) -> Answer:
             assert time.monotonic() < deadline
 
 
+@pytest.mark.smoke
 def test_nginx_takes_the_file(site):
     done = subprocess.run([*site.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
 
@@ -245,7 +248,7 @@ def test_slow_clients_hold_nobody_up_and_are_sent_away(site):
         for n in range(20):
             assert site.nginx.ask(f"/v1/filters?slow={n}").status == 200
         for link in slow:
-            link.settimeout(servers.PATIENCE)
+            link.settimeout(servers.TIMEOUT)
             with suppress(ConnectionError, ssl.SSLError):
                 assert link.recv(1000) == b""
     finally:
@@ -322,7 +325,7 @@ def test_hosts_queries_and_encodings_are_never_mixed(site):
                 if answer.headers["X-Cache-Status"] == "HIT":
                     hits.add(n)
 
-    deadline = time.monotonic() + servers.PATIENCE
+    deadline = time.monotonic() + servers.TIMEOUT
     with ThreadPoolExecutor(6) as pool:
         while len(hits) < len(kinds):
             assert time.monotonic() < deadline
@@ -398,7 +401,7 @@ def test_when_no_node_answers_it_is_said_when_to_come_back(edge, lose, path):
 def silent():
     """A node that takes connections and says nothing."""
     with socket.create_server(("127.0.0.1", servers.free_port())) as node:
-        node.settimeout(servers.PATIENCE)
+        node.settimeout(servers.TIMEOUT)
         yield node
 
 

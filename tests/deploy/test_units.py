@@ -67,7 +67,7 @@ def test_exposure_stays_low(units, unit):
 
 
 def test_all_services_are_shut_in_alike():
-    sections = {unit.read_text().split("# What it may do")[1].split("\n\n")[0].strip() for unit in SERVICES}
+    sections = {unit.read_text().split("# Sandbox")[1].split("\n\n")[0].strip() for unit in SERVICES}
     accounts = {
         tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", unit.read_text(), re.M)) for unit in SERVICES
     }
@@ -130,6 +130,8 @@ def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
     )  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_replica_of_the_containers_follows():
     """The very steps that compose.yaml gives to PostgreSQL's image, after what that image does itself."""
@@ -164,7 +166,7 @@ def test_replica_of_the_containers_follows():
 
     def end(process: subprocess.Popen) -> None:
         process.send_signal(signal.SIGQUIT)
-        process.communicate(timeout=servers.PATIENCE)
+        process.communicate(timeout=servers.TIMEOUT)
 
     try:
         accounts = ("--username=postgres", "--auth-local=trust", "--auth-host=scram-sha-256")
@@ -200,6 +202,8 @@ def test_replica_of_the_containers_follows():
 # --- A release ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
     port = servers.free_port()
     (tmp_path / "answers.py").write_text(
@@ -220,7 +224,7 @@ def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
     master = subprocess.Popen([*command, "--bind", f"127.0.0.1:{port}", "--log-level", "error"], cwd=tmp_path)
 
     def ask() -> str | None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=servers.PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=servers.TIMEOUT)
         try:
             connection.request("GET", "/")
             return connection.getresponse().read().decode()
@@ -252,7 +256,7 @@ def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
     finally:
         is_over.set()
         master.terminate()
-        master.wait(timeout=servers.PATIENCE)
+        master.wait(timeout=servers.TIMEOUT)
 
     assert not before & after
     assert None not in answers

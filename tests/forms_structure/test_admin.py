@@ -116,7 +116,7 @@ def test_save_of_the_same_is_no_version_and_no_log_entry(anna, form):
         (
             {"structure": [STRUCTURE[0] | {"fields": [NAME, NAME]}]},
             {
-                "sections.0.fields.1.name": "'first_name' is the name of sections.0.fields.0.name too.",
+                "sections.0.fields.1.name": "'first_name' is also the name of sections.0.fields.0.name.",
             },
         ),
     ],
@@ -224,8 +224,8 @@ def test_check_knows_the_names_of_the_form_that_is_extended(anna, form):
         400,
         {
             "faults": {
-                "sections.0.fields.0.name": "'first_name' is the name of a field of the form that this one "
-                "extends too."
+                "sections.0.fields.0.name": "'first_name' is also the name of a field of the form that "
+                "this form is added after."
             }
         },
     )
@@ -266,7 +266,7 @@ def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
 def test_for_what_is_no_vacancy_nothing_is_made(anna, form, key):
     assert ask(anna, form, "copy", **{"for": key}) == (
         400,
-        {"faults": {"for": "There is no such vacancy, or none that you may see."}},
+        {"faults": {"for": "This vacancy does not exist, or you do not have access to it."}},
     )
     assert Form.objects.count() == 1
     assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
@@ -320,7 +320,7 @@ def test_restoring_over_what_one_has_not_seen_is_told(anna, form):
 
     answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1}, follow=True)
 
-    assertContains(answer, "somebody else saved the form meanwhile")
+    assertContains(answer, "someone else saved the form in the meantime")
     assert Form.objects.get().structure == OTHER
 
 
@@ -330,7 +330,7 @@ def test_restoring_asks_before_published_vacancies_lose_names(anna, form):
     make_vacancy(form=form)
 
     asked = restore(anna, form)
-    assertContains(asked, "Published vacancies would lose what websites send answers under: last_name.")
+    assertContains(asked, "websites use to send answers: last_name.")
     assert Form.objects.get().structure == OTHER
 
     restore(anna, form, lost=["last_name"])
@@ -534,6 +534,6 @@ def test_vacancy_page_names_the_form_that_its_applicants_get(form):
     vacancy = make_vacancy()
     url = f"/admin/vacancies/vacancy/{vacancy.pk}/change/"
 
-    assertContains(root.get(url), "Now applicants are asked for their consent alone.")
+    assertContains(root.get(url), "Applicants are currently only asked for consent.")
     Form.objects.update(is_default=True)
-    assertContains(root.get(url), "Now applicants get “Standard”.")
+    assertContains(root.get(url), "Applicants currently get “Standard”.")

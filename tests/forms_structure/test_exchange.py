@@ -10,7 +10,7 @@ from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from forms_structure import operations
-from forms_structure.exchange import Reading, digest
+from forms_structure.exchange import ParsedForm, digest
 from forms_structure.structure import StructureError
 from tests.factories import make_vacancy
 from tests.forms_structure.strategies import (
@@ -32,7 +32,7 @@ CONSENT = {
 
 def faults(sections, **how):
     with pytest.raises(StructureError) as refused:
-        Reading(sections, **how)
+        ParsedForm(sections, **how)
     return refused.value.faults
 
 
@@ -57,7 +57,7 @@ def test_any_form_survives_its_way_through_the_interface(client, structure, exte
     consent = body[-1]["fields"][-1]
     if expected:
         assert json.dumps(body) == json.dumps(served(expected, language, consent))
-    reading = Reading(body)
+    reading = ParsedForm(body)
     assert json.dumps(reading.structure) == json.dumps(expected)
     assert reading.consent == consent["label"]
     assert reading.notes == []
@@ -70,7 +70,7 @@ def test_input_is_left_alone(structure, language):
     sections = served(structure, language)
     before = copy.deepcopy(sections)
 
-    assert Reading(sections).structure == structure
+    assert ParsedForm(sections).structure == structure
     assert sections == before
 
 
@@ -78,13 +78,13 @@ def test_input_is_left_alone(structure, language):
 
 
 def test_consent_is_left_out_and_kept_apart():
-    reading = Reading(served(specimen(), consent=CONSENT))
+    reading = ParsedForm(served(specimen(), consent=CONSENT))
 
     assert (reading.structure, reading.consent) == (specimen(), "I agree.")
 
 
 def test_form_without_consent_is_read_too():
-    reading = Reading(served(specimen()))
+    reading = ParsedForm(served(specimen()))
 
     assert (reading.structure, reading.consent) == (specimen(), None)
 
@@ -92,13 +92,13 @@ def test_form_without_consent_is_read_too():
 def test_consent_may_have_link_and_version():
     consent = CONSENT | {"link": {"label": "Statement", "url": "https://example.com"}, "version": 3}
 
-    assert Reading([section(consent, description=None)]).structure == [section()]
+    assert ParsedForm([section(consent, description=None)]).structure == [section()]
 
 
 def test_consent_may_have_another_name_in_the_source():
     sections = [section(text_field("city"), CONSENT | {"name": "gdpr"})]
 
-    reading = Reading(sections, consent_name="gdpr")
+    reading = ParsedForm(sections, consent_name="gdpr")
 
     assert (reading.structure, reading.consent) == ([section(text_field("city"))], "I agree.")
 
@@ -120,18 +120,18 @@ def test_consent_is_the_last_field_of_the_last_section():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_language_is_told_by_the_levels(language):
-    assert Reading(served(specimen(), language)).language == language
+    assert ParsedForm(served(specimen(), language)).language == language
 
 
 def test_form_without_levels_has_no_language():
-    assert Reading([section(text_field())]).language is None
+    assert ParsedForm([section(text_field())]).language is None
 
 
 def test_levels_in_other_words_are_noted():
     sections = served([section(text_field(type="range"))])
     sections[0]["fields"][0]["options"][0]["label"] = "nope"
 
-    reading = Reading(sections)
+    reading = ParsedForm(sections)
 
     assert reading.structure == [section(text_field(type="range"))]
     assert reading.language is None
@@ -146,13 +146,15 @@ def test_levels_in_two_languages_are_noted():
         *served([section(text_field("b", type="range"))]),
     ]
 
-    reading = Reading(mixed)
+    reading = ParsedForm(mixed)
 
     assert (reading.language, len(reading.notes)) == (None, 2)
 
 
 def test_markup_that_goes_is_noted():
-    reading = Reading([section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")])
+    reading = ParsedForm(
+        [section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")]
+    )
 
     assert [each["description"] for each in reading.structure] == ["<p>Hi</p>", "<p>Hi</p>"]
     assert reading.notes == []

@@ -48,9 +48,15 @@ def colleague(db):
 def test_list_and_its_actions_are_in_dutch(colleague, form):
     page = colleague("nl").get(LIST)
 
-    for words in ("Formulieren", "Naam", "Taal", "Breidt uit", "Instellen als formulier van de site"):
+    for words in (
+        "Formulieren",
+        "Naam",
+        "Taal",
+        "Toegevoegd na formulier",
+        "Instellen als formulier van de site",
+    ):
         assertContains(page, words)
-    for words in ("Language", "Extends", "Updated at", "Make it the site"):
+    for words in ("Language", "Added after form", "Updated at", "Set as the site"):
         assertNotContains(page, words)
 
 

@@ -91,7 +91,7 @@ def test_one_form_at_most_is_the_sites():
         Form.objects.create(name="D", is_default=True)
     with pytest.raises(ValidationError) as refused:
         Form(name="D", is_default=True).full_clean()
-    assert refused.value.messages == ["Another form is the site's form already."]
+    assert refused.value.messages == ["Another form is already the site's form."]
 
 
 def test_form_cannot_extend_itself():
@@ -124,7 +124,7 @@ def test_sites_form_may_be_extended():
 def test_extensions_are_not_extended():
     base = Form.objects.create(name="A")
     more = Form.objects.create(name="B", extends=base)
-    chain = "Only a form that extends no other one can be extended."
+    chain = "Choose a form that is not itself added after another form."
 
     for form in (Form(name="C", extends=more), base):
         form.extends = form.extends or Form.objects.create(name="D")

@@ -314,7 +314,8 @@ def test_extension_cannot_have_a_name_of_what_it_extends():
     with pytest.raises(StructureError) as refused:
         operations.create(name="More", structure=ONE, extends=base)
     assert refused.value.faults == {
-        "sections.0.fields.0.name": "'one' is the name of a field of the form that this one extends too."
+        "sections.0.fields.0.name": "'one' is also the name of a field of the form that this form is added "
+        "after."
     }
 
     more = operations.create(name="More", structure=TWO, extends=base)
@@ -332,7 +333,9 @@ def test_extended_form_cannot_take_a_name_of_an_extension():
     with pytest.raises(StructureError) as refused:
         operations.save(form=base, structure=[*ONE, *TWO])
 
-    assert refused.value.faults == {"sections": "The form “More” extends this one and has the names two too."}
+    assert refused.value.faults == {
+        "sections": "The form “More” is added after this form and also has the names two."
+    }
     assert everything() == before
     assert operations.save(form=base, structure=[*ONE, *THREE]) is True
 

@@ -209,6 +209,7 @@ def all_values(field):
 # --- The schema --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @search(max_examples=120)
 @given(st.data())
 def test_schema_takes_exactly_what_the_rules_take(data):

@@ -189,7 +189,7 @@ def test_name_is_there_once_in_the_whole_form(first, second, path):
 
 def test_a_range_cannot_share_its_name_with_its_label():
     assert faults([section(text_field("a", type="range", label={"name": "a", "label": "X"}))]) == {
-        "sections.0.fields.0.label.name": "'a' is the name of sections.0.fields.0.name too."
+        "sections.0.fields.0.label.name": "'a' is also the name of sections.0.fields.0.name."
     }
 
 
@@ -201,7 +201,8 @@ def test_names_differ_by_case():
 
 def test_name_of_the_form_that_it_extends_is_taken():
     assert faults([section(text_field("city"))], taken=["city"]) == {
-        "sections.0.fields.0.name": "'city' is the name of a field of the form that this one extends too."
+        "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added "
+        "after."
     }
 
 

@@ -1,122 +1,84 @@
-"""The corpus, the twins and the product against servers as they are in production.
+"""Sends hostile requests to servers as they are in production: the corpus, pairs of requests for hidden and
+absent ids, and generated requests.
 
     python -m tests.hostile --requests 20000 --database postgresql --nginx
 
-starts gunicorn with deploy/gunicorn.conf.py, nginx before it where asked for, on a database of its own, and
-prints how it went; exit status 1 if anything was wrong.
+Exit code 1: something was wrong.
 """
 
 import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 from tests import servers
-from tests.hostile.corpus import HOST, corpus, request, twins
-from tests.hostile.judge import Door, Tally, compare, exchange, fire
-from tests.hostile.product import fire_product
-from tests.hostile.site import ENVIRON, Site
-
-
-class Gunicorn(servers.Gunicorn):
-    """The application, which knows itself by another name than its address."""
-
-    def __init__(self, place: Path, env: dict[str, str], workers: int = 2) -> None:
-        more = {"WEB_CONCURRENCY": str(workers), "PYTHONWARNINGS": "ignore"}
-        super().__init__(place, ENVIRON | env | more)
-
-    def is_up(self) -> bool:
-        with suppress(OSError):
-            return exchange(Door(self.port), request("/v1/filters")).status == 200
-        return False
-
-
-@contextmanager
-def database(kind: str, place: Path) -> Iterator[str]:
-    if kind == "sqlite":
-        yield f"sqlite:///{place / 'hostile.sqlite3'}"
-        return
-    server = servers.Postgres(place / "postgres")
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
-
-
-@contextmanager
-def front(place: Path, node: int) -> Iterator[Door]:
-    """nginx with deploy/nginx.conf, but for where things are and how many requests a client may send."""
-    from tests.deploy.conftest import Nginx
-
-    changes = {"server_name jobs.example.com;": f"server_name {HOST};", "rate=50r/s": "rate=100000r/s"}
-    nginx = Nginx(place / "nginx", node, changes)
-    nginx.start()
-    try:
-        yield Door(nginx.port, is_tls=True)
-    finally:
-        nginx.stop()
+from tests.hostile.checker import Report, compare_with_baseline, send_cases
+from tests.hostile.client import Endpoint
+from tests.hostile.content import ENV, Content, create
+from tests.hostile.corpus import corpus
+from tests.hostile.corpus.baseline import baseline_pairs
+from tests.hostile.generated import send_generated
+from tests.hostile.server import gunicorn, nginx
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__.split("\n")[0])
-    asked.add_argument("--requests", type=int, default=20_000, help="of the product")
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
-    asked.add_argument("--nginx", action="store_true", help="with deploy/nginx.conf in front")
-    asked.add_argument("--only", default="", help="lines whose name begins so")
-    options = asked.parse_args()
-    place = servers.folder()
-    with database(options.database, place) as url:
-        os.environ.update(ENVIRON, DATABASE_URL=url)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.hostile", description=(__doc__ or "").split("\n\n")[0]
+    )
+    parser.add_argument("--requests", type=int, default=20_000, help="number of generated requests")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.add_argument("--nginx", action="store_true", help="with deploy/nginx.conf in front")
+    parser.add_argument("--only", default="", help="cases whose name begins like this")
+    options = parser.parse_args()
+    folder = servers.folder()
+    with ExitStack() as stack:
+        url = f"sqlite:///{folder / 'hostile.sqlite3'}"
+        if options.database == "postgresql":
+            url = stack.enter_context(servers.Postgres(folder / "postgres")).url
+        os.environ.update(ENV, DATABASE_URL=url)
         import django
 
         django.setup()
         from django.core.management import call_command
 
-        from tests.hostile import site as sites
-
         call_command("migrate", verbosity=0)
-        site = sites.make()
-        server = Gunicorn(place / "gunicorn", {"DATABASE_URL": url})
-        server.start()
-        try:
-            if options.nginx:
-                with front(place, server.port) as door:
-                    site.origin = "https://localhost"
-                    tallies = run(site, door, options)
-            else:
-                tallies = run(site, Door(server.port), options)
-        finally:
-            server.stop()
+        content = create()
+        server = stack.enter_context(gunicorn(folder, url))
+        endpoint = Endpoint(server.port)
+        if options.nginx:
+            content.origin = "https://localhost"
+            endpoint = Endpoint(stack.enter_context(nginx(folder, server.port)).port, is_tls=True)
+        reports = run(content, endpoint, options)
     where = f"{options.database}, {'through nginx' if options.nginx else 'direct'}"
     print(f"\n{where}\n\n| corpus | requests | failed | 5xx | slowest |\n|---|---|---|---|---|")
-    for tally in tallies:
-        slowest = f"{tally.slowest:.2f} s ({tally.slowest_name[:60]})"
-        print(f"| {tally.name} | {tally.requests:,} | {len(tally.failed)} | {tally.failures} | {slowest} |")
-    for tally in tallies:
-        for failed in tally.failed[:2000]:
-            print(failed[:500])
-    if not any(tally.failed for tally in tallies):
-        shutil.rmtree(place, ignore_errors=True)
+    for report in reports:
+        slowest = f"{report.slowest:.2f} s ({report.slowest_name[:60]})"
+        failed = len(report.failed)
+        print(f"| {report.name} | {report.requests:,} | {failed} | {report.server_errors} | {slowest} |")
+    for report in reports:
+        for detail in report.failed[:2000]:
+            print(detail[:500])
+    if not any(report.failed for report in reports):
+        shutil.rmtree(folder, ignore_errors=True)
         return 0
-    print(f"logs: {place}")
+    print(f"logs: {folder}")
     return 1
 
 
-def run(site: Site, door: Door, options: Any) -> list[Tally]:
-    lines = [line for line in corpus(site) if line.name.startswith(options.only) or " none " in line.name]
-    found = [
-        fire([line for line in lines if line.group != "workplace"], site, door, "single requests"),
-        fire([line for line in lines if line.group == "workplace"], site, door, "the workplace, signed in"),
+def run(content: Content, endpoint: Endpoint, options: Any) -> list[Report]:
+    cases = [each for each in corpus(content) if each.name.startswith(options.only) or each.is_baseline]
+    public = [each for each in cases if each.group != "admin"]
+    reports = [
+        send_cases(public, content, endpoint, "single requests"),
+        send_cases([each for each in cases if each.group == "admin"], content, endpoint, "admin, signed in"),
     ]
     if not options.only:
-        found += [compare(twins(site), site, door), fire_product(options.requests, options.seed, site, door)]
-    return found
+        reports.append(compare_with_baseline(baseline_pairs(content), content, endpoint))
+        reports.append(send_generated(options.requests, options.seed, content, endpoint))
+    return reports
 
 
 if __name__ == "__main__":

@@ -1,46 +1,45 @@
-"""The corpus, the twins and some of the product against one gunicorn; the whole of it is
-`python -m tests.hostile`."""
+"""A part of the hostile requests, sent to one gunicorn; `python -m tests.hostile` sends all."""
 
 import pytest
 from django.db import connection
 
-from tests.hostile import site as sites
-from tests.hostile.__main__ import Gunicorn
-from tests.hostile.corpus import corpus, twins
-from tests.hostile.judge import Door, compare, fire
-from tests.hostile.product import fire_product
+from tests.hostile import content as hostile_content
+from tests.hostile.checker import compare_with_baseline, send_cases
+from tests.hostile.client import Endpoint
+from tests.hostile.corpus import corpus
+from tests.hostile.corpus.baseline import baseline_pairs
+from tests.hostile.generated import send_generated
+from tests.hostile.server import gunicorn
 
-EACH = 40  # of the lines that cost a page of the workplace, one in so many
+EACH = 40  # every 40th case of the admin, whose pages are slow
 SLOW = ("many ", "20 MB", "25,000", "1 MB", "base64, blanks", "waits")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_hostile_requests_are_answered_as_they_may(settings, tmp_path):
-    settings.SECRET_KEY = sites.ENVIRON["SECRET_KEY"]  # sessions are good for whoever has the key
-    site = sites.make()
-    server = Gunicorn(tmp_path / "gunicorn", {"DATABASE_URL": url()}, workers=1)
-    server.start()
-    try:
-        door = Door(server.port)
-        lines = corpus(site)
-        quick = [line for line in lines if not any(word in line.name for word in SLOW)]
-        plain = [line for line in quick if line.group != "workplace"]
-        inside = [line for line in lines if line.group == "workplace"][::EACH]
-        tallies = [
-            fire([line for n, line in enumerate(plain) if n % 4 == 0 or " none " in line.name], site, door),
-            fire(inside, site, door),
-            compare(list(twins(site))[::5], site, door),
-            fire_product(300, 7, site, door),
+def test_hostile_requests_get_allowed_responses(settings, tmp_path):
+    settings.SECRET_KEY = hostile_content.ENV["SECRET_KEY"]  # the server must accept sessions made here
+    content = hostile_content.create()
+    with gunicorn(tmp_path, url(), workers=1) as server:
+        endpoint = Endpoint(server.port)
+        cases = corpus(content)
+        quick = [case for case in cases if not any(word in case.name for word in SLOW)]
+        public = [case for case in quick if case.group != "admin"]
+        admin = [case for case in cases if case.group == "admin"][::EACH]
+        chosen = [case for n, case in enumerate(public) if n % 4 == 0 or case.is_baseline]
+        reports = [
+            send_cases(chosen, content, endpoint),
+            send_cases(admin, content, endpoint),
+            compare_with_baseline(list(baseline_pairs(content))[::5], content, endpoint),
+            send_generated(300, 7, content, endpoint),
         ]
-    finally:
-        server.stop()
 
-    assert [failed for tally in tallies for failed in tally.failed] == []
-    assert sum(tally.requests for tally in tallies) > 900
+    assert [failed for report in reports for failed in report.failed] == []
+    assert sum(report.requests for report in reports) > 900
 
 
 def url() -> str:
-    """The address of the test database, for another process."""
+    """The URL of the test database, for another process."""
     if connection.vendor == "sqlite":
         return f"sqlite:///{connection.settings_dict['NAME']}"
     values = connection.settings_dict

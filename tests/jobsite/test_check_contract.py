@@ -21,6 +21,8 @@ from tests.contract.sample import make_site
 from tests.factories import make_insider
 from vacancies.models import Vacancy
 
+pytestmark = [pytest.mark.once, pytest.mark.slow]
+
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
@@ -47,6 +49,7 @@ def texts(report):
     return [f"{b['endpoint']}: {b['expected']}" for b in report["breaches"]]
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("_site")
 def test_our_own_service_keeps_its_promises(capsys, live_server):
     status, report = check(capsys, live_server.url)

@@ -14,7 +14,7 @@ from jobsite.days import days_after
 from tests.applications.makers import MINE, bearer, make_application, make_stage, make_token, make_user
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
-from vacancies.quality import doubts, with_doubts
+from vacancies.quality import content_warnings, with_warnings
 
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
 # Zone, moment on its clock with its offset, days, moment that many calendar days later.
@@ -75,7 +75,7 @@ def test_status_is_told_after_so_many_calendar_days(case, client: Client, time_m
 
     assert [told(after - timedelta(microseconds=1)), told(after)] == ["Received", "Not selected"]
     known = make_stage(en="Known", embargo_days=days)
-    StageChange.objects.create(application=application, stage=known, at=at, is_told_at_once=True)
+    StageChange.objects.create(application=application, stage=known, at=at, is_exempt_from_embargo=True)
     assert told(at) == "Known"
 
 
@@ -122,15 +122,15 @@ def test_week_until_a_vacancy_ends_is_one_of_the_calendar(week, admin_client: Cl
         for n in (-1, 0, 1)
     }
 
-    def doubted(code: str) -> list[str]:
+    def filter_by_warning(code: str) -> list[str]:
         page = admin_client.get(f"/admin/vacancies/vacancy/?attention={code}")
         return sorted(vacancy.title for vacancy in page.context["cl"].queryset)
 
-    assert doubted("hot-ending") == ["Nurse -1"]
-    assert doubted("ending") == ["Nurse -1", "Nurse 0"]
+    assert filter_by_warning("hot-ending") == ["Nurse -1"]
+    assert filter_by_warning("ending") == ["Nurse -1", "Nurse 0"]
     found = {
         row.title
-        for row in with_doubts(Vacancy.objects.all(), at=earlier)
-        if "hot-ending" in {doubt.code for doubt in doubts(row)}
+        for row in with_warnings(Vacancy.objects.all(), at=earlier)
+        if "hot-ending" in {warning.code for warning in content_warnings(row)}
     }
     assert (found, len(ends)) == ({"Nurse -1"}, 3)

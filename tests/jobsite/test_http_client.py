@@ -8,7 +8,7 @@ import pytest
 import urllib3
 
 from jobsite.http_client import OriginClient, RequestRefusedError, is_public, reason
-from tests.services import answering
+from tests.servers import stub_server
 
 PRIVATE = (
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1",
@@ -91,9 +91,9 @@ def test_other_spelling_of_a_private_address_does_not_name_it(monkeypatch, base)
 
 def test_redirect_to_another_origin_is_refused_and_the_token_stays_here():
     with ExitStack() as servers:
-        other, seen = servers.enter_context(answering({"/v1/vacancies": (200, {}, b"{}")}))
+        other, seen = servers.enter_context(stub_server({"/v1/vacancies": (200, {}, b"{}")}))
         away = (302, {"Location": f"{other}/v1/vacancies"}, b"")
-        url, _ = servers.enter_context(answering({"/v1/vacancies": away}))
+        url, _ = servers.enter_context(stub_server({"/v1/vacancies": away}))
         client = OriginClient(url, headers={"Authorization": "Bearer secret"})
         with pytest.raises(RequestRefusedError) as refused:
             client.get("/v1/vacancies")
@@ -110,7 +110,7 @@ def test_redirect_to_another_origin_is_refused_and_the_token_stays_here():
 )
 def test_every_way_to_leave_the_origin_is_refused(location):
     refused = pytest.raises(RequestRefusedError, match="redirects to another origin")
-    with answering({"/a": (307, {"Location": location}, b"")}) as (url, seen), refused:
+    with stub_server({"/a": (307, {"Location": location}, b"")}) as (url, seen), refused:
         OriginClient(url, headers={}).get("/a")
 
     assert seen == ["/a"]
@@ -122,7 +122,7 @@ def test_redirect_inside_the_origin_is_followed_and_a_loop_is_refused():
         "/b?y=2": (200, {}, b"found"),
         "/loop": (301, {"Location": "/loop"}, b""),
     }
-    with answering(routes) as (url, seen):
+    with stub_server(routes) as (url, seen):
         client = OriginClient(url, headers={})
         assert client.get("/a?x=1").data == b"found"
         with pytest.raises(RequestRefusedError, match="redirects more than 3 times"):

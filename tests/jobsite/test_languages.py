@@ -17,8 +17,8 @@ from django.utils import translation
 from django.utils.translation import trans_real
 from pytest_django.asserts import assertContains
 
-from jobsite.admin.base import moment
 from jobsite.admin.users import described
+from jobsite.formats import format_datetime
 from tests.applications.makers import make_application, make_stage
 from tests.factories import make_vacancy
 
@@ -183,9 +183,11 @@ def test_list_of_applications_in_dutch(root):
     answer = root.get("/admin/applications/application/", headers={"accept-language": "nl"})
 
     columns = re.findall(r"\bcolumn-([a-z_]+)", answer.text)
-    titles = re.findall(r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgende stap)\s*<", answer.text)
+    titles = re.findall(
+        r">\s*(Sollicitant|Vacature|Fase|Gesolliciteerd|Volgend gesprek of taak)\s*<", answer.text
+    )
     assert columns[-5:] == ["applicant", "to_vacancy", "current_stage", "applied", "next_step"]
-    assert titles[:5] == ["Sollicitant", "Vacature", "Fase", "Gesolliciteerd", "Volgende stap"]
+    assert titles[:5] == ["Sollicitant", "Vacature", "Fase", "Gesolliciteerd", "Volgend gesprek of taak"]
     assert answer.context["title"] == "Sollicitaties"
     assertContains(answer, "9 mrt 2026, 10:00")
     assertContains(answer, "Verplaats naar: Zyxstage")
@@ -203,7 +205,7 @@ def test_list_of_applications_in_dutch(root):
 )
 def test_moment_is_written_as_readers_do(language, written):
     with translation.override(language):
-        assert moment(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
+        assert format_datetime(datetime(2026, 3, 9, 10, tzinfo=UTC)) == written
 
 
 @pytest.mark.django_db

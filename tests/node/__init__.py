@@ -1,6 +1,6 @@
-"""Programs for Node that the tests use where they are installed: `make node` does it, `.ci/run` as well.
+"""Node programs that some tests use. `make node` and `.ci/run` install them.
 
-With NODE_TESTS=required in the environment the tests fail where they would be skipped.
+With NODE_TESTS=required, these tests fail instead of being skipped.
 """
 
 import json
@@ -16,7 +16,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 FORM_JS = FOLDER.parents[1] / "forms_structure/static/forms_structure/form.js"
-# Neither tool asks the network anything.
+# Keep the tools off the network.
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
 
 
@@ -42,14 +42,16 @@ def run(tool: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-class Judge:
+class Validators:
     """Validators of JSON Schema in one Node process."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
 
     def __call__(self, schema: Any, submissions: list[Any]) -> dict[str, list[bool]]:
-        """Return by name of the validator whether each of `submissions` is valid. Fails on a complaint."""
+        """Return by validator name whether each of `submissions` is valid.
+
+        Fail if a validator reports an error in the schema."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write(json.dumps({"schema": schema, "submissions": submissions}) + "\n")
@@ -57,18 +59,18 @@ class Judge:
         line = self.process.stdout.readline()
         assert line, "Node has ended"
         answer = json.loads(line)
-        assert answer["complaints"] == []
-        return answer["verdicts"]
+        assert answer["errors"] == []
+        return answer["results"]
 
 
 @contextmanager
-def judge() -> Iterator[Judge]:
-    """Start Node with judge.mjs."""
+def validators() -> Iterator[Validators]:
+    """Start Node with validate.mjs."""
     require()
     with subprocess.Popen(
-        ["node", FOLDER / "judge.mjs", FORM_JS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ["node", FOLDER / "validate.mjs", FORM_JS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        yield Judge(process)
+        yield Validators(process)
         assert process.stdin
         process.stdin.close()
         assert process.wait(timeout=20) == 0

@@ -122,16 +122,16 @@ def test_lint_tells_errors_and_warnings(at, settings):
         "error: vacancy 1 'NO IMAGE': A vacancy needs a brand to be published. [no-brand]",
         "warning: vacancy 1 'NO IMAGE': has no image [no-image]",
         "warning: vacancy 1 'NO IMAGE': the title is in capitals [capitals]",
-        "warning: vacancy 2 'Hot': hot, but gone within a week [hot-ending]",
+        "warning: vacancy 2 'Hot': is featured, but closes within a week [hot-ending]",
         "warning: vacancy 3 'Hot once': still flagged hot, but expired [hot-expired]",
-        "error: vacancy 4 'Empty': goes out without a description [no-description]",
+        "error: vacancy 4 'Empty': has no description [no-description]",
         "warning: vacancy 5 '東京': no letter of the title can stand in its address [no-slug]",
         "warning: vacancy 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
-        "warning: vacancy 6 'Ever': continuously open, but has a last day [permanent-ends]",
-        "warning: vacancy 6 'Ever': no filter finds it: it carries no option [no-options]",
-        "warning: vacancy 8 'Silent': says nowhere whom to ask: neither in its contact text nor by its head "
-        "recruiter [unreachable]",
-        "warning: vacancy 8 'Silent': the internal title, which is public, holds internal words "
+        "warning: vacancy 6 'Ever': is continuously open, but has a closing date [permanent-ends]",
+        "warning: vacancy 6 'Ever': has no options, so no filter finds it [no-options]",
+        "warning: vacancy 8 'Silent': has no contact text, and the lead recruiter has no public contact "
+        "details [unreachable]",
+        "warning: vacancy 8 'Silent': the internal title is public and contains internal wording "
         "[internal-words]",
         "total: 1 error [no-brand]",
         "total: 1 error [no-description]",
@@ -158,7 +158,7 @@ def test_lint_lists_the_first_of_each_rule_and_counts_all(many_doubts):
     assert (code, summary) == (1, "1 errors and 31 warnings.")
     assert lines == [
         *(f"warning: vacancy {pk} 'Cook': has no image [no-image]" for pk in range(1, 21)),
-        "error: vacancy 31 'EMPTY': goes out without a description [no-description]",
+        "error: vacancy 31 'EMPTY': has no description [no-description]",
         "warning: vacancy 31 'EMPTY': the title is in capitals [capitals]",
         "10 more are not listed: --limit N lists N of each rule.",
         "total: 1 error [no-description]",
@@ -285,7 +285,7 @@ def every_kind(at, filters):
             {},
             {"is_hot": True},
             {"status": "draft"},
-            {"status": "withdrawn"},
+            {"status": "unpublished"},
             {"publish_from": at + timedelta(days=1)},
             {"publish_until": at},
         ):

@@ -32,7 +32,7 @@ STATES: dict[str, Any] = {
     "draft": lambda: {"status": "draft"},
     "scheduled": lambda: {"publish_from": timezone.now() + DAY},
     "expired": lambda: {"publish_from": timezone.now() - 2 * DAY, "publish_until": timezone.now() - DAY},
-    "withdrawn": lambda: {"status": "withdrawn"},
+    "unpublished": lambda: {"status": "unpublished"},
     "archived": lambda: {"status": "archived"},
     "internal": lambda: {"audience": "internal"},
     "internal draft": lambda: {"audience": "internal", "status": "draft"},
@@ -199,7 +199,7 @@ def test_unpublishing_counts_at_once(client: Client) -> None:
             response = client.get(f"/media/{name}")
             etags[name] = response["ETag"]
             assert (response.status_code, len(body(response)) > 0) == (200, True)
-        operations.withdraw(vacancies=vacancies, at=timezone.now())
+        operations.unpublish(vacancies=vacancies, at=timezone.now())
         for name, etag in etags.items():
             assert client.get(f"/media/{name}").status_code == 404
             assert client.get(f"/media/{name}", HTTP_IF_NONE_MATCH=etag).status_code == 404
@@ -221,7 +221,7 @@ def test_copy_that_is_a_draft_hides_nothing_and_shows_nothing(client: Client) ->
     operations.duplicate(vacancy=vacancy, at=timezone.now())
     name = vacancy.image.name
     assert status(client, f"/media/{name}") == 200
-    operations.withdraw(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=timezone.now())
+    operations.unpublish(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=timezone.now())
     assert client.get(f"/media/{name}").status_code == 404
 
 
@@ -368,7 +368,7 @@ def test_behind_nginx_it_sends_the_bytes(client: Client, settings: Any) -> None:
     (Path(settings.MEDIA_ROOT) / "attachments/é ?%.pdf").write_bytes(PDF)
     response = client.get("/media/attachments/%C3%A9%20%3F%25.pdf")
     assert response["X-Accel-Redirect"] == "/_media/attachments/%C3%A9%20%3F%25.pdf"
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
     hidden = client.get(f"/media/{vacancy.image.name}")
     assert (hidden.status_code, "X-Accel-Redirect" in hidden) == (404, False)
 

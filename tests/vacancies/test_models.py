@@ -76,7 +76,7 @@ def test_slug_is_ascii_and_ends_with_the_id(title, slug):
     ("values", "state"),
     [
         ({"status": "draft"}, "draft"),
-        ({"status": "withdrawn"}, "withdrawn"),
+        ({"status": "unpublished"}, "unpublished"),
         ({"publish_from": timedelta(seconds=1)}, "scheduled"),
         ({"publish_from": timedelta(0)}, "published"),
         ({"publish_until": timedelta(seconds=1)}, "published"),

@@ -21,7 +21,7 @@ STATES = {  # as `make_vacancy` takes them
     "published": {"publish_from": NOW - 2 * DAY, "publish_until": NOW + 9 * DAY},
     "endless": {"publish_from": NOW - 2 * DAY},
     "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
-    "withdrawn": {"status": "withdrawn", "publish_from": NOW - 2 * DAY},
+    "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
     "archived": {"status": "archived", "publish_from": None},
 }
 
@@ -35,7 +35,7 @@ def make_one(state: str, **values) -> Vacancy:
     return make_vacancy(title=state, updated_at=NOW - DAY, **STATES[state] | values)
 
 
-def reasons(outcome: operations.Outcome) -> dict[str, list[str]]:
+def reasons(outcome: operations.BulkResult) -> dict[str, list[str]]:
     return {vacancy.title: list(why) for vacancy, why in outcome.refused.items()}
 
 
@@ -53,19 +53,19 @@ def rows() -> list[dict]:
         (operations.publish, "scheduled", None, ("published", NOW, NOW + 9 * DAY)),
         (operations.publish, "published", "status", None),
         (operations.publish, "expired", "publish_until", None),
-        (operations.publish, "withdrawn", None, ("published", NOW - 2 * DAY, None)),
+        (operations.publish, "unpublished", None, ("published", NOW - 2 * DAY, None)),
         (operations.publish, "archived", None, ("published", NOW, None)),
-        (operations.withdraw, "draft", "status", None),
-        (operations.withdraw, "scheduled", None, ("withdrawn", NOW + DAY, NOW + 9 * DAY)),
-        (operations.withdraw, "published", None, ("withdrawn", NOW - 2 * DAY, NOW + 9 * DAY)),
-        (operations.withdraw, "expired", None, ("withdrawn", NOW - 2 * DAY, NOW - DAY)),
-        (operations.withdraw, "withdrawn", "status", None),
-        (operations.withdraw, "archived", "status", None),
+        (operations.unpublish, "draft", "status", None),
+        (operations.unpublish, "scheduled", None, ("unpublished", NOW + DAY, NOW + 9 * DAY)),
+        (operations.unpublish, "published", None, ("unpublished", NOW - 2 * DAY, NOW + 9 * DAY)),
+        (operations.unpublish, "expired", None, ("unpublished", NOW - 2 * DAY, NOW - DAY)),
+        (operations.unpublish, "unpublished", "status", None),
+        (operations.unpublish, "archived", "status", None),
         (operations.archive, "draft", None, ("archived", None, None)),
         (operations.archive, "scheduled", "status", None),
         (operations.archive, "published", "status", None),
         (operations.archive, "expired", None, ("archived", NOW - 2 * DAY, NOW - DAY)),
-        (operations.archive, "withdrawn", None, ("archived", NOW - 2 * DAY, None)),
+        (operations.archive, "unpublished", None, ("archived", NOW - 2 * DAY, None)),
         (operations.archive, "archived", "status", None),
     ],
 )
@@ -104,7 +104,7 @@ def test_decision_changes_where_it_makes_sense_and_says_why_not_elsewhere(
         ("scheduled", NOW + 10 * DAY, "publish_until"),
         ("published", NOW + DAY, "status"),
         ("expired", NOW + DAY, "publish_until"),
-        ("withdrawn", NOW + DAY, None),
+        ("unpublished", NOW + DAY, None),
         ("archived", NOW + DAY, None),
     ],
 )
@@ -112,7 +112,7 @@ def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refus
     vacancy = make_one(state)
     before = rows()
 
-    outcome = operations.schedule(vacancies=ALL(), moment=moment, at=NOW)
+    outcome = operations.schedule(vacancies=ALL(), publish_from=moment, at=NOW)
 
     assert reasons(outcome) == ({state: [refused_for]} if refused_for else {})
     if refused_for:
@@ -133,7 +133,7 @@ def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refus
         ("published", date(2026, 3, 5), "publish_until"),  # would be shorter
         ("endless", date(2026, 4, 1), "publish_until"),
         ("draft", date(2026, 4, 1), "status"),
-        ("withdrawn", date(2026, 4, 1), "status"),
+        ("unpublished", date(2026, 4, 1), "status"),
         ("archived", date(2026, 4, 1), "status"),
     ],
 )
@@ -155,8 +155,8 @@ def test_extend_moves_the_last_day_on_and_never_back(state, day, refused_for):
 def test_gate_refuses_what_lacks_a_head_a_brand_or_a_description(decide):
     bare = make_one("draft", description="")
     Vacancy.objects.update(head_recruiter=None, brand=None)
-    ready = make_one("withdrawn")
-    more = {"moment": NOW + DAY} if decide == "schedule" else {}
+    ready = make_one("unpublished")
+    more = {"publish_from": NOW + DAY} if decide == "schedule" else {}
 
     outcome = getattr(operations, decide)(vacancies=ALL(), at=NOW, **more)
 
@@ -176,7 +176,7 @@ def test_decision_for_many_writes_all_or_nothing(monkeypatch):
 
     monkeypatch.setattr(operations, "record_publication", fail)
     with pytest.raises(RuntimeError):
-        operations.withdraw(vacancies=ALL(), at=NOW)
+        operations.unpublish(vacancies=ALL(), at=NOW)
 
     assert rows() == before
 
@@ -247,7 +247,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
     other = make_recruiter("Other head")
     Vacancy.objects.update(
         title="New", description="<p>New</p>", is_hot=False, brand=make_brand("Other"), head_recruiter=other,
-        status="withdrawn", publish_until=None, audience="both",
+        status="unpublished", publish_until=None, audience="both",
     )  # fmt: skip
     vacancy.choices.all().delete()
     VacancyOption.objects.create(vacancy=vacancy, option=make_option("types", "Nurse"))
@@ -256,7 +256,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
     Attachment.objects.create(vacancy=vacancy, name="new.pdf", url="https://acme.test/new.pdf")
     now = content(vacancy)
 
-    brought, gone = operations.bring_back(version, author=anna, at=NOW + HOUR)
+    brought, gone = operations.restore(version, author=anna, at=NOW + HOUR)
 
     kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
     assert (content(brought), gone) == (then | kept, [])
@@ -267,7 +267,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
     found = Version.objects.order_by("pk").values_list("change", "author")
     assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
     # What was found is on record too, so the way back has a way back.
-    back, _ = operations.bring_back(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
+    back, _ = operations.restore(Version.objects.get(change="found"), author=anna, at=NOW + 2 * HOUR)
     assert content(back) == now
 
 
@@ -284,11 +284,11 @@ def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_ch
     before, versions = rows(), Version.objects.count()
 
     if state == "expired" and lacks == "description":  # such a one stays editable, too
-        operations.bring_back(version, author=None, at=NOW)
+        operations.restore(version, author=None, at=NOW)
         assert Vacancy.objects.get().description == ""
         return
     with pytest.raises(ValidationError):
-        operations.bring_back(version, author=None, at=NOW)
+        operations.restore(version, author=None, at=NOW)
 
     assert (rows(), Version.objects.count()) == (before, versions)
 
@@ -308,7 +308,7 @@ def test_deleted_vacancy_comes_back_as_a_draft_with_its_id_and_without_what_is_g
     version.refresh_from_db()
     assert (version.brand, version.vacancy_id) == (None, pk)
 
-    brought, gone = operations.bring_back(version, author=anna, at=NOW)
+    brought, gone = operations.restore(version, author=anna, at=NOW)
 
     assert (brought.pk, brought.created_at) == (pk, NOW)
     assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]

@@ -29,7 +29,7 @@ from vacancies.exchange import importer as importer_module
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
-from vacancies.history.versions import fold
+from vacancies.history.versions import replay
 from vacancies.models import (
     Brand,
     Change,
@@ -128,7 +128,7 @@ def test_vacancy_deleted_and_saved_at_once_can_be_brought_back(pair: list[Client
     assert last
     assert last.change == Change.DELETED
     titles = [version.content["title"] for version in versions if "title" in version.content]
-    assert fold(versions)["title"] == titles[-1]
+    assert replay(versions)["title"] == titles[-1]
     assert f"/{last.pk}/" in pair[0].get(f"{LIST}deleted/").content.decode()
 
 
@@ -161,7 +161,7 @@ def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
     left = FilterOption.objects.get()
     refused = next(outcome for outcome in outcomes if isinstance(outcome, ValidationError))
     other = ghent if left == gent else gent
-    assert refused.messages == [f"“{other}” was deleted or merged meanwhile: nothing was done."]
+    assert refused.messages == [f"“{other}” was deleted or merged in the meantime. Nothing was changed."]
     links = VacancyOption.objects.order_by("vacancy").values_list("vacancy", "option")
     assert list(links) == [(vacancy.pk, left.pk) for vacancy in vacancies]
 
@@ -223,14 +223,14 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
 @on_postgresql
 def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
-    withdraw = partial(operations.withdraw, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(withdraw))
+    unpublish = partial(operations.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
+    step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
     importer = Importer()
 
-    importer.land([Row("row 1", items(1)[0])])
+    importer.import_rows([Row("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.status) == ("Job 1", Status.WITHDRAWN)
+    assert (vacancy.title, vacancy.status) == ("Job 1", Status.UNPUBLISHED)
     assert (importer.report.updated, importer.report.refused) == (1, 0)
 
 
@@ -259,7 +259,7 @@ def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> No
         yield Row("row 2", second)
 
     importer = Importer()
-    importer.land(rows())
+    importer.import_rows(rows())
 
     assert (importer.report.failed, importer.report.created) == ([], 2)
     regions = VacancyOption.objects.filter(option__filter=ghent.filter).order_by("vacancy")
@@ -275,7 +275,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: 
     with ExitStack() as stack, transaction.atomic():
         form_operations.save(form=form, structure=mine, author=anna)
         importer = FormImporter()
-        land = partial(importer.land, [FormRow("row 1", vacancy.pk, sections(NAME))])
+        land = partial(importer.import_rows, [FormRow("row 1", vacancy.pk, sections(NAME))])
         stack.enter_context(waiting(land))
 
     form.refresh_from_db()
@@ -294,7 +294,7 @@ def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch
     importer = FormImporter()
     step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
 
-    importer.land([FormRow("row 1", vacancy.pk, sections(NAME))])
+    importer.import_rows([FormRow("row 1", vacancy.pk, sections(NAME))])
 
     vacancy.refresh_from_db()
     assert vacancy.form == chosen

@@ -22,7 +22,7 @@ STATES: dict[str, dict[str, Any]] = {
     "scheduled": {"publish_from": NOW + DAY},
     "published": {"publish_from": NOW - DAY},
     "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
-    "withdrawn": {"status": "withdrawn", "publish_from": NOW - 2 * DAY},
+    "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
     "archived": {"status": "archived", "publish_from": None},
 }
 SUFFIXES = ("", "/form", "/form/schema")

@@ -12,7 +12,7 @@ from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.admin.test_admin import LIST, opened, page
 from vacancies import operations
-from vacancies.history.versions import content, fold, record
+from vacancies.history.versions import content, record, replay
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version
 
 pytestmark = [
@@ -24,7 +24,7 @@ TWICE = range(8)  # a race is not lost every time
 
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:
-    return fold(Version.objects.filter(vacancy=vacancy.pk))
+    return replay(Version.objects.filter(vacancy=vacancy.pk))
 
 
 @pytest.mark.parametrize("_", TWICE)
@@ -45,11 +45,11 @@ def test_of_two_saves_one_is_told(pair: list[Client], _: int) -> None:
 def test_of_two_decisions_one_is_refused(_: int) -> None:
     vacancy = make_vacancy()
 
-    outcomes = at_once(*[lambda: operations.withdraw(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
+    outcomes = at_once(*[lambda: operations.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
 
     assert sorted(len(outcome.done) for outcome in outcomes) == [0, 1]
     assert sorted(len(outcome.refused) for outcome in outcomes) == [0, 1]
-    assert list(Version.objects.values_list("vacancy", "change")) == [(vacancy.pk, "withdrawn")]
+    assert list(Version.objects.values_list("vacancy", "change")) == [(vacancy.pk, "unpublished")]
 
 
 @pytest.mark.parametrize("_", TWICE)
@@ -60,11 +60,11 @@ def test_save_and_decision_both_count(pair: list[Client], _: int) -> None:
 
     saving, decided = at_once(
         lambda: pair[0].post(page(vacancy), form).status_code,
-        lambda: pair[1].post(f"{LIST}{vacancy.pk}/withdraw/").status_code,
+        lambda: pair[1].post(f"{LIST}{vacancy.pk}/unpublish/").status_code,
     )
 
     vacancy.refresh_from_db()
-    assert (decided, vacancy.status) == (302, "withdrawn")
+    assert (decided, vacancy.status) == (302, "unpublished")
     assert vacancy.title == ("Cook" if saving == 302 else "Nurse")
     assert folded(vacancy) == content(vacancy)
 

@@ -113,13 +113,13 @@ JAR = packed({"META-INF/MANIFEST.MF": SECRET})
         ("flood.png", png(13_300, 13_300), TOO_MANY),
         ("flood.png", png(5_001, 5_000), TOO_MANY),
         ("flood.webp", wide_webp(), TOO_MANY),
-        ("apng.png", moving("PNG"), "This image moves: use one that stands still."),
-        ("moving.webp", moving("WEBP"), "This image moves: use one that stands still."),
+        ("apng.png", moving("PNG"), "Animated images are not supported. Use a still image."),
+        ("moving.webp", moving("WEBP"), "Animated images are not supported. Use a still image."),
         ("a.gif", encoded("GIF"), "“a.gif” is GIF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("GIF"), "“a.png” is GIF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("TIFF"), "“a.png” is TIFF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("BMP"), "“a.png” is BMP. Use a JPEG, PNG or WebP image."),
-        ("a.jpg", encoded("ICO"), "“a.jpg” is no image that can be read. Use a JPEG, PNG or WebP image."),
+        ("a.jpg", encoded("ICO"), "“a.jpg” is not a readable image. Use a JPEG, PNG or WebP image."),
         ("a.jpg", encoded("EPS"), "“a.jpg” is PostScript. Use a JPEG, PNG or WebP image."),
         ("a.svg", SVG, "“a.svg” is SVG. Use a JPEG, PNG or WebP image."),
         ("a.png", SVG, "“a.png” is SVG. Use a JPEG, PNG or WebP image."),
@@ -561,7 +561,7 @@ def test_files_that_may_come_back_stay(media: Path) -> None:
         row.delete()
     assert clean()["files"] == []
 
-    back, _gone = operations.bring_back(version, author=None, at=now)
+    back, _gone = operations.restore(version, author=None, at=now)
     assert sorted([back.image.name, back.attachments.get().file.name]) == first
     assert set(first) <= set(stored(media))
 

@@ -1,3 +1,3 @@
-"""The recruiter's workplace: one module per noun, registered by being imported."""
+"""The admin of vacancies: one module per noun. Importing a module registers it."""
 
 from vacancies.admin import brand, filter, form, recruiter, vacancy  # noqa: F401 - importing registers

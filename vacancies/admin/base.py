@@ -1,4 +1,4 @@
-"""What pages of vacancies share: upload rules, thumbnails, rows that keep an order."""
+"""Shared by the admin pages of vacancies: upload rules, thumbnails, ordered inlines."""
 
 import logging
 from collections.abc import Callable
@@ -17,7 +17,8 @@ from django.utils.translation import pgettext
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
-from jobsite.admin.base import RowsInline, WorkplaceAdmin, moment
+from jobsite.admin.base import JobsiteAdmin, RowsInline
+from jobsite.formats import format_datetime
 from vacancies.fields import HtmlField
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day
@@ -28,18 +29,18 @@ logger = logging.getLogger(__name__)
 
 
 class ProseWidget(AdminProseEditorWidget):
-    """The editor, without the line ends that browsers turn into CRLF: a text nobody touched is unchanged."""
+    """The rich text editor. Browsers send CRLF line ends, so that an untouched text would look changed."""
 
     class Media:
-        js = ("vacancies/word_paste.js",)  # lists of Word are lists
+        js = ("vacancies/word_paste.js",)  # converts lists pasted from Word
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if value else value
 
 
-def told_of_no_room(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 507 where the storage takes no more: the form asked for room, and somebody else was faster."""
+def storage_errors_as_507(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Return 507 if the storage became full after the form was validated."""
 
     @wraps(view)
     def wrapped(self: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -53,8 +54,8 @@ def told_of_no_room(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     return wrapped
 
 
-class ContentAdmin(WorkplaceAdmin):
-    """A page with texts to write and images to upload."""
+class ContentAdmin(JobsiteAdmin):
+    """An admin page with rich texts and images."""
 
     formfield_overrides = {HtmlField: {"widget": ProseWidget, "strip": False}}
 
@@ -64,32 +65,32 @@ class ContentAdmin(WorkplaceAdmin):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
-    @told_of_no_room
+    @storage_errors_as_507
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
 
 
 def is_exact(until: datetime) -> bool:
-    """Whether a vacancy ends within a day, as an import may bring."""
+    """Return whether a vacancy ends within a day, as imported vacancies may."""
     return until != end_of_day(last_day(until))
 
 
-def last_day_of(vacancy: Vacancy) -> str:
-    """The last day on which `vacancy` shows, or the moment of its end within one; "-" without any."""
+def closing_date_of(vacancy: Vacancy) -> str:
+    """Return the closing date of `vacancy`, with a time if it is not the end of the day; "-" without one."""
     until = vacancy.publish_until
     if until is None:
         return "-"
     if is_exact(until):
-        return moment(until)
+        return format_datetime(until)
     return date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
 
 
 def thumbnail(file: Any, url: str) -> str:
-    """A small preview of an uploaded file, else of an image elsewhere; a dash when there is neither."""
+    """Return a thumbnail of the uploaded file, else of the image URL; "-" without either."""
     address = file.url if file else url
     if not address:
         return "-"
-    # no-referrer: the other site need not learn the address of this workplace
+    # no-referrer: hides the address of the admin from the other site
     return format_html(
         '<img class="thumb" src="{}" alt="{}" loading="lazy" referrerpolicy="no-referrer">',
         address,
@@ -98,7 +99,7 @@ def thumbnail(file: Any, url: str) -> str:
 
 
 class PositionedFormSet(PaginationInlineFormSet):
-    """Rows in the order of their position; new ones without a position go last."""
+    """Rows in the order of their position. New rows without a position go last."""
 
     def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
         super().add_fields(form, index)
@@ -108,7 +109,7 @@ class PositionedFormSet(PaginationInlineFormSet):
 
     @property
     def kept_forms(self) -> list[forms.ModelForm]:
-        """The rows that stay: neither deleted nor an empty line at the bottom."""
+        """The rows that are neither deleted nor empty."""
         return [
             form
             for form in self.forms
@@ -125,7 +126,7 @@ class PositionedFormSet(PaginationInlineFormSet):
 
 
 class PartInline(RowsInline):
-    """Positioned rows that belong to their parent: who may change the parent may change them."""
+    """Ordered rows of a parent. The permissions of the parent apply."""
 
     formset = PositionedFormSet
     ordering_field = "position"

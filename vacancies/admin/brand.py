@@ -1,4 +1,4 @@
-"""Brands: an employer's face."""
+"""Brands."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ class BrandAdmin(ContentAdmin):
     readonly_fields = ("small_icon", "large_icon")
 
     def get_fieldsets(self, request: HttpRequest, obj: Brand | None = None) -> Any:
-        """Who works for a brand sees its applicants: that is decided by who manages accounts."""
+        """Members of a brand can see its applicants, so only users who manage accounts can edit them."""
         if request.user.has_perm("auth.change_user"):
             return self.fieldsets
         return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Who works for some brands sees those, here and wherever a brand is chosen."""
+        """Users see their brands only, also where a brand is chosen."""
         own = brands_of(request.user).values("pk")
         count = counted(Vacancy.objects.all(), "brand")
         return super().get_queryset(request).filter(pk__in=own).annotate(vacancy_count=count)
@@ -50,15 +50,15 @@ class BrandAdmin(ContentAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """Django looks here past `get_queryset`."""
+        """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, extra_context)
 
-    @display(description=_("Small icon shown"))
+    @display(description=_("Current small icon"))
     def small_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_small, brand.icon_small_url)
 
-    @display(description=_("Large icon shown"))
+    @display(description=_("Current large icon"))
     def large_icon(self, brand: Brand) -> str:
         return thumbnail(brand.icon_large, brand.icon_large_url)
 

@@ -1,4 +1,4 @@
-"""Whose vacancies a recruiter works on: those of the own brands (docs/decisions.md #56)."""
+"""Brand scoping: recruiters access the vacancies of their brands only (docs/decisions.md #56)."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from jobsite.admin.base import WorkplaceAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, as_id
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND
 
 
 def within(user: Any, rows: QuerySet, vacancy: str) -> QuerySet:
-    """Return those of `rows` whose vacancy, reached through `vacancy`, `user` works on."""
+    """Return the `rows` whose vacancy, reached through the lookup `vacancy`, `user` may access."""
     if user.has_perm(EVERY_BRAND):
         return rows
     return rows.filter(**{f"{vacancy}__in": Vacancy.objects.workable_by(user).values("pk")})
@@ -22,8 +22,8 @@ def brands_of(user: Any) -> QuerySet[Brand]:
     return Brand.objects.all() if user.has_perm(EVERY_BRAND) else user.brands.all()
 
 
-class WalledAdmin(WorkplaceAdmin):
-    """A page of rows that belong to a vacancy: those of other brands are not there at all."""
+class BrandScopedAdmin(JobsiteAdmin):
+    """An admin page of rows that belong to a vacancy. Rows of other brands are excluded."""
 
     vacancy = "vacancy"
 
@@ -31,6 +31,6 @@ class WalledAdmin(WorkplaceAdmin):
         return within(request.user, super().get_queryset(request), self.vacancy)
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """Django looks here past `get_queryset`."""
+        """Check access: Django's view does not use `get_queryset`."""
         get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         return super().history_view(request, object_id, extra_context)

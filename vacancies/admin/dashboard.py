@@ -1,4 +1,4 @@
-"""The start page of the workplace: what wants attention, each with a way to it."""
+"""The dashboard of the admin: counts by status, what needs attention, and recent changes."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -8,18 +8,18 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import moment
-from vacancies.admin.base import last_day_of
+from jobsite.formats import format_datetime
+from vacancies.admin.base import closing_date_of
 from vacancies.admin.list_filters import ENDING, REASONS, attention
 from vacancies.admin.versions import readable_by
 from vacancies.models import State, Vacancy
 
-COUNTED = 1000  # a larger number says no more
+COUNTED = 1000  # larger counts are shown as "1000+"
 SHOWN = 5
 
 
-def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add what the start page shows to a user who may see vacancies: those of the own brands."""
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add the vacancies of the user's brands to the context of the admin index, if the user may view them."""
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
     now = timezone.now()
@@ -30,7 +30,7 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         state: own.in_state(state, at=now) for state in (State.DRAFT, State.EXPIRED)
     }
     return context | {
-        "title": _("Start"),
+        "title": _("Dashboard"),
         "states": [
             {"state": state, "count": counted(rows), "url": address(state=state)}
             for state, rows in states.items()
@@ -42,14 +42,16 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         ],
         "coming": [
             {
-                "title": _("Next to appear"),
-                "none": _("Nothing is planned."),
-                "rows": [(row, moment(row.publish_from)) for row in titles(scheduled, "publish_from")],
+                "title": _("Going live soon"),
+                "none": _("Nothing is scheduled."),
+                "rows": [
+                    (row, format_datetime(row.publish_from)) for row in titles(scheduled, "publish_from")
+                ],
             },
             {
-                "title": _("Next to end"),
-                "none": _("Nothing ends within a week."),
-                "rows": [(row, last_day_of(row)) for row in titles(ending, "publish_until")],
+                "title": _("Closing soon"),
+                "none": _("Nothing closes within a week."),
+                "rows": [(row, closing_date_of(row)) for row in titles(ending, "publish_until")],
             },
         ],
         "latest": latest(request),
@@ -58,26 +60,26 @@ def start_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(rows: Any) -> str:
-    """How many there are, or that there are very many; "" for none."""
+    """Return the number of rows as text: "1000+" for more than `COUNTED`, "" for none."""
     count = rows.order_by()[: COUNTED + 1].count()
     return f"{COUNTED}+" if count > COUNTED else str(count or "")
 
 
-def titles(rows: Any, moment: str) -> Any:
-    return rows.only("title", moment)[:SHOWN]
+def titles(rows: Any, date_field: str) -> Any:
+    return rows.only("title", date_field)[:SHOWN]
 
 
 def latest(request: HttpRequest) -> list[dict[str, Any]]:
-    """The last changes to vacancies that are there, by whomever."""
+    """Return the last changes that users made to existing vacancies, one per vacancy."""
     versions = readable_by(request.user).exclude(author=None).select_related("author")
     rows = list(versions.defer("content").order_by("-pk")[: SHOWN * 4])
     own = Vacancy.objects.workable_by(request.user)
-    there = own.only("title").in_bulk({row.vacancy_id for row in rows})
+    existing = own.only("title").in_bulk({row.vacancy_id for row in rows})
     seen: dict[int, dict[str, Any]] = {}
     for row in rows:
-        if vacancy := there.get(row.vacancy_id):
-            said = {"vacancy": vacancy, "version": row, "moment": moment(row.created_at)}
-            seen.setdefault(row.vacancy_id, said)
+        if vacancy := existing.get(row.vacancy_id):
+            change = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}
+            seen.setdefault(row.vacancy_id, change)
     return list(seen.values())[:SHOWN]
 
 

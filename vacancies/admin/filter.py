@@ -1,4 +1,4 @@
-"""The nine vocabularies and their options."""
+"""The nine filters and their options."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import WorkplaceAdmin, as_id, counted
+from jobsite.admin.base import JobsiteAdmin, as_id, counted
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -40,10 +40,10 @@ def in_use(option: FilterOption, uses: int) -> str:
 
 
 class FilterOptionFormSet(PositionedFormSet):
-    """Options that differ from each other, new ones included, and stay while vacancies use them."""
+    """Options with unique labels and values, also among new rows. Options in use cannot be deleted."""
 
     def clean(self) -> None:
-        for form in self.forms:  # first, because Django's own refusal names the links and not their number
+        for form in self.forms:  # before Django's own check, which lists every link
             if self._should_delete_form(form) and (uses := form.instance.choices.count()):
                 raise ValidationError(in_use(form.instance, uses))
         super().clean()
@@ -56,7 +56,7 @@ class FilterOptionFormSet(PositionedFormSet):
                 option.value = free_value(option.label, seen["value"])
             for name, texts in seen.items():
                 if getattr(option, name) in texts:
-                    form.add_error(name, _("Another option of this filter has it too."))
+                    form.add_error(name, _("Another option of this filter already uses this."))
                 texts.add(getattr(option, name))
 
 
@@ -78,8 +78,8 @@ class FilterOptionInline(PartInline):
 
 
 @admin.register(Filter)
-class FilterAdmin(WorkplaceAdmin):
-    """The filters are nine, always: they can be named, switched on and ordered, not added or deleted."""
+class FilterAdmin(JobsiteAdmin):
+    """The filters. They can be renamed, switched on and ordered, but not added or deleted."""
 
     list_display = ("label", "code", "is_active", "option_count", "position")
     list_editable = ("is_active",)
@@ -102,7 +102,7 @@ class FilterAdmin(WorkplaceAdmin):
         )
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        """Of a long list, the options have their own pages."""
+        """Hide the options if there are too many for one page. They have a changelist of their own."""
         return self.inlines if obj is None or obj.option_count <= LISTED else ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -113,7 +113,7 @@ class FilterAdmin(WorkplaceAdmin):
 
     @display(description=gettext_lazy("Keyword"), ordering="keyword")
     def code(self, filter: Filter) -> str:
-        """As in filter[regions]=...; what a choice field would show is the name it was born with."""
+        """Return the keyword of `filter[regions]=...`. A choice field would show its original label."""
         return filter.keyword
 
     @display(description=gettext_lazy("Options"), ordering="option_count")
@@ -125,16 +125,16 @@ class FilterAdmin(WorkplaceAdmin):
 
     @transaction.atomic
     def option_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """POST `label` -> {"id", "label"} of the option of that name, made where it was missing; {"error"}
-        (400) for a label that none can have."""
+        """POST `label` -> {"id", "label"} of the option with that label, created if missing. An invalid label
+        returns {"error"} (400)."""
         if not request.user.has_perm("vacancies.add_filteroption"):
             raise PermissionDenied
-        # Locked, so that of two who make the same option at the same moment the second one gets the first's.
+        # Locked: of two concurrent requests for the same label, the second one gets the first one's option.
         filter = Filter.objects.select_for_update().filter(pk__in=[as_id(pk)]).first()
         if request.method != "POST" or filter is None:
             raise Http404
         label = " ".join(request.POST.get("label", "").replace("\0", "").split())
-        is_short = len(label) <= 200  # longer ones are too much for a LIKE, and refused below
+        is_short = len(label) <= 200  # a longer label is rejected below
         option = filter.options.filter(label__iexact=label).first() if is_short else None
         if option is None:
             option = FilterOption(filter=filter, label=label, position=filter.next_position())
@@ -143,16 +143,16 @@ class FilterAdmin(WorkplaceAdmin):
             except ValidationError as error:
                 return JsonResponse({"error": " ".join(error.messages)}, status=400)
             option.save()
-            with translation.override(site_language()):  # kept, and read by all
+            with translation.override(site_language()):  # stored, and read by all users
                 text = _("Added the option “%(option)s”.") % {"option": option.label}
             self.log_change(request, filter, text)
         elif not option.is_active:
-            off = _("“%(option)s” is switched off: choose another one.") % {"option": option.label}
+            off = _("“%(option)s” is switched off. Choose another option.") % {"option": option.label}
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
 
     def options_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """`term`, `page` -> the options that are offered, as Select2 asks for them."""
+        """`term`, `page` -> the active options, in the format of Select2."""
         if not request.user.has_perm("vacancies.view_filteroption"):
             raise PermissionDenied
         term = request.GET.get("term", "").replace("\0", "").strip()
@@ -163,8 +163,8 @@ class FilterAdmin(WorkplaceAdmin):
 
 
 @admin.register(FilterOption)
-class FilterOptionAdmin(WorkplaceAdmin):
-    """The options of all vocabularies in one list: to be found, switched off and merged."""
+class FilterOptionAdmin(JobsiteAdmin):
+    """The options of all filters, to search, switch off and merge."""
 
     list_display = ("label", "filter", "value", "is_active", "used")
     list_filter = ("filter", "is_active")
@@ -184,7 +184,7 @@ class FilterOptionAdmin(WorkplaceAdmin):
         return ("filter", "used") if obj else ("used",)
 
     def save_model(self, request: HttpRequest, obj: FilterOption, form: Any, change: bool) -> None:
-        """A new one without a place goes last."""
+        """Put a new option without a position last."""
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
         super().save_model(request, obj, form, change)
@@ -194,7 +194,7 @@ class FilterOptionAdmin(WorkplaceAdmin):
         return getattr(option, "use_count", 0)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """In words and a number: Django would name every link."""
+        """Report options in use by their number of vacancies. Django would list every link."""
         objs = list(objs)
         used = [(option, uses) for option in objs if (uses := option.choices.count())]
         protected = [in_use(option, uses) for option, uses in used]
@@ -202,23 +202,23 @@ class FilterOptionAdmin(WorkplaceAdmin):
             return [], {}, set(), protected
         return super().get_deleted_objects(objs, request)
 
-    @admin.action(description=gettext_lazy("Merge into one…"), permissions=["delete"])
+    @admin.action(description=gettext_lazy("Merge…"), permissions=["delete"])
     def merge(self, request: HttpRequest, queryset: Any) -> Any:
-        """Asks which one remains, and lets all vacancies carry that one."""
+        """Ask which option to keep, and replace the others by it in all vacancies."""
         options = list(queryset.select_related("filter")[: MERGED + 1])
         if not 2 <= len(options) <= MERGED or len({option.filter_id for option in options}) > 1:
-            text = _("Choose from two to %(count)d options of one filter.") % {"count": MERGED}
+            text = _("Choose 2 to %(count)d options of one filter.") % {"count": MERGED}
             self.message_user(request, text, messages.WARNING)
             return None
         choice = forms.ModelChoiceField(
             FilterOption.objects.filter(pk__in=[option.pk for option in options]),
-            label=_("The one that remains"),
+            label=_("Option to keep"),
             initial=max(options, key=lambda option: option.use_count).pk,
             empty_label=None,
             widget=UnfoldAdminSelectWidget,
         )
         form = type("MergeForm", (forms.Form,), {"into": choice})(
-            request.POST if "decided" in request.POST else None
+            request.POST if "confirmed" in request.POST else None
         )
         if form.is_valid():
             into = form.cleaned_data["into"]
@@ -229,12 +229,12 @@ class FilterOptionAdmin(WorkplaceAdmin):
                 self.message_user(request, error.message, messages.ERROR)
                 return None
             names = ", ".join(option.label for option in others)
-            with translation.override(site_language()):  # kept, and read by all
+            with translation.override(site_language()):  # stored, and read by all users
                 text = _("Merged with %(names)s.") % {"names": names}
             self.log_change(request, into, text)
             text = ngettext(
-                "“%(names)s” became “%(into)s” on %(count)d vacancy.",
-                "“%(names)s” became “%(into)s” on %(count)d vacancies.",
+                "“%(names)s” was replaced by “%(into)s” in %(count)d vacancy.",
+                "“%(names)s” was replaced by “%(into)s” in %(count)d vacancies.",
                 count,
             ) % {"names": names, "into": into.label, "count": count}
             self.message_user(request, text, messages.SUCCESS)
@@ -244,12 +244,12 @@ class FilterOptionAdmin(WorkplaceAdmin):
             "opts": self.opts,
             "media": self.media,
             "title": _("Merge options"),
-            "decision": {
+            "action": {
                 "label": _("Merge"),
                 "icon": "merge",
                 "text": _(
-                    "All vacancies get the one that remains; the others are deleted, and links that filter "
-                    "by them find nothing any more."
+                    "Vacancies get the option that you keep. The other options are deleted, and links "
+                    "that filter by them return no results."
                 ),
             },
             "some": options,
@@ -261,4 +261,4 @@ class FilterOptionAdmin(WorkplaceAdmin):
             ],
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/decide.html", context)
+        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)

@@ -1,4 +1,4 @@
-"""Application forms, with the vacancies that use them."""
+"""The admin of application forms, with the vacancies that use them."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ SHOWN = 10
 
 @admin.register(Form)
 class FormAdmin(BaseFormAdmin):
-    """Who works for some brands sees the forms that theirs use, or nobody, and changes those that no
-    other one uses (docs/decisions.md #56)."""
+    """Users of some brands see the forms that their brands use and unused forms. They can change the
+    forms that no other brand uses (docs/decisions.md #56)."""
 
     list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
 
@@ -45,7 +45,7 @@ class FormAdmin(BaseFormAdmin):
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     def has_make_default_permission(self, request: HttpRequest) -> bool:
-        """Every brand gets the site's form."""
+        """The site's form affects every brand."""
         return super().has_make_default_permission(request) and request.user.has_perm(EVERY_BRAND)
 
     def has_delete_permission(self, request: HttpRequest, obj: Form | None = None) -> bool:
@@ -63,7 +63,7 @@ class FormAdmin(BaseFormAdmin):
         return form.brand_count
 
     def use(self, request: HttpRequest, form: Form) -> dict[str, Any]:
-        """Counts what everybody sees, and beside it what the user does."""
+        """Count published vacancies of all brands, and other vacancies of the user's brands."""
         vacancies = served_by(form)
         may_see = request.user.has_perm("vacancies.view_vacancy")
         own = vacancies.workable_by(request.user)
@@ -90,9 +90,10 @@ class FormAdmin(BaseFormAdmin):
 
 
 def forms_for(user: Any) -> QuerySet[Form]:
-    """The forms that `user` may see and choose: those of their brands, and those that no other brand has
-    for itself; the site's form is everybody's. One that extends another shows it, and is seen where that
-    one may be."""
+    """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
+
+    A form that extends another one is visible only if the other one is.
+    """
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     own = Vacancy.objects.workable_by(user)
@@ -108,7 +109,7 @@ def forms_for(user: Any) -> QuerySet[Form]:
 
 
 def is_own(user: Any, form: Form) -> bool:
-    """Whether nobody but the brands of `user` would notice a change of `form`."""
+    """Return whether a change of `form` affects only the brands of `user`."""
     if user.has_perm(EVERY_BRAND):
         return True
     if form.is_default or not forms_for(user).filter(pk=form.pk).exists():
@@ -121,7 +122,7 @@ def is_own(user: Any, form: Form) -> bool:
 
 
 def served_by(form: Form) -> VacancyQuerySet:
-    """The vacancies whose applicants get `form`, whole or as a part of one that extends it."""
+    """Return the vacancies whose applicants get `form`, or a form that extends it."""
     return Vacancy.objects.with_form().filter(
         Q(served_form_id=form.pk) | Q(served_form_id__in=form.extensions.values("pk"))
     )

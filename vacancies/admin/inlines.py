@@ -1,4 +1,4 @@
-"""The rows that belong to one vacancy: its other recruiters and its attachments."""
+"""The inlines of a vacancy: its other recruiters and its attachments."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ class RecruiterInline(PartInline):
 
 
 class AttachmentForm(NamedRow):
-    """An attachment that takes its name from its file or address when it is given none."""
+    """An attachment. Its name defaults to the name of the file or the last part of the URL."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -34,7 +34,7 @@ class AttachmentForm(NamedRow):
         super().clean()
         data = self.cleaned_data
         if not data.get("name"):
-            # one that is kept has a random name
+            # a stored file has a random name
             upload = getattr(data.get("file"), "name", "") if "file" in self.changed_data else ""
             source = upload or self.initial.get("name") or urlsplit(data.get("url") or "").path
             data["name"] = source.rpartition("/")[2][:200] or self.nameless()
@@ -42,7 +42,7 @@ class AttachmentForm(NamedRow):
 
     @staticmethod
     def nameless() -> str:
-        with translation.override(site_language()):  # kept, and read by all
+        with translation.override(site_language()):  # stored, and read by all users
             return gettext("attachment")
 
 

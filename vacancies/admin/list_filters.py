@@ -1,4 +1,4 @@
-"""What the list of vacancies is narrowed by, beside plain columns."""
+"""The filters of the vacancy changelist, beside plain columns."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,34 +15,34 @@ from jobsite.admin.base import as_id
 from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import State, Status
-from vacancies.quality import DOUBTS, SOON, doubted
+from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
-COUNTED = 10_000  # rows: a list that is longer is narrowed, not walked
+COUNTED = 10_000  # rows: nobody pages through a longer list
 
 
 class CappedPaginator(Paginator):
-    """Counts no further than anybody turns pages."""
+    """Counts at most `COUNTED` rows."""
 
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return rows.order_by().values("pk")[:COUNTED].count()  # without what is annotated for the list
+        return rows.order_by().values("pk")[:COUNTED].count()  # without the annotations of the changelist
 
 
 class StateFilter(admin.SimpleListFilter):
-    """By where a vacancy stands now. What is archived shows only where it is asked for."""
+    """By the current state. Archived vacancies are shown only on request."""
 
-    title = _("state")
+    title = _("status")
     parameter_name = "state"
     ALL = "all"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [*State.choices, (self.ALL, _("All, with the archive"))]
+        return [*State.choices, (self.ALL, _("All, including archived"))]
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
-        yield {**first, "display": _("All but the archive")}
+        yield {**first, "display": _("All except archived")}
         yield from others
 
     def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
@@ -52,13 +52,16 @@ class StateFilter(admin.SimpleListFilter):
 
 
 ENDING = "ending"
-REASONS = [(ENDING, _("Ending within a week")), *((doubt.code, doubt.label) for doubt in DOUBTS)]
+REASONS = [
+    (ENDING, _("Closing within a week")),
+    *((warning.code, warning.label) for warning in CONTENT_WARNINGS),
+]
 
 
 class AttentionFilter(DropdownFilter):
-    """By what a recruiter may want to look at, as the start page counts it."""
+    """By reason to need attention, as on the dashboard."""
 
-    title = _("attention")
+    title = _("needs attention")
     parameter_name = "attention"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
@@ -69,16 +72,16 @@ class AttentionFilter(DropdownFilter):
 
 
 def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
-    """Those of `vacancies` that want attention for the reason `code`; all for one that is none."""
+    """Return the `vacancies` that need attention for the reason `code`; all of them for an unknown code."""
     now = timezone.now()
     if code == ENDING:
         return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
-    known = code in {doubt.code for doubt in DOUBTS}
-    return doubted(vacancies, str(code), at=now) if known else vacancies
+    known = code in {warning.code for warning in CONTENT_WARNINGS}
+    return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
 
 
 class BrandFilter(DropdownFilter):
-    """By one of the brands that the user works for."""
+    """By one of the brands of the user."""
 
     title = _("brand")
     parameter_name = "brand__id__exact"

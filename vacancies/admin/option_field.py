@@ -1,4 +1,4 @@
-"""The options of a vocabulary as a field of a form that keeps the order in which they are picked."""
+"""A form field for the options of a filter. It keeps the order in which they are picked."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from vacancies.choices import Keyword
 
 
 class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
-    """A multiple select whose chosen options stand first, in their order: browsers post in that order.
+    """A multiple select with the chosen options first, in their order: browsers post in that order.
 
-    ordered_select.js moves an option behind the chosen ones when it is picked. Without JavaScript it
-    is a plain multiple select, which keeps the stored order. Of a long list, the page holds what is
-    chosen and the server is asked for the rest.
+    ordered_select.js moves a picked option behind the chosen ones. Without JavaScript this is a plain
+    multiple select, which keeps the stored order. If the list is long, the page contains only the chosen
+    options, and Select2 searches the others on the server.
     """
 
     choices: Any
-    source = ""  # address that answers a search, for a list too long for a page
+    source = ""  # URL of the search, for a list that is too long for the page
 
     def __init__(self) -> None:
         super().__init__({"data-ordered": ""})
-        # Without its second class, by which Django's autocomplete.js would ask a server for the options.
+        # Without the second class, which makes Django's autocomplete.js request the options.
         self.attrs["class"] = "unfold-admin-autocomplete"
 
     def optgroups(self, name: str, value: list[str], attrs: dict[str, Any] | None = None) -> list[Any]:
@@ -44,7 +44,7 @@ class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
 
 
 class OptionsField(forms.TypedMultipleChoiceField):
-    """Ids of options of one vocabulary, in the order of picking."""
+    """Ids of the options of one filter, in the order of picking."""
 
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=OrderedSelect())
@@ -57,7 +57,7 @@ class OptionsField(forms.TypedMultipleChoiceField):
 
 
 class OptionField(forms.TypedChoiceField):
-    """The id of the one option of a vocabulary that a vacancy may have, as a list like the others."""
+    """The id of the only option of a single-valued filter, as a list."""
 
     def __init__(self, keyword: Keyword) -> None:
         super().__init__(coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget())

@@ -1,4 +1,4 @@
-"""Recruiters: who answers for vacancies, and which of their contact data everybody may see."""
+"""Recruiters, and which of their contact details are public."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 @admin.register(Recruiter)
 class RecruiterAdmin(ContentAdmin):
     list_display = ("name", "portrait", "function", "shown", "head_count", "link_count")
-    search_fields = ("name", "function")  # never the e-mail: suggestions would confirm a hidden address
+    search_fields = ("name", "function")  # not the e-mail: autocomplete would confirm a hidden address
     fieldsets = (
         (None, {"fields": ("name", "function")}),
         (_("Contact"), {"fields": ("email", "is_email_public", "phone", "is_phone_public")}),
@@ -26,7 +26,7 @@ class RecruiterAdmin(ContentAdmin):
     readonly_fields = ("portrait",)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Everybody chooses from all recruiters, and counts the own vacancies."""
+        """All users see all recruiters. The counts include only the vacancies of the user's brands."""
         links = within(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
             "head_count": counted(Vacancy.objects.workable_by(request.user), "head_recruiter"),
@@ -35,31 +35,31 @@ class RecruiterAdmin(ContentAdmin):
         return super().get_queryset(request).annotate(**counts)
 
     def has_change_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
-        """Who works for some brands changes nobody who is shown on another one's vacancies."""
+        """Users of some brands cannot change a recruiter who is shown on vacancies of other brands."""
         return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Recruiter | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    @display(description=_("Image shown"))
+    @display(description=_("Current image"))
     def portrait(self, recruiter: Recruiter) -> str:
         return thumbnail(recruiter.image, recruiter.image_url)
 
-    @display(description=_("Everybody sees"))
+    @display(description=_("Public contact details"))
     def shown(self, recruiter: Recruiter) -> str:
         seen = {_("e-mail"): recruiter.shown_email, _("phone"): recruiter.shown_phone}
         return ", ".join(str(name) for name, value in seen.items() if value) or "-"
 
-    @display(description=_("Head of"), ordering="head_count")
+    @display(description=_("Lead recruiter for"), ordering="head_count")
     def head_count(self, recruiter: Recruiter) -> int:
         return recruiter.head_count  # type: ignore[attr-defined] # annotated
 
-    @display(description=_("Also on"), ordering="link_count")
+    @display(description=_("Other recruiter for"), ordering="link_count")
     def link_count(self, recruiter: Recruiter) -> int:
         return recruiter.link_count  # type: ignore[attr-defined] # annotated
 
 
 def is_own(user: Any, recruiter: Recruiter) -> bool:
-    """Whether no vacancy that is not for `user` to work on shows `recruiter`."""
+    """Return whether `recruiter` is shown only on vacancies of the brands of `user`."""
     shown = Vacancy.objects.filter(Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter))
     return not shown.exclude(pk__in=Vacancy.objects.workable_by(user).values("pk")).exists()

@@ -1,18 +1,12 @@
-"""Vacancies: their list and the form in which they are written.
-
-What is decided about them is in `decisions`, what became of them in `versions`; the app above, which
-knows what people applied to, puts the page into the workplace.
-"""
+"""The changelist and the form of vacancies. `applications.admin.vacancy` registers this class, because it
+adds the number of applications."""
 
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.forms import all_valid
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
@@ -20,31 +14,29 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from jobsite.admin.base import as_id, moment
-from jobsite.ops.commands import rehearsal
-from vacancies.admin.base import ContentAdmin, last_day_of, told_of_no_room
+from jobsite.admin.base import as_id
+from jobsite.formats import format_datetime
+from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.publication import DecidingAdmin
+from vacancies.admin.publication import PublicationActionsAdmin
 from vacancies.admin.vacancy_form import VacancyForm
-from vacancies.admin.versions import RecordingAdmin
+from vacancies.admin.vacancy_pages import VacancyPagesAdmin
+from vacancies.admin.versions import HistoryAdmin
 from vacancies.choices import Keyword
-from vacancies.history.diff import differences
-from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
-from vacancies.previews import token_for
-from vacancies.quality import doubts, with_doubts
+from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
-FEW = 500  # rows: their ids fit into a query
+FEW = 500  # rows whose ids fit into a query
 STATE_COLOURS = {
     State.DRAFT: "",
     State.SCHEDULED: "info",
     State.PUBLISHED: "success",
     State.EXPIRED: "warning",
-    State.WITHDRAWN: "danger",
+    State.UNPUBLISHED: "danger",
     State.ARCHIVED: "",
 }
 
@@ -59,12 +51,12 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
+class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
             "offer", "company", "contact", "postcustom1"),
-        tab(gettext_lazy("Classification"), "brand", "location", *Keyword.values),
+        tab(gettext_lazy("Job details"), "brand", "location", *Keyword.values),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
         tab(gettext_lazy("Application form"), "form"),
@@ -81,23 +73,11 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
     list_select_related = ("brand",)
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
-    search_help_text = gettext_lazy("Search titles and texts, or an id.")
+    search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
         js = ("vacancies/vacancy_form.js",)
-
-    def get_urls(self) -> list[URLPattern]:
-        views = {"preview": self.preview_view, "application-form": self.form_view, "review": self.review_view}
-        own = [
-            path(
-                f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(view),
-                name=f"vacancies_vacancy_{name.replace('-', '_')}",
-            )
-            for name, view in views.items()
-        ]
-        return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -109,7 +89,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         return VacancyChangeList
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Beside the filters of the page: the vacancies of a form, as the list of forms links to them."""
+        """Allow the links from the changelists of forms and brands, beside the filters of the page."""
         own = ("form__id__exact", "brand__id__exact")
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
@@ -119,42 +99,42 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         found = queryset.search(search_term)
         if (pk := as_id(search_term)) is not None:
             found |= queryset.filter(pk=pk)
-        if search_term:  # few are looked for once, instead of for their number and again for their rows
+        if search_term:  # search once: the changelist would repeat the search for count and rows
             pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
             if len(pks) <= FEW:
                 return queryset.filter(pk__in=pks), False
         return found, False
 
-    @display(description=gettext_lazy("State"), label=STATE_COLOURS)
+    @display(description=gettext_lazy("Status"), label=STATE_COLOURS)
     def state(self, vacancy: Vacancy) -> tuple[State, Any]:
         return vacancy.state, vacancy.state.label
 
-    @display(description=gettext_lazy("Last day"), ordering="publish_until")
+    @display(description=gettext_lazy("Closing date"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
-        return last_day_of(vacancy)
+        return closing_date_of(vacancy)
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
-        return moment(vacancy.publish_from) if vacancy.publish_from else "-"
+        return format_datetime(vacancy.publish_from) if vacancy.publish_from else "-"
 
-    @display(description=gettext_lazy("Hot"), ordering="is_hot", label={"hot": "warning"})
+    @display(description=gettext_lazy("Featured"), ordering="is_hot", label={"hot": "warning"})
     def hot(self, vacancy: Vacancy) -> Any:
-        return ("hot", _("Hot")) if vacancy.is_hot else ""
+        return ("hot", _("Featured")) if vacancy.is_hot else ""
 
     # --- form ---
 
     def get_fieldsets(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
-        """Who may only look sees a line per vocabulary: fields of the form alone show nothing there."""
+        """A read-only page shows the options as text: form fields without a model field are empty there."""
         if obj is None or self.has_change_permission(request, obj):
             return self.fieldsets
-        seen = ("brand", "location", "classification")
+        details = ("brand", "location", "job_details")
         return [
-            (name, {**spec, "fields": seen} if "brand" in spec["fields"] else spec)
+            (name, {**spec, "fields": details} if "brand" in spec["fields"] else spec)
             for name, spec in self.fieldsets
         ]
 
     @display(description=gettext_lazy("Options"))
-    def classification(self, vacancy: Vacancy) -> str:
+    def job_details(self, vacancy: Vacancy) -> str:
         choices = vacancy.choices.select_related("option__filter").order_by(
             "option__filter", "position", "pk"
         )
@@ -166,7 +146,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
-        """Another brand would let other recruiters see who applied: that takes one who works for all."""
+        """Changing the brand shows applicants to other recruiters, so it needs access to every brand."""
         is_fixed = obj and obj.brand_id and not request.user.has_perm(EVERY_BRAND)
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
@@ -177,7 +157,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Who works for some brands writes for one of them: without any, it would be out of sight."""
+        """Users of some brands must choose a brand: they could not see the vacancy without one."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
         if brand and settings.MULTI_BRANDING and not request.user.has_perm(EVERY_BRAND):
@@ -192,33 +172,21 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
     ) -> Vacancy | None:
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
-            # Locked, so that of two recruiters who save at the same moment the second one is told.
+            # Locked: of two concurrent saves, the second one gets the conflict error.
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 
-    def save_related(
-        self, request: HttpRequest, form: VacancyForm, formsets: list[Any], change: bool
-    ) -> None:
+    def save_related(self, request: HttpRequest, form: Any, formsets: list[Any], change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        if change and (form.has_changed() or any(formset.has_changed() for formset in formsets)):
-            form.instance.updated_at = timezone.now()
-            form.instance.save(update_fields=["updated_at"])
-
-    def log_addition(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
-        self._warn(request, obj)
-        return super().log_addition(request, obj, message)
-
-    def log_change(self, request: HttpRequest, obj: Vacancy, message: Any) -> Any:
-        self._warn(request, obj)
-        return super().log_change(request, obj, message)
+        self._warn(request, form.instance)
 
     def _warn(self, request: HttpRequest, vacancy: Vacancy) -> None:
-        """Say what is rarely meant about one that shows."""
+        """Show the content warnings of a public vacancy."""
         shown = Vacancy.objects.filter(pk=vacancy.pk).shown(at=timezone.now())
-        for row in with_doubts(shown, at=timezone.now()):
-            if found := doubts(row):
-                text = _("“%(vacancy)s”: %(doubts)s.") % {
-                    "vacancy": row, "doubts": "; ".join(str(doubt.text) for doubt in found),
+        for row in with_warnings(shown, at=timezone.now()):
+            if found := content_warnings(row):
+                text = _("“%(vacancy)s”: %(warnings)s.") % {
+                    "vacancy": row, "warnings": "; ".join(str(warning.text) for warning in found),
                 }  # fmt: skip
                 self.message_user(request, text, messages.WARNING)
 
@@ -230,7 +198,7 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
             context |= {
                 "state": obj.state,
                 "state_text": self._state_text(obj),
-                "decisions": self.buttons(request, obj),
+                "publication_buttons": self.buttons(request, obj),
                 "shows_review": obj.state in (State.PUBLISHED, State.SCHEDULED)
                 and self.has_change_permission(request, obj),
                 "shows_form": request.user.has_perm("forms_structure.view_form"),
@@ -239,77 +207,24 @@ class VacancyAdmin(DecidingAdmin, RecordingAdmin, ContentAdmin):
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def _state_text(self, vacancy: Vacancy) -> str:
-        """Where the vacancy stands, in one sentence."""
+        """Return the state in one sentence."""
         begin, end = vacancy.publish_from, vacancy.publish_until
-        until = last_day_of(vacancy)
+        until = closing_date_of(vacancy)
         match vacancy.state:
             case State.SCHEDULED if begin:
-                return _("Appears on %(moment)s.") % {"moment": moment(begin)}
+                return _("Goes live on %(publish_from)s.") % {"publish_from": format_datetime(begin)}
             case State.PUBLISHED if end:
-                return _("Public, last day %(day)s.") % {"day": until}
+                return _("Public, closing date %(day)s.") % {"day": until}
             case State.PUBLISHED:
-                return _("Public, without a last day.")
+                return _("Public, no closing date.")
             case State.EXPIRED:
                 return _("Was public until %(day)s.") % {"day": until}
             case State.ARCHIVED:
-                return _("Put away; not public.")
+                return _("Not public and hidden from the list.")
         return _("Not public.")
 
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
-        """The item as sites receive it, where they do."""
+        """Return the address of the item in the API, if it is public."""
         if obj is None or obj.state != State.PUBLISHED:
             return None
         return reverse("v1:single-vacancy-detail", args=[obj.pk])
-
-    # --- beside the form ---
-
-    def _found(self, request: HttpRequest, object_id: str) -> Vacancy:
-        vacancy = get_object_or_404(self.get_queryset(request).with_form(), pk=as_id(object_id))
-        if not self.has_view_permission(request, vacancy):
-            raise PermissionDenied
-        return vacancy
-
-    def preview_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Goes on to a fresh link that opens without an account."""
-        return redirect("preview", token_for(self._found(request, object_id).pk))
-
-    def form_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The builder with the form that applicants of this vacancy get."""
-        vacancy = self._found(request, object_id)
-        if vacancy.served_form_id is None:
-            text = _(
-                "This vacancy has no form yet: add one, and choose it for the vacancy, its brand or the site."
-            )
-            self.message_user(request, text, messages.INFO)
-            return redirect("admin:forms_structure_form_changelist")
-        url = reverse("admin:forms_structure_form_change", args=[vacancy.served_form_id])
-        return redirect(f"{url}?for={vacancy.pk}")
-
-    @told_of_no_room
-    def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What saving the posted form would change for the public, as a piece of a page: it is saved, looked
-        at and taken back. 422 where it could not be saved: then saving says why."""
-        if request.method != "POST":
-            raise Http404
-        vacancy = self._found(request, object_id)
-        if not self.has_change_permission(request, vacancy):
-            raise PermissionDenied
-        with rehearsal(True):
-            vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
-            before = content(vacancy)
-            form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)
-            formsets, _inlines = self._create_formsets(request, vacancy, change=True)
-            if not (form.is_valid() and all_valid(formsets)):
-                return HttpResponse(status=422)
-            form.save(commit=False).save()
-            form.save_m2m()
-            for formset in formsets:
-                formset.save()
-            found = differences(before, content(vacancy))
-        for part in (form, *(row for formset in formsets for row in formset.forms)):
-            for name in part.changed_data if part.files else ():
-                file = getattr(part.instance, name, None)
-                # What came with the question is not to stay; of a row marked as deleted it was never kept.
-                if part.files.get(part.add_prefix(name)) and file and file._committed:
-                    file.storage.delete(file.name)
-        return render(request, "admin/vacancies/vacancy/differences.html", {"differences": found})

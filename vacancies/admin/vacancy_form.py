@@ -1,4 +1,4 @@
-"""The form of a vacancy: its options in order, its last day, and what keeps it from going out."""
+"""The form of a vacancy: options in order, closing date, and checks before publication."""
 
 from contextlib import suppress
 from copy import copy
@@ -17,13 +17,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import moment, person
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.history.diff import field_labels
 from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
-from vacancies.operations import end_of_day, last_day, obstacles, save_options
+from vacancies.operations import end_of_day, last_day, publish_blockers, save_options
 
 LISTED = 200  # options in a page; longer lists are searched
 
@@ -31,15 +32,15 @@ LISTED = 200  # options in a page; longer lists are searched
 class VacancyForm(forms.ModelForm):
     version = forms.CharField(required=False, widget=forms.HiddenInput)
     last_day = forms.DateField(
-        label=gettext_lazy("Last day"),
+        label=gettext_lazy("Closing date"),
         required=False,
         widget=UnfoldAdminSingleDateWidget,
         validators=[
             MaxValueValidator(
-                date(2200, 12, 30), gettext_lazy("Leave it empty for a vacancy without an end.")
+                date(2200, 12, 30), gettext_lazy("Leave this empty if the vacancy has no closing date.")
             )
         ],
-        help_text=gettext_lazy("Shown until the end of this day. Leave empty for a vacancy without an end."),
+        help_text=gettext_lazy("Public until the end of this day. Leave empty if there is no closing date."),
     )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})
 
@@ -57,40 +58,39 @@ class VacancyForm(forms.ModelForm):
         self._explain()
 
     def _explain(self) -> None:
-        """Say where the vacancy stands now; one that a user may only look at has no fields to explain."""
+        """Add the current values to the help texts. A read-only form has no fields."""
         if "status" not in self.fields:
             return
         if self.instance.pk:
             form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
             now = (
-                _("Now applicants get “%(form)s”.")
+                _("Applicants currently get “%(form)s”.")
                 if form
-                else _("Now applicants are asked for their consent alone.")
+                else _("Applicants are currently only asked for consent.")
             )
-            # The theme prints help texts as markup.
             self.fields["form"].help_text = format_html(
                 "{} {}", self.fields["form"].help_text, now % {"form": form}
             )
         self.fields["publish_from"].help_text = _(
-            "Shown from this moment on, in the time zone %(zone)s. When left empty, publishing sets the "
-            "moment of saving."
+            "Public from this time, in the time zone %(zone)s. If empty, publishing sets the current time."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
-            kept = _("Now until %(moment)s: kept unless you choose another day.") % {"moment": moment(until)}
+            kept = _(
+                "Currently until %(publish_until)s. This does not change unless you choose another day."
+            ) % {"publish_until": format_datetime(until)}
             self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
-        """Offer the options of each vocabulary under the name that it has on this site: those that are
-        offered still, and those that the vacancy carries."""
+        """Set the label and the choices of each filter: its active options, and those of the vacancy."""
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
             links = self.instance.choices.order_by("position", "pk")
             for keyword, pk in links.values_list("option__filter__keyword", "option"):
                 chosen.setdefault(keyword, []).append(pk)
-        carried = [pk for pks in chosen.values() for pk in pks]
+        selected = [pk for pks in chosen.values() for pk in pks]
         offered: dict[str, list[tuple[int, str]]] = {}
-        rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=carried))
+        rows = FilterOption.objects.filter(Q(is_active=True) | Q(pk__in=selected))
         for keyword, pk, label in rows.order_by("position", "label", "pk").values_list(
             "filter__keyword", "pk", "label"
         ):
@@ -122,12 +122,12 @@ class VacancyForm(forms.ModelForm):
         return data
 
     def _refuse_overwriting(self) -> None:
-        """Another recruiter saved since this form was opened: refuse, say who changed what, and keep both
-        texts in reach."""
+        """Refuse to save if someone else saved since this form was opened. Report who changed what, with
+        links to both texts."""
         seen = self.data.get(self.add_prefix("version"), "")
         if not self.instance.pk or seen == self.initial["version"]:
             return
-        # Those of its brand: what is told of may be asked for by whoever posts an older moment.
+        # Only versions of its brand: a forged, older `version` would list changes of other brands.
         of_brand = Version.objects.filter(vacancy=self.instance.pk, brand=self.instance.brand_id)
         versions = of_brand.exclude(change=Change.FOUND).order_by("pk")
         with suppress(ValueError):
@@ -135,13 +135,13 @@ class VacancyForm(forms.ModelForm):
         labels, changed, people = field_labels(), [], []
         for version in versions.select_related("author"):
             changed += [labels[name] for name in version.content if name in labels]
-            people.append(person(version.author) if version.author else _("somebody else"))
+            people.append(person(version.author) if version.author else _("someone else"))
         text = _(
-            "Not saved: %(people)s changed this vacancy on %(moment)s, after you opened it: %(fields)s."
+            "Not saved: %(people)s changed this vacancy on %(updated_at)s, after you opened it: %(fields)s."
         ) % {
-            "people": ", ".join(dict.fromkeys(people)) or _("somebody else"),
-            "moment": moment(self.instance.updated_at),
-            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the workplace"),
+            "people": ", ".join(dict.fromkeys(people)) or _("someone else"),
+            "updated_at": format_datetime(self.instance.updated_at),
+            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the admin"),
         }
         self.add_error(
             None,
@@ -153,7 +153,7 @@ class VacancyForm(forms.ModelForm):
                     reverse("admin:vacancies_vacancy_history", args=[self.instance.pk]),
                     _("See what changed."),
                     reverse("admin:vacancies_vacancy_change", args=[self.instance.pk]),
-                    _("Open it again in a new tab and carry your changes over."),
+                    _("Open it in a new tab and copy your changes into it."),
                 ),
                 code="conflict",
             ),
@@ -163,23 +163,21 @@ class VacancyForm(forms.ModelForm):
         candidate = construct_instance(self, copy(self.instance))
         reasons: dict[str, str] = {}
         if candidate.status == Status.PUBLISHED:
-            reasons = obstacles(vacancy=candidate, at=now)
-            if "status" not in self.changed_data:  # one that ended, or came without a text, stays editable
+            reasons = publish_blockers(vacancy=candidate, at=now)
+            if "status" not in self.changed_data:  # an expired or imported vacancy stays editable
                 for name, field in (("publish_until", "last_day"), ("description", "description")):
                     if field not in self.changed_data:
                         reasons.pop(name, None)
         begin, end = candidate.publish_from, candidate.publish_until
         if begin and end and end <= begin:
-            reasons.setdefault(
-                "publish_until", _("The last day is before the day on which the vacancy appears.")
-            )
+            reasons.setdefault("publish_until", _("The closing date is before the publication date."))
         for name, reason in reasons.items():
             field = "last_day" if name == "publish_until" else name
             if field not in self.errors:
                 self.add_error(field if field in self.fields else None, reason)
 
     def _save_m2m(self) -> None:
-        super()._save_m2m()  # type: ignore[misc] # undocumented, and where a form saves its relations
+        super()._save_m2m()  # type: ignore[misc] # undocumented
         for keyword in Keyword:
             if keyword.value in self.changed_data:
                 save_options(vacancy=self.instance, keyword=keyword, pks=self.cleaned_data[keyword.value])

@@ -84,7 +84,7 @@ class FlagField(serializers.BooleanField):
         return super().run_validation(data) or False
 
 
-class MomentField(serializers.DateTimeField):
+class DateTimeField(serializers.DateTimeField):
     """A moment: in the time zone of the source, or in ISO 8601 with an offset of its own. It is in UTC."""
 
     default_error_messages = {
@@ -113,7 +113,7 @@ class MomentField(serializers.DateTimeField):
         return moment
 
 
-class EndField(MomentField):
+class EndField(DateTimeField):
     """The moment from which something is over; a date means the end of that day."""
 
     def to_internal_value(self, value: Any) -> datetime:

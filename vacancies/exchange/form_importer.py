@@ -9,7 +9,7 @@ from django.db import transaction
 
 from forms_structure import operations
 from forms_structure.choices import Language
-from forms_structure.exchange import Reading, digest
+from forms_structure.exchange import ParsedForm, digest
 from forms_structure.models import ConsentText, Form
 from forms_structure.structure import CONSENT, StructureError
 from jobsite.languages import site_language
@@ -52,7 +52,7 @@ class FormImporter:
         forms = Form.objects.filter(extends=None).order_by("-pk")
         self._known = {key(form.structure, form.language): form.pk for form in forms.iterator()}
 
-    def land(self, rows: Iterable[FormRow]) -> None:
+    def import_rows(self, rows: Iterable[FormRow]) -> None:
         """Give the vacancies of `rows` their forms, a transaction each; `report` says what came of them."""
         for row in rows:
             with self.report.batch():
@@ -63,14 +63,14 @@ class FormImporter:
             self._refuse(row, Remark(str(key), "repeated_key", "occurs more than once in an object."))
             return
         try:
-            reading = Reading(row.data, consent_name=self.consent_name, unescape=self.unescape)
+            reading = ParsedForm(row.data, consent_name=self.consent_name, unescape=self.unescape)
         except StructureError as error:
             self._refuse(row, *(Remark(path, "invalid", text) for path, text in error.faults.items()))
             return
         with transaction.atomic():
             self._land(row, reading)
 
-    def _land(self, row: FormRow, reading: Reading) -> None:
+    def _land(self, row: FormRow, reading: ParsedForm) -> None:
         vacancy = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
         if vacancy is None:
             text = "there is no vacancy with this id here; import the vacancies first."
@@ -114,7 +114,7 @@ class FormImporter:
         known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
         return next((form for form in known if key(form.structure, form.language) == wanted), None)
 
-    def _language(self, reading: Reading, served: Form | None) -> str:
+    def _language(self, reading: ParsedForm, served: Form | None) -> str:
         """The language of a form. One whose sections do not show it is taken for one that is here, the
         vacancy's own first."""
         if reading.language:
@@ -138,7 +138,7 @@ class FormImporter:
             and not Brand.objects.filter(form=form).exists()
         )
 
-    def _note(self, row: FormRow, reading: Reading, language: str) -> None:
+    def _note(self, row: FormRow, reading: ParsedForm, language: str) -> None:
         for path, change in reading.changes:
             self.report.add("note", row.name, Remark(path, change.code, change.message), id=row.pk)
         notes = [("form", note) for note in reading.notes]

@@ -20,8 +20,8 @@ from jobsite.html_conversion import convert, is_escaped, unescaped
 from vacancies.choices import Keyword
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.reports import Report as BaseReport
-from vacancies.exchange.serializers import SINGULAR, TEXTS, ItemShape
-from vacancies.exchange.sources import Broken, Row, repeated_key
+from vacancies.exchange.serializers import SINGULAR, TEXTS, ItemSerializer
+from vacancies.exchange.sources import InvalidLine, Row, repeated_key
 from vacancies.models import (
     Attachment,
     Audience,
@@ -98,7 +98,7 @@ class Importer:
         self._unknown_keys: set[str] = set()
         self._forget()
 
-    def land(self, rows: Iterable[Row]) -> None:
+    def import_rows(self, rows: Iterable[Row]) -> None:
         """Create or update the vacancies of `rows`, which are one source; `report` says what came of them.
 
         Each batch is whole or not there, whatever interrupts it.
@@ -186,11 +186,11 @@ class Importer:
 
     def _checked(self, row: Row) -> dict[str, Any] | None:
         """Return the item of `row` in our terms, or None when it is refused and reported."""
-        if isinstance(row.item, Broken):
+        if isinstance(row.item, InvalidLine):
             self._refuse(row, None, Remark("", "json", row.item.reason))
             return None
         changes: list[Remark] = []
-        shape = ItemShape(data=row.item, context={"zone": row.zone, "changes": changes})
+        shape = ItemSerializer(data=row.item, context={"zone": row.zone, "changes": changes})
         pk = row.item.get("id") if isinstance(row.item, dict) else None
         if (key := repeated_key(row.item)) is not None:
             self._refuse(row, pk, Remark(str(key), "repeated_key", "occurs more than once in this item."))

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from jobsite.fields import WebURLField
 from vacancies.choices import Keyword
-from vacancies.exchange.fields import ID_MAX, EndField, FlagField, LineField, MomentField, TextField
+from vacancies.exchange.fields import ID_MAX, DateTimeField, EndField, FlagField, LineField, TextField
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy
 from vacancies.validators import validate_video
@@ -65,7 +65,7 @@ class _Recruiter(serializers.Serializer):
     image = _Url()
 
 
-class ItemShape(serializers.Serializer):
+class ItemSerializer(serializers.Serializer):
     """An item of the interface, v1 or v0.1, as it comes from a source. A key that is missing is missing in
     `validated_data` too: it changes nothing (docs/decisions.md #118)."""
 
@@ -87,8 +87,8 @@ class ItemShape(serializers.Serializer):
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
-    created_at = MomentField()
-    updated_at = MomentField()
-    published_at = MomentField(allow_null=True)
+    created_at = DateTimeField()
+    updated_at = DateTimeField()
+    published_at = DateTimeField(allow_null=True)
     publish_until = EndField(allow_null=True)
     closes_at = EndField(allow_null=True)

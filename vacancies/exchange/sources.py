@@ -84,7 +84,7 @@ def parse_json(content: str | bytes) -> Any:
 
 
 @dataclass(frozen=True)
-class Broken:
+class InvalidLine:
     """A line of a file that is not JSON."""
 
     reason: str
@@ -92,7 +92,7 @@ class Broken:
 
 def read_json(path: Path) -> Any:
     """Return what the file at `path` holds: JSON, or a list of the lines of NDJSON; both may be compressed
-    with gzip. A line that is not JSON is a `Broken`. Raises SourceError."""
+    with gzip. A line that is not JSON is a `InvalidLine`. Raises SourceError."""
     try:
         content = path.read_bytes()
         if content.startswith(GZIP):
@@ -105,7 +105,7 @@ def read_json(path: Path) -> Any:
         return parse_json(content)
     except (ValueError, RecursionError) as error:
         lines = _lines(content)
-        if len(lines) < 2 or isinstance(lines[0], Broken):
+        if len(lines) < 2 or isinstance(lines[0], InvalidLine):
             raise SourceError(f"{path}: not JSON ({error}).") from error
         return lines
 
@@ -121,7 +121,7 @@ def _lines(content: bytes) -> list[Any]:
         try:
             values.append(parse_json(line))
         except (ValueError, RecursionError) as error:
-            values.append(Broken(f"not JSON ({error})"))
+            values.append(InvalidLine(f"not JSON ({error})"))
             if len(values) == 1:
                 break
     return values
@@ -155,7 +155,7 @@ def read_forms(path: Path) -> list[FormRow]:
     content = read_json(path)
     rows = []
     for part in content if isinstance(content, list) and content else [content]:
-        if isinstance(part, Broken):
+        if isinstance(part, InvalidLine):
             raise SourceError(f"{path}: a line is {part.reason}.")
         if not isinstance(part, dict):
             raise SourceError(f'{path}: holds no forms; wanted {{"<vacancy id>": {{"data": [...]}}}}.')

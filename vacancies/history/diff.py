@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import moment
+from jobsite.formats import format_datetime
 from jobsite.html import text_lines
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
@@ -47,7 +47,7 @@ def differences(
         if old != new:
             found.append(Difference(name, labels[name], marked(old, new)))
         elif (before.get(name) or "") != (after[name] or "") and isinstance(_field(name), HtmlField):
-            note = format_html("<i>{}</i>", _("The words are the same, their markup is another."))
+            note = format_html("<i>{}</i>", _("Only the formatting changed."))
             found.append(Difference(name, labels[name], note))
     return found
 
@@ -89,7 +89,7 @@ def lines(name: str, value: Any) -> list[str]:
     if field.choices:
         return [str(dict(field.flatchoices).get(value, value))]
     if field.get_internal_type() == "DateTimeField":
-        return [moment(datetime.fromisoformat(value))]
+        return [format_datetime(datetime.fromisoformat(value))]
     return str(value).splitlines()
 
 

@@ -12,7 +12,7 @@ from vacancies.models import Change, Vacancy, Version
 
 PUBLICATION = ("status", "publish_from", "publish_until")
 # Decisions of the day, which bringing an older text back does not take again.
-KEPT = (*PUBLICATION, "audience", "brand")
+EXCLUDED_FIELDS = (*PUBLICATION, "audience", "brand")
 DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 
 Content = dict[str, Any]
@@ -66,10 +66,10 @@ def bare(value: Any) -> Any:
 
 def content_at(version: Version) -> Content:
     """The vacancy as it was after `version`."""
-    return fold(Version.objects.filter(vacancy=version.vacancy_id, pk__lte=version.pk))
+    return replay(Version.objects.filter(vacancy=version.vacancy_id, pk__lte=version.pk))
 
 
-def fold(versions: "models.QuerySet[Version]") -> Content:
+def replay(versions: "models.QuerySet[Version]") -> Content:
     """The content after the last of `versions`."""
     whole: Content = {}
     for part in versions.order_by("pk").values_list("content", flat=True):
@@ -77,7 +77,7 @@ def fold(versions: "models.QuerySet[Version]") -> Content:
     return whole
 
 
-def catch_up(vacancy: Vacancy, *, at: datetime) -> None:
+def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
     """Before a change: put on record what changed outside the workplace since the last one, so that it is
     nobody's doing and can be brought back."""
     record(vacancy, Change.FOUND, author=None, at=at)
@@ -86,7 +86,7 @@ def catch_up(vacancy: Vacancy, *, at: datetime) -> None:
 def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
     """Put `change` on record with what differs from the version before; return None where it is nothing
     but one of these: a change without a difference."""
-    before = fold(Version.objects.filter(vacancy=vacancy.pk))
+    before = replay(Version.objects.filter(vacancy=vacancy.pk))
     now = content(vacancy)
     if change == Change.DELETED:
         before = {}  # the last version tells all by itself

@@ -13,7 +13,7 @@ from django.core.management.base import CommandParser
 
 from jobsite.http_client import Network
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, rehearsal
+from jobsite.ops.commands import UsageError, dry_run
 from vacancies.exchange.reports import Report
 from vacancies.exchange.sources import Service, SourceError, base_url, time_zone
 
@@ -75,8 +75,8 @@ class ImportCommand(BaseCommand):
                         rows = islice(rows, left)
                     if options["dry_run"]:
                         rows = iter(list(rows))  # read first: a transaction must not wait for a network
-                    with rehearsal(options["dry_run"]):
-                        self.land(rows, source)
+                    with dry_run(options["dry_run"]):
+                        self.import_rows(rows, source)
                 except SourceError as error:
                     report.fail(str(error))
                 if isinstance(source, Service):
@@ -90,7 +90,7 @@ class ImportCommand(BaseCommand):
         """Yield the rows of `source`; raises SourceError."""
         raise NotImplementedError
 
-    def land(self, rows: Iterator[Any], source: Service | Path) -> None:
+    def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
         """Import `rows` of `source`."""
         raise NotImplementedError
 

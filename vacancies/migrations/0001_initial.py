@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                     "keyword",
                     models.CharField(
                         choices=[
-                            ("functiongroup", "Function group"),
+                            ("functiongroup", "Job category"),
                             ("types", "Types"),
                             ("contract_types", "Contract types"),
                             ("work_regimes", "Work regimes"),
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         default="",
-                        help_text="Public: sites receive it as title_internal. The title is sent when left empty.",
+                        help_text="Public: the API returns it as title_internal. If empty, the API returns the title.",
                         max_length=300,
                         verbose_name="internal title",
                     ),
@@ -86,15 +86,15 @@ class Migration(migrations.Migration):
                     "is_hot",
                     models.BooleanField(
                         default=False,
-                        help_text="Deserves more attention: also in the hot lists.",
-                        verbose_name="hot",
+                        help_text="Also appears in the lists of featured (“hot”) vacancies.",
+                        verbose_name="featured",
                     ),
                 ),
                 (
                     "is_permanent",
                     models.BooleanField(
                         default=False,
-                        help_text="Has no end of recruitment.",
+                        help_text="Recruitment has no end date.",
                         verbose_name="continuously open",
                     ),
                 ),
@@ -110,7 +110,7 @@ class Migration(migrations.Migration):
                     "image",
                     models.ImageField(
                         blank=True,
-                        help_text="Sites crop it: at least 300 pixels on its shorter side, at most three times as long as that.",
+                        help_text="Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most three times as many.",
                         upload_to="vacancies",
                         validators=[
                             vacancies.validators.validate_image,
@@ -125,7 +125,7 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="Used when no file is uploaded.",
                         max_length=1000,
-                        verbose_name="image elsewhere",
+                        verbose_name="image URL",
                     ),
                 ),
                 (
@@ -133,12 +133,12 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         default="",
-                        help_text="Address of a video.",
+                        help_text="URL of a video.",
                         max_length=1000,
                         validators=[
                             django.core.validators.RegexValidator(
                                 "^(https?://\\S+|[^:\\s]+)\\Z",
-                                "Enter an http or https address, or the id of a video.",
+                                "Enter an http or https URL, or the ID of a video.",
                             )
                         ],
                     ),
@@ -161,18 +161,18 @@ class Migration(migrations.Migration):
                         choices=[
                             ("draft", "Draft"),
                             ("published", "Published"),
-                            ("withdrawn", "Withdrawn"),
+                            ("unpublished", "Unpublished"),
                             ("archived", "Archived"),
                         ],
                         default="draft",
-                        max_length=10,
+                        max_length=20,
                     ),
                 ),
                 (
                     "publish_from",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Shown from this moment on.",
+                        help_text="Public from this time.",
                         null=True,
                         validators=[vacancies.validators.validate_moment],
                     ),
@@ -181,7 +181,7 @@ class Migration(migrations.Migration):
                     "publish_until",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Not shown from this moment on; never ends when left empty.",
+                        help_text="Public until this time. If empty, there is no closing date.",
                         null=True,
                         validators=[vacancies.validators.validate_moment],
                     ),
@@ -212,7 +212,7 @@ class Migration(migrations.Migration):
                     "is_email_public",
                     models.BooleanField(
                         default=False,
-                        help_text="Shown to everybody on the public sites.",
+                        help_text="Visible to everyone on the public sites.",
                         verbose_name="show e-mail",
                     ),
                 ),
@@ -221,7 +221,7 @@ class Migration(migrations.Migration):
                     "is_phone_public",
                     models.BooleanField(
                         default=False,
-                        help_text="Shown to everybody on the public sites.",
+                        help_text="Visible to everyone on the public sites.",
                         verbose_name="show phone",
                     ),
                 ),
@@ -238,7 +238,7 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="Used when no file is uploaded.",
                         max_length=1000,
-                        verbose_name="image elsewhere",
+                        verbose_name="image URL",
                     ),
                 ),
             ],
@@ -290,19 +290,19 @@ class Migration(migrations.Migration):
                     "change",
                     models.CharField(
                         choices=[
-                            ("found", "Changed outside the workplace"),
+                            ("found", "Changed outside the admin"),
                             ("created", "Created"),
                             ("changed", "Changed"),
                             ("published", "Published"),
-                            ("scheduled", "Planned"),
-                            ("withdrawn", "Taken offline"),
+                            ("scheduled", "Scheduled"),
+                            ("unpublished", "Unpublished"),
                             ("extended", "Extended"),
                             ("archived", "Archived"),
-                            ("duplicated", "Made as a copy"),
+                            ("duplicated", "Duplicated"),
                             ("restored", "Restored"),
                             ("deleted", "Deleted"),
                         ],
-                        max_length=10,
+                        max_length=20,
                     ),
                 ),
                 ("content", models.JSONField(default=dict)),
@@ -345,7 +345,7 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="Used when no file is uploaded.",
                         max_length=1000,
-                        verbose_name="small icon elsewhere",
+                        verbose_name="small icon URL",
                     ),
                 ),
                 (
@@ -364,14 +364,14 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="Used when no file is uploaded.",
                         max_length=1000,
-                        verbose_name="large icon elsewhere",
+                        verbose_name="large icon URL",
                     ),
                 ),
                 (
                     "form",
                     models.ForeignKey(
                         blank=True,
-                        help_text="For its vacancies that have none of their own. The site's form when left empty.",
+                        help_text="Used for vacancies of this brand that have no form of their own. If empty, the site's form is used.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="brands",
@@ -383,7 +383,7 @@ class Migration(migrations.Migration):
                     "members",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="Recruiters who work for this brand, unless they work for every one.",
+                        help_text="Recruiters with access to this brand. Recruiters with access to every brand are not listed.",
                         limit_choices_to={"is_staff": True},
                         related_name="brands",
                         to=settings.AUTH_USER_MODEL,
@@ -428,7 +428,7 @@ class Migration(migrations.Migration):
                     "value",
                     models.SlugField(
                         blank=True,
-                        help_text="Stands in links, e.g. filter[regions]=antwerp; made from the label when left empty.",
+                        help_text="Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label.",
                         max_length=200,
                     ),
                 ),
@@ -436,8 +436,8 @@ class Migration(migrations.Migration):
                     "is_active",
                     models.BooleanField(
                         default=True,
-                        help_text="When off, vacancies that carry it keep it, and no other one can get it.",
-                        verbose_name="offered to recruiters",
+                        help_text="If off, vacancies with this option keep it, and other vacancies cannot get it.",
+                        verbose_name="available to recruiters",
                     ),
                 ),
                 ("position", models.PositiveIntegerField(default=0, verbose_name="position")),
@@ -496,7 +496,7 @@ class Migration(migrations.Migration):
             name="form",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The brand's form when left empty, or the site's.",
+                help_text="If empty, the form of the brand or the site is used.",
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="vacancies",
@@ -525,7 +525,7 @@ class Migration(migrations.Migration):
                 (
                     "url",
                     jobsite.fields.WebURLField(
-                        blank=True, default="", max_length=1000, verbose_name="address elsewhere"
+                        blank=True, default="", max_length=1000, verbose_name="link (URL)"
                     ),
                 ),
                 ("position", models.PositiveIntegerField(default=0)),
@@ -551,6 +551,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="headed_vacancies",
                 to="vacancies.recruiter",
+                verbose_name="lead recruiter",
             ),
         ),
         migrations.AddIndex(
@@ -720,7 +721,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="attachment_file_or_url",
-                violation_error_message="Upload a file or give an address, not both.",
+                violation_error_message="Upload a file or enter a URL, not both.",
             ),
         ),
         migrations.AddIndex(
@@ -764,8 +765,8 @@ class Migration(migrations.Migration):
             model_name="vacancy",
             index=models.Index(
                 models.OrderBy(models.F("id"), descending=True),
-                condition=models.Q(("status", "withdrawn")),
-                name="withdrawn_newest",
+                condition=models.Q(("status", "unpublished")),
+                name="unpublished_newest",
             ),
         ),
         migrations.AddIndex(
@@ -817,7 +818,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="published_has_start_and_head",
-                violation_error_message="A published vacancy needs a head recruiter and a moment to appear.",
+                violation_error_message="A published vacancy needs a lead recruiter and a publication date.",
             ),
         ),
         migrations.AddConstraint(
@@ -829,7 +830,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="until_after_from",
-                violation_error_message="The vacancy would vanish before it appears.",
+                violation_error_message="The vacancy would close before it goes live.",
             ),
         ),
         migrations.AddConstraint(
@@ -841,7 +842,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="vacancy",
             constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["draft", "published", "withdrawn", "archived"])),
+                condition=models.Q(("status__in", ["draft", "published", "unpublished", "archived"])),
                 name="status_known",
             ),
         ),
@@ -863,7 +864,7 @@ class Migration(migrations.Migration):
                             "changed",
                             "published",
                             "scheduled",
-                            "withdrawn",
+                            "unpublished",
                             "extended",
                             "archived",
                             "duplicated",

@@ -3,7 +3,7 @@
 from django.db import migrations
 
 LABELS = {
-    "functiongroup": "Function group",
+    "functiongroup": "Job category",
     "types": "Types",
     "contract_types": "Contract types",
     "work_regimes": "Work regimes",

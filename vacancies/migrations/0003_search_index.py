@@ -2,7 +2,7 @@ import sys
 
 from django.db import DatabaseError, migrations
 
-from jobsite.ops.online_migrations import patiently
+from jobsite.ops.online_migrations import without_lock_timeout
 
 INDEX = "vacancies_search"
 
@@ -15,9 +15,9 @@ def make(apps, schema_editor):
         try:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
         except DatabaseError as error:  # search works without it, and takes its time
-            sys.stderr.write(f"\n  No index for search, see docs/operations.md: {error}")
+            sys.stderr.write(f"\n  No index for search, see docs/operations/scale.md: {error}")
             return
-    patiently(
+    without_lock_timeout(
         schema_editor,
         f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}",  # half made by a run that was ended
         f"CREATE INDEX CONCURRENTLY {INDEX} ON vacancies_vacancy USING gin (search_text gin_trgm_ops)",
@@ -26,7 +26,7 @@ def make(apps, schema_editor):
 
 def drop(apps, schema_editor):
     if schema_editor.connection.vendor == "postgresql":
-        patiently(schema_editor, f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
+        without_lock_timeout(schema_editor, f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
 
 
 class Migration(migrations.Migration):

@@ -31,19 +31,24 @@ class Brand(models.Model):
         blank=True,
         related_name="brands",
         verbose_name=_("application form"),
-        help_text=_("For its vacancies that have none of their own. The site's form when left empty."),
+        help_text=_(
+            "Used for vacancies of this brand that have no form of their own. If empty, the site's form "
+            "is used."
+        ),
     )
     icon_small = ImageField(_("small icon"), upload_to="brands", blank=True, validators=[validate_image])
-    icon_small_url = WebURLField(_("small icon elsewhere"), help_text=_("Used when no file is uploaded."))
+    icon_small_url = WebURLField(_("small icon URL"), help_text=_("Used when no file is uploaded."))
     icon_large = ImageField(_("large icon"), upload_to="brands", blank=True, validators=[validate_image])
-    icon_large_url = WebURLField(_("large icon elsewhere"), help_text=_("Used when no file is uploaded."))
+    icon_large_url = WebURLField(_("large icon URL"), help_text=_("Used when no file is uploaded."))
 
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         blank=True,
         limit_choices_to={"is_staff": True},
         related_name="brands",
-        help_text=_("Recruiters who work for this brand, unless they work for every one."),
+        help_text=_(
+            "Recruiters with access to this brand. Recruiters with access to every brand are not listed."
+        ),
     )
 
     class Meta:
@@ -61,14 +66,14 @@ class Recruiter(models.Model):
     function = models.CharField(max_length=200, blank=True, default="")
     email = models.EmailField(_("e-mail"), blank=True, default="")
     is_email_public = models.BooleanField(
-        _("show e-mail"), default=False, help_text=_("Shown to everybody on the public sites.")
+        _("show e-mail"), default=False, help_text=_("Visible to everyone on the public sites.")
     )
     phone = models.CharField(max_length=50, blank=True, default="")
     is_phone_public = models.BooleanField(
-        _("show phone"), default=False, help_text=_("Shown to everybody on the public sites.")
+        _("show phone"), default=False, help_text=_("Visible to everyone on the public sites.")
     )
     image = ImageField(upload_to="recruiters", blank=True, validators=[validate_image])
-    image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
+    image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
 
     class Meta:
         ordering = ["name", "pk"]
@@ -123,12 +128,12 @@ class FilterOption(models.Model):
     value = models.SlugField(
         max_length=200,
         blank=True,
-        help_text=_("Stands in links, e.g. filter[regions]=antwerp; made from the label when left empty."),
+        help_text=_("Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."),
     )
     is_active = models.BooleanField(
-        _("offered to recruiters"),
+        _("available to recruiters"),
         default=True,
-        help_text=_("When off, vacancies that carry it keep it, and no other one can get it."),
+        help_text=_("If off, vacancies with this option keep it, and other vacancies cannot get it."),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
 

@@ -40,7 +40,7 @@ class Status(models.TextChoices):
 
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")
-    WITHDRAWN = "withdrawn", _("Withdrawn")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     ARCHIVED = "archived", _("Archived")
 
 
@@ -51,7 +51,7 @@ class State(models.TextChoices):
     SCHEDULED = "scheduled", _("Scheduled")
     PUBLISHED = "published", _("Published")
     EXPIRED = "expired", _("Expired")
-    WITHDRAWN = "withdrawn", _("Withdrawn")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     ARCHIVED = "archived", _("Archived")
 
 
@@ -64,16 +64,16 @@ class Vacancy(models.Model):
         max_length=300,
         blank=True,
         default="",
-        help_text=_("Public: sites receive it as title_internal. The title is sent when left empty."),
+        help_text=_("Public: the API returns it as title_internal. If empty, the API returns the title."),
     )
     brand = models.ForeignKey(
         Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies"
     )
     is_hot = models.BooleanField(
-        _("hot"), default=False, help_text=_("Deserves more attention: also in the hot lists.")
+        _("featured"), default=False, help_text=_("Also appears in the lists of featured (“hot”) vacancies.")
     )
     is_permanent = models.BooleanField(
-        _("continuously open"), default=False, help_text=_("Has no end of recruitment.")
+        _("continuously open"), default=False, help_text=_("Recruitment has no end date.")
     )
     options = models.ManyToManyField(FilterOption, through="VacancyOption", related_name="vacancies")
     location = models.CharField(max_length=200, blank=True, default="")
@@ -92,16 +92,21 @@ class Vacancy(models.Model):
         validators=[validate_image, validate_picture],
         help_text=PICTURE_RULE,
     )
-    image_url = WebURLField(_("image elsewhere"), help_text=_("Used when no file is uploaded."))
+    image_url = WebURLField(_("image URL"), help_text=_("Used when no file is uploaded."))
     video = models.CharField(
         max_length=1000,
         blank=True,
         default="",
         validators=[validate_video],
-        help_text=_("Address of a video."),
+        help_text=_("URL of a video."),
     )
     head_recruiter = models.ForeignKey(
-        Recruiter, on_delete=models.PROTECT, null=True, blank=True, related_name="headed_vacancies"
+        Recruiter,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="headed_vacancies",
+        verbose_name=_("lead recruiter"),
     )
     recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
 
@@ -112,19 +117,19 @@ class Vacancy(models.Model):
         blank=True,
         related_name="vacancies",
         verbose_name=_("application form"),
-        help_text=_("The brand's form when left empty, or the site's."),
+        help_text=_("If empty, the form of the brand or the site is used."),
     )
 
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
-        null=True, blank=True, validators=[validate_moment], help_text=_("Shown from this moment on.")
+        null=True, blank=True, validators=[validate_moment], help_text=_("Public from this time.")
     )
     publish_until = models.DateTimeField(
         null=True,
         blank=True,
         validators=[validate_moment],
-        help_text=_("Not shown from this moment on; never ends when left empty."),
+        help_text=_("Public until this time. If empty, there is no closing date."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -153,13 +158,13 @@ class Vacancy(models.Model):
                 | Q(publish_from__isnull=False, head_recruiter__isnull=False),
                 name="published_has_start_and_head",
                 violation_error_message=_(
-                    "A published vacancy needs a head recruiter and a moment to appear."
+                    "A published vacancy needs a lead recruiter and a publication date."
                 ),
             ),
             models.CheckConstraint(
                 condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
                 name="until_after_from",
-                violation_error_message=_("The vacancy would vanish before it appears."),
+                violation_error_message=_("The vacancy would close before it goes live."),
             ),
             models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="status_known"),
@@ -175,7 +180,7 @@ class Vacancy(models.Model):
             # For the workplace: what is put away or not out yet, and what is rare among what is out.
             *(
                 models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
-                for status in ("draft", "withdrawn", "archived")
+                for status in ("draft", "unpublished", "archived")
             ),
             models.Index(
                 "publish_until",
@@ -247,7 +252,7 @@ class Vacancy(models.Model):
         """What keeps it from going out, by field (docs/decisions.md #6, #9)."""
         missing = {}
         if not self.head_recruiter_id:
-            missing["head_recruiter"] = gettext("A vacancy needs a head recruiter to be published.")
+            missing["head_recruiter"] = gettext("A vacancy needs a lead recruiter to be published.")
         if settings.MULTI_BRANDING and not self.brand_id:
             missing["brand"] = gettext("A vacancy needs a brand to be published.")
         return missing
@@ -294,7 +299,7 @@ class Attachment(models.Model):
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField(_("file name"), max_length=200)
     file = DocumentField(upload_to="attachments", blank=True, validators=[validate_document])
-    url = WebURLField(_("address elsewhere"))
+    url = WebURLField(_("link (URL)"))
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -303,7 +308,7 @@ class Attachment(models.Model):
             models.CheckConstraint(
                 condition=Q(file="", url__gt="") | Q(file__gt="", url=""),
                 name="attachment_file_or_url",
-                violation_error_message=_("Upload a file or give an address, not both."),
+                violation_error_message=_("Upload a file or enter a URL, not both."),
             )
         ]
         indexes = [models.Index(fields=["file"], name="attachment_file")]  # see media.py

@@ -13,15 +13,15 @@ from vacancies.models.vacancy import Vacancy
 class Change(models.TextChoices):
     """What was done to a vacancy in the workplace."""
 
-    FOUND = "found", _("Changed outside the workplace")
+    FOUND = "found", _("Changed outside the admin")
     CREATED = "created", pgettext_lazy("a vacancy", "Created")
     CHANGED = "changed", _("Changed")
     PUBLISHED = "published", _("Published")
-    SCHEDULED = "scheduled", _("Planned")
-    WITHDRAWN = "withdrawn", _("Taken offline")
+    SCHEDULED = "scheduled", _("Scheduled")
+    UNPUBLISHED = "unpublished", _("Unpublished")
     EXTENDED = "extended", _("Extended")
     ARCHIVED = "archived", _("Archived")
-    DUPLICATED = "duplicated", _("Made as a copy")
+    DUPLICATED = "duplicated", _("Duplicated")
     RESTORED = "restored", _("Restored")
     DELETED = "deleted", _("Deleted")
 
@@ -36,7 +36,7 @@ class Version(models.Model):
     )
     # For the walls between brands: whose vacancy it was.
     brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
-    change = models.CharField(max_length=10, choices=Change.choices)
+    change = models.CharField(max_length=20, choices=Change.choices)
     content = models.JSONField(default=dict)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

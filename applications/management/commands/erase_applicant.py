@@ -6,7 +6,7 @@ from django.db.models import ProtectedError
 from applications import privacy
 from applications.management import account
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, rehearsal
+from jobsite.ops.commands import UsageError, dry_run
 
 
 class Command(BaseCommand):
@@ -31,8 +31,8 @@ class Command(BaseCommand):
             return self.again(options["dry_run"])
         user = account(options["username"])
         try:
-            with rehearsal(options["dry_run"]):
-                gone = privacy.erase(user=user, is_noted=not options["dry_run"])
+            with dry_run(options["dry_run"]):
+                gone = privacy.erase(user=user, is_logged=not options["dry_run"])
         except privacy.StaffAccountError:
             raise CommandError(
                 "This is a staff account: the admin's record names it. Take staff status away first."
@@ -55,7 +55,7 @@ class Command(BaseCommand):
 
     def again(self, is_dry: bool) -> None:
         self.written = lambda: "Accounts that were erased until then stay erased; run it again for the rest."
-        with rehearsal(is_dry):
+        with dry_run(is_dry):
             counts = privacy.erase_again()
         if counts is None:
             raise UsageError("There is no ERASURE_LOG.")

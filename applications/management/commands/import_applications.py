@@ -44,6 +44,6 @@ class Command(ImportCommand):
             raise SourceError(f"{source}: holds no list of applications.")
         yield from self.progress(rows, unit="application")
 
-    def land(self, rows: Iterator[Any], source: Service | Path) -> None:
+    def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
         assert isinstance(source, Path)
-        self.importer.land(rows, source=source.name, zone=self.zone)
+        self.importer.import_rows(rows, source=source.name, zone=self.zone)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from applications import privacy
 from jobsite.days import days_after
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, rehearsal
+from jobsite.ops.commands import UsageError, dry_run
 
 DAYS_MAX = 36_500
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise UsageError(f"Applications are kept for 1 to {DAYS_MAX} days; received {days}.")
         now = timezone.now()
         self.written = lambda: "What was deleted until then stays deleted; run it again for the rest."
-        with rehearsal(options["dry_run"]):
+        with dry_run(options["dry_run"]):
             gone = privacy.purge(before=days_after(now, -days), now=now)
         verb = "Dry run, nothing was deleted. Would delete" if options["dry_run"] else "Deleted"
         kept = (

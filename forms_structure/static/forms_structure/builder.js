@@ -63,7 +63,7 @@ class Builder {
       "p",
       { class: "builder-consent" },
       icon("verified_user"),
-      gettext("At the end, the system asks for the consent to the privacy statement."),
+      gettext("The system adds consent to the privacy statement at the end."),
     );
     const foldAll = button("unfold_less", gettext("Collapse all"), () => this.foldAll(true), { kind: "quiet" });
     const openAll = button("unfold_more", gettext("Expand all"), () => this.foldAll(false), { kind: "quiet" });
@@ -387,7 +387,7 @@ class Builder {
       const words = { what: this.nameOf(this.node(id)) };
       const isFirst = by < 0;
       this.notes.say(
-        isFirst ? gettext("%(what)s is the first already", words) : gettext("%(what)s is the last already", words),
+        isFirst ? gettext("%(what)s is already first", words) : gettext("%(what)s is already last", words),
       );
     }
     this.tree.focus(id, part);

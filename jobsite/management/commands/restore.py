@@ -5,23 +5,24 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from jobsite.ops import backups
+from applications import privacy
+from jobsite.ops.backups.files import BackupError
+from jobsite.ops.backups.restore import Restored, Verified, restore, verify
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):
-    needs_migrations = False  # it replaces the database, and migrates it
+    needs_migrations = False  # it replaces and migrates the database
     help = (
-        "Put database and media back as an archive of `backup` has them. Nothing is touched unless all of "
-        "the archive is as it was written. Everybody has to sign in again; applicants erased since the "
-        "backup are erased again (ERASURE_LOG)."
+        "Restore the database and the media from an archive of `backup`. Verifies the whole archive first. "
+        "All users have to sign in again. Applicants erased since the backup are erased again (ERASURE_LOG)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("archive", type=Path)
         parser.add_argument("--force", action="store_true", help="replace a database that is not empty")
-        parser.add_argument("--check", action="store_true", help="only look whether the archive is whole")
+        parser.add_argument("--check", action="store_true", help="only verify the archive")
 
     def handle(self, *args: Any, **options: Any) -> None:
         archive = options["archive"]
@@ -29,26 +30,28 @@ class Command(BaseCommand):
             raise UsageError(f"There is no archive {str(archive)!r}.")
         try:
             if options["check"]:
-                checked = backups.check(archive, progress=self.progress)
-                return self.report("Whole, nothing was restored", checked)
+                verified = verify(archive, progress=self.progress)
+                return self.report("Verified, nothing was restored", verified)
             self.written = lambda: (
-                "The database is as it was, or as the archive has it; files of the archive may be there "
-                "already. Run it again."
+                "The database is the old or the restored one; some files may be restored. Run it again."
             )
-            done = backups.restore(archive, is_forced=options["force"], progress=self.progress)
-        except (backups.BackupError, DatabaseError, OSError) as error:
+            done = restore(
+                archive,
+                is_forced=options["force"],
+                progress=self.progress,
+                erase_again=privacy.erase_again,
+            )
+        except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(str(error)) from None
         lines: list[str] = []
-        again: dict[str, int] = dict(done.again or {})
-        if done.again is None:
-            lines.append("There is no ERASURE_LOG here: repeat what was erased since the backup.")
-        if again.get("kept"):
-            lines.append(f"{again['kept']} applicants are to be erased again, but something hangs on them.")
-        return self.report("Restored", done, lines, written=done.files, **again)
+        erased: dict[str, int] = dict(done.erased or {})
+        if done.erased is None:
+            lines.append("There is no ERASURE_LOG: repeat the erasures since the backup.")
+        if erased.get("kept"):
+            lines.append(f"{erased['kept']} applicants were not erased again: other data depends on them.")
+        return self.report("Restored", done, lines, written=done.files, **erased)
 
-    def report(
-        self, verb: str, found: backups.Checked | backups.Restored, lines: Iterable[str] = (), **data: Any
-    ) -> None:
+    def report(self, verb: str, found: Verified | Restored, lines: Iterable[str] = (), **data: Any) -> None:
         manifest = found.manifest
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
         again = f" {data['erased']} applicants erased again." if data.get("erased") else ""

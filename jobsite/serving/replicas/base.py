@@ -1,5 +1,8 @@
-"""Django's PostgreSQL, for a process that serves: it tells `jobsite.serving.replicas` what failed on a
-replica, and waits for no frozen server. The name of this module is the one that Django looks for in an ENGINE."""
+"""Django's PostgreSQL backend for processes that serve requests.
+
+It reports failures of replicas to `jobsite.serving.replicas`, and does not wait for a frozen server. Django
+requires the name of this module: an ENGINE is a package with a module `base`.
+"""
 
 from typing import Any
 
@@ -12,24 +15,26 @@ from jobsite.serving import replicas
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection of psycopg; raises as it does, in time by `connect_timeout`."""
+        """Return a new psycopg connection. Raises psycopg.Error, at the latest after `connect_timeout`."""
         if self.alias == DEFAULT_DB_ALIAS:
-            return replicas.guarded(lambda: super(DatabaseWrapper, self).get_new_connection(conn_params))
+            return replicas.guarded_connect(
+                lambda: super(DatabaseWrapper, self).get_new_connection(conn_params)
+            )
         try:
-            if replicas.is_lost(self.alias):  # it would wait for the time-out
-                raise psycopg.OperationalError("the server is left out")
+            if replicas.is_lost(self.alias):  # connecting would wait until the timeout
+                raise psycopg.OperationalError("the replica is left out")
             raw = super().get_new_connection(conn_params)
         except psycopg.Error as error:
-            replicas.note(self.alias, error)
+            replicas.record_failure(self.alias, error)
             raise
         wait, alias = raw.wait, self.alias
 
-        def wait_while_it_lives(generator: Any, *args: Any, **kwargs: Any) -> Any:
+        def wait_unless_lost(generator: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                return wait(replicas.watched(generator, lambda: replicas.is_lost(alias)), replicas.TICK)
+                return wait(replicas.cancellable(generator, lambda: replicas.is_lost(alias)), replicas.TICK)
             except psycopg.Error as error:
-                replicas.note(alias, error)
+                replicas.record_failure(alias, error)
                 raise
 
-        raw.wait = wait_while_it_lives  # what all of psycopg waits with
+        raw.wait = wait_unless_lost  # psycopg waits for the server only in this method
         return raw

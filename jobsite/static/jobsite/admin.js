@@ -1,5 +1,5 @@
-// Names what stands in for a field: the rich text editor hides its textarea, and Select2 its select, from a
-// screen reader, and their labels with them.
+// Labels the widgets that replace a field: the rich text editor hides its textarea from screen readers, and
+// Select2 its select, with their labels.
 window.addEventListener("load", () => {
   const nameOf = (field) =>
     field.labels.length
@@ -17,17 +17,17 @@ window.addEventListener("load", () => {
       const shown = box.querySelector(".select2-selection__rendered");
       if (!field || !shown || !nameOf(field)) return;
       box.id = `${shown.id}-box`;
-      box.setAttribute("aria-label", nameOf(field)); // and after it what is chosen
+      box.setAttribute("aria-label", nameOf(field)); // followed by the chosen option
       box.setAttribute("aria-labelledby", `${box.id} ${shown.id}`);
-      shown.removeAttribute("role"); // a read-only text box within the choice, it says
+      shown.removeAttribute("role"); // otherwise read as a read-only text box
       shown.removeAttribute("aria-readonly");
     });
   };
 
   nameAll();
-  document.addEventListener("formset:added", () => setTimeout(nameAll)); // after Select2 has taken it
+  document.addEventListener("formset:added", () => setTimeout(nameAll)); // after Select2 has replaced it
   if (window.django && django.jQuery) {
-    django.jQuery(() => setTimeout(nameAll)); // as late as Select2 may start
+    django.jQuery(() => setTimeout(nameAll)); // after Select2 has started
     django.jQuery(document).on("select2:open", (event) => {
       const search = document.querySelector(".select2-container--open .select2-dropdown .select2-search__field");
       if (search) search.setAttribute("aria-label", nameOf(event.target));
@@ -35,8 +35,8 @@ window.addEventListener("load", () => {
   }
 });
 
-// What unfold opens by mouse alone (the menu of the user, the filters of a list, the links beside a choice,
-// the sidebar) opens by the keyboard too, and gives it the focus.
+// Keyboard support for what unfold opens by mouse only: the user menu, the filters of a list, the links beside a
+// select, the sidebar. Opening one moves the focus into it.
 window.addEventListener("load", () => {
   const panelOf = (opener) => {
     if (opener.matches("[x-data*=openUserLinks] > *")) return opener.parentElement.querySelector("nav");
@@ -57,7 +57,7 @@ window.addEventListener("load", () => {
     opener.setAttribute("aria-label", label ? `${label.textContent.trim()} …` : choice ? "…" : "Menu");
   });
 
-  let opened = null; // by the keyboard, and where it returns to
+  let opened = null; // the opener that gets the focus back
   document.addEventListener("keydown", (event) => {
     const opener = event.target.closest("[data-opener]");
     if (opener && (event.key === "Enter" || event.key === " ")) {
@@ -71,22 +71,26 @@ window.addEventListener("load", () => {
           (each) => each.checkVisibility()
         );
         if (first) first.focus();
-        else if (tries) requestAnimationFrame(() => enter(tries - 1)); // Alpine takes a few frames
+        else if (tries) requestAnimationFrame(() => enter(tries - 1)); // Alpine needs a few frames
       };
       enter(60);
     } else if (event.key === "Escape" && opened) {
       const panel = panelOf(opened);
       if (!panel || !panel.contains(event.target)) return;
-      if (opened.matches("[x-data*=openUserLinks] > *")) opened.click(); // the others close by themselves
+      if (opened.matches("[x-data*=openUserLinks] > *")) opened.click(); // the others close on Escape
       opened.focus();
       opened = null;
     }
   });
 });
 
-// On phones, a row says its columns: as sentences begin, where unfold puts A Capital On Each Word.
+// On phones, each cell shows its column. unfold capitalises each word, and labels the first column "Select record"
+// in a list without actions.
 window.addEventListener("load", () => {
-  document.querySelectorAll("[data-label]").forEach(({ dataset }) => {
-    dataset.label = dataset.label.charAt(0).toLocaleUpperCase() + dataset.label.slice(1);
+  document.querySelectorAll("[data-label]").forEach((cell) => {
+    const column = /\bfield-(\S+)/.exec(cell.className);
+    const heading = column && cell.closest("table")?.querySelector(`th.column-${column[1]} .text`);
+    const label = heading?.textContent.trim() || cell.dataset.label;
+    cell.dataset.label = label.charAt(0).toLocaleUpperCase() + label.slice(1);
   });
 });

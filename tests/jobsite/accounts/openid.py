@@ -80,7 +80,7 @@ def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provi
     refused = come_from(client, identity_provider, **person)
 
     assert refused.status_code == 403
-    assert "No account here" in refused.text
+    assert "No account on this site" in refused.text
     assert not is_in(client)
     assert User.objects.count() == 4
     assert not SocialAccount.objects.exists()
@@ -366,5 +366,5 @@ def test_nothing_of_the_person_is_kept_but_the_identifier(client, anna, identity
 def test_provider_that_is_away_is_no_failure(client, anna):
     page = client.get("/account/oidc/login")
     assert page.status_code == 503
-    assert "Example Login does not answer" in page.text
+    assert "Example Login is not responding" in page.text
     assert "Example Login" in client.get("/account/login").text

@@ -72,7 +72,7 @@ def test_whole_way_from_setting_up_to_signing_in_with_a_code(client, anna, requi
     """Required: the workplace stays closed until a factor is there; then it asks for it at each sign-in."""
     assert enter(client)["Location"] == ADMIN
     assert client.get(ADMIN)["Location"] == "/account/factors"
-    assert "The workplace asks for a second factor" in client.get("/account/factors").text
+    assert "The admin requires a second factor" in client.get("/account/factors").text
 
     page = client.get("/account/factors/app")
     secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
@@ -336,7 +336,7 @@ def test_stranger_is_asked_to_sign_in(client, path):
         ("nl", "Naar de werkplek"),
         ("fr", "Vers l’espace de travail"),
         ("de", "Zum Arbeitsplatz"),
-        ("en", "To the workplace"),
+        ("en", "Go to the admin"),
     ],
 )
 def test_pages_look_like_the_site_and_speak_its_languages(client, anna, language, words):

@@ -230,7 +230,7 @@ def test_host_that_is_not_allowed_sends_no_mail(client, mia):
     assert (refused.status_code, mail.outbox) == (400, [])
 
 
-def test_posts_from_one_address_are_limited_whatever_the_name(client, settings):
+def test_posts_from_one_address_are_limited_whatever_the_name(client, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/min"
     cache.clear()
     answers = [

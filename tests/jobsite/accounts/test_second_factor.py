@@ -32,6 +32,7 @@ EXTRA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", CASES)
 def test_with_the_extra_switched_on(tmp_path, cases):
     pytest.importorskip("allauth")
@@ -59,6 +60,7 @@ print(there, "passkey" in page, "OpenID Connect" in page)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "offered"),
     [

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.test import Client
 
 from applications.models import Application
-from jobsite.admin.datetime_fields import MomentField
+from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests.applications.makers import make_application, make_step
 from tests.factories import make_vacancy
 from tests.vacancies.admin.test_admin import errors, opened, page, saved
@@ -69,7 +69,7 @@ def stored(vacancy: Vacancy) -> datetime | None:
     ],
 )
 def test_field_reads_local_times(value: list[str], expected: datetime) -> None:
-    assert MomentField().clean(value) == expected
+    assert ZonedDateTimeField().clean(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_field_reads_local_times(value: list[str], expected: datetime) -> None:
 )
 def test_field_says_what_is_wrong(value: list[str], code: str) -> None:
     with pytest.raises(ValidationError) as caught:
-        MomentField().clean(value)
+        ZonedDateTimeField().clean(value)
 
     assert [error.code for error in caught.value.error_list] == [code]
 
@@ -95,7 +95,7 @@ def test_field_checks_its_validators_for_a_chosen_time_too() -> None:
         raise ValidationError("refused", code="refused")
 
     with pytest.raises(ValidationError, match="refused"):
-        MomentField(validators=[refuse]).clean(["2026-10-25", "02:30", "0"])
+        ZonedDateTimeField(validators=[refuse]).clean(["2026-10-25", "02:30", "0"])
 
 
 def test_every_datetime_field_of_the_admin_is_a_moment_field(rf: Any) -> None:
@@ -108,7 +108,7 @@ def test_every_datetime_field_of_the_admin_is_a_moment_field(rf: Any) -> None:
                 if isinstance(field, models.DateTimeField) and field.editable:
                     form_field = each.formfield_for_dbfield(field, request)
                     seen.append(f"{model._meta.label}: {field}")
-                    assert isinstance(form_field, MomentField), seen[-1]
+                    assert isinstance(form_field, ZonedDateTimeField), seen[-1]
 
     assert "applications.Application: applications.HistoryEntry.planned_at" in seen
     assert "auth.User: auth.User.date_joined" in seen
@@ -202,12 +202,12 @@ def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: An
     anna.force_login(User.objects.get(username="anna"))
     url = f"/admin/vacancies/vacancy/{vacancy.pk}/schedule/"
 
-    refused = anna.post(url, typed("2026-10-25", "02:30", name="moment"))
-    assert refused.context["form"].errors == {"moment": [AMBIGUOUS]}
+    refused = anna.post(url, typed("2026-10-25", "02:30", name="publish_from"))
+    assert refused.context["form"].errors == {"publish_from": [AMBIGUOUS]}
     assert LEGEND in refused.content.decode()
-    missing = anna.post(url, typed("2027-03-28", "02:30", name="moment"))
+    missing = anna.post(url, typed("2027-03-28", "02:30", name="publish_from"))
     assert "does not exist in the time zone Europe/Brussels" in missing.content.decode()
-    assert saved(anna.post(url, typed("2026-10-25", "02:30", "1", name="moment")))
+    assert saved(anna.post(url, typed("2026-10-25", "02:30", "1", name="publish_from")))
 
     assert stored(vacancy) == SECOND.replace(second=0, microsecond=0)
 

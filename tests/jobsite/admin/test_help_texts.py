@@ -44,7 +44,7 @@ def test_vacancy_shows_the_name_of_its_form_as_text(client: Client, filters: Any
 
     page = client.get(f"/admin/vacancies/vacancy/{vacancy.pk}/change/")
 
-    assertContains(page, f"Now applicants get “{ESCAPED}”.")
+    assertContains(page, f"Applicants currently get “{ESCAPED}”.")
     assertNotContains(page, "<i x-data")
 
 

@@ -24,6 +24,8 @@ from jobsite.api import docs
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
 PACKAGE = "generated_client"
 APPLICANT = {"username": "applicant", "password": "applicant"}
 SCHEMA_OF_A_SUBMISSION = "FormSchemaSchema"  # a JSON Schema: the document leaves its keywords open
@@ -197,6 +199,7 @@ def test_generated_client_round_trips_every_operation(generated: ModuleType, dem
     assert used | {"revoketoken"} == set(described)
 
 
+@pytest.mark.smoke
 def test_generated_client_accepts_new_values_of_open_lists(generated: ModuleType) -> None:
     models = importlib.import_module(f"{PACKAGE}.models")
     field = {"name": "a", "type": "signature", "label": "A", "required": True, "css": "col-5"}

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from PIL import Image
 
 from applications import tokens
-from jobsite.ops.checks import production_is_deliberate, settings_are_sane
+from jobsite.ops.checks import production_is_configured, settings_are_valid
 from tests.factories import make_insider, make_vacancy
 from vacancies.api.v1 import VacancyViewSet
 
@@ -551,7 +551,11 @@ def test_invalid_settings_fail_at_startup(settings):
     settings.RATE_LIMIT, settings.PAGE_SIZE_MAX, settings.PUBLIC_BASE_URL = "many", 0, "jobs.example.com"
     settings.V0_1_DEPRECATED_AT = "soon"
 
-    assert [message.id.removeprefix("jobsite.") for message in settings_are_sane()] == [
+    assert [message.id.removeprefix("jobsite.") for message in settings_are_valid()] == [
         "E001", "E002", "E002", "E003", "E004", "E005", "E006",
     ]  # fmt: skip
-    assert [message.id for message in production_is_deliberate()] == ["jobsite.W004", "jobsite.W005"]
+    assert [message.id for message in production_is_configured()] == [
+        "jobsite.W004",
+        "jobsite.W005",
+        "jobsite.W018",
+    ]

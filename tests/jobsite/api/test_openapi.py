@@ -162,6 +162,8 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_redocly_reports_nothing(file):
     node_tools.require()
     done = node_tools.run("redocly", "lint", "--extends", "recommended-strict", "--format", "json", file)
@@ -169,6 +171,8 @@ def test_redocly_reports_nothing(file):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_spectral_reports_nothing(file):
     node_tools.require()
     ruleset = ("--ruleset", "spectral.yaml", "--fail-severity", "hint")
@@ -458,7 +462,7 @@ def test_forms_of_every_kind_match_the_document(client, suffix):
         (429, "/v1/vacancies", "get", {}, {"RATE_LIMIT": "1/h"}),
     ],
 )
-def test_errors_match_the_document(client, settings, status, path, method, headers, changed):
+def test_errors_match_the_document(client, settings, at, status, path, method, headers, changed):
     for name, value in changed.items():
         setattr(settings, name, value)
     if status == 429:

@@ -1,4 +1,4 @@
-"""What an operator is told: why nothing starts, and what a configuration that starts still lacks."""
+"""Configurations that do not start, and system checks of those that do."""
 
 import os
 import re
@@ -14,17 +14,20 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
+from applications.checks import applications_expire
 from forms_structure.models import ConsentText
+from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import checks
 from tests.applications.makers import make_application
 from tests.factories import make_vacancy
+from vacancies.checks import consent_texts_are_own
 
 ROOT = Path(__file__).parents[3]
 KEY, BACKUP_KEY = secrets.token_urlsafe(50), secrets.token_urlsafe(50)
 MANIFEST = '{"version": "1.1", "paths": {}, "hash": ""}'
 GOOD = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "jobs.example.com"}
 VARIABLES = set(re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', (ROOT / "jobsite/settings.py").read_text()))
-OF_GUNICORN = {  # and of what starts it
+OF_GUNICORN = {  # and of its start script
     name
     for file in ("gunicorn.conf.py", "reload.sh")
     for name in re.findall(
@@ -37,7 +40,7 @@ EXAMPLE = re.findall(r"^#?([A-Z][A-Z0-9_]*)=(.*)$", (ROOT / ".env.example").read
 
 @pytest.fixture
 def start(monkeypatch):
-    """Read the settings as a process would that has nothing but the given variables; return them."""
+    """Return a function that reads the settings with the given environment variables only."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("environ.Env.read_env", lambda *args, **kwargs: None)
@@ -50,7 +53,7 @@ def start(monkeypatch):
     return start
 
 
-# --- What does not start -----------------------------------------------------------------------
+# --- Unsafe configurations ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -78,13 +81,13 @@ def start(monkeypatch):
          ["DEBUG is on", "SECRET_KEY can be guessed", "ALLOWED_HOSTS has a *"]),
     ],
 )  # fmt: skip
-def test_unsafe_configuration_does_not_start_and_says_all_of_why(start, variables, reasons):
+def test_unsafe_configuration_does_not_start_and_lists_all_reasons(start, variables, reasons):
     with pytest.raises(ImproperlyConfigured) as refusal:
         start(**variables)
 
-    first, *told = str(refusal.value).split("\n- ")
+    first, *messages = str(refusal.value).split("\n- ")
     assert first == "Not started: the configuration is unsafe."
-    assert [text[: len(reason)] for text, reason in zip(told, reasons, strict=True)] == reasons
+    assert [text[: len(reason)] for text, reason in zip(messages, reasons, strict=True)] == reasons
     assert KEY[:49] not in str(refusal.value)
 
 
@@ -106,7 +109,7 @@ def test_development_on_loopback_and_production_start(start, variables, debug):
 
 
 def manage(*words: str, **variables: str) -> subprocess.CompletedProcess:
-    """Run manage.py with nothing but these variables."""
+    """Run manage.py with the given environment variables only."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     command = [sys.executable, "manage.py", *words]
     return subprocess.run(
@@ -114,7 +117,7 @@ def manage(*words: str, **variables: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_commands_end_with_the_reason():
+def test_commands_print_why_they_do_not_start():
     done = manage("migrate", **GOOD | {"SECRET_KEY": "short"})
 
     assert done.returncode == 1
@@ -122,7 +125,7 @@ def test_commands_end_with_the_reason():
     assert done.stdout == ""
 
 
-# --- What an example, filled in, is told -------------------------------------------------------
+# --- The example configuration -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,11 +142,11 @@ def test_commands_end_with_the_reason():
     ],
     ids=["absent", "key", "key-and-fallbacks", "short", "repeated", "secret-key", "fallback-short", "no-key"],
 )
-def test_key_of_backups_that_can_be_guessed_is_an_error(settings, key, fallbacks, found):
+def test_weak_backup_key_is_an_error(settings, key, fallbacks, found):
     settings.SECRET_KEY = KEY
     settings.BACKUP_KEY, settings.BACKUP_KEY_FALLBACKS = key, fallbacks
 
-    messages = checks.settings_are_sane()
+    messages = checks.settings_are_valid()
 
     assert [message.id for message in messages] == found
     assert not key or key not in str(messages)
@@ -156,12 +159,12 @@ def test_keys_of_backups_are_read_from_the_environment(start):
 
 
 def test_example_filled_in_is_clean(tmp_path):
-    """Every line of .env.example that has an example, and the deploy check finds nothing to say."""
+    """check --deploy reports nothing for .env.example with its example values and secrets."""
     folders = {name: str(tmp_path / name) for name in ("MEDIA_ROOT", "STATIC_ROOT")}
     (tmp_path / "STATIC_ROOT").mkdir()
     (tmp_path / "STATIC_ROOT" / "staticfiles.json").write_text(MANIFEST)
     database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "REPLICA_URLS": ""}
-    variables = dict(EXAMPLE) | folders | database | {"SECRET_KEY": KEY}
+    variables = dict(EXAMPLE) | folders | database | {"SECRET_KEY": KEY, "BACKUP_KEY": BACKUP_KEY}
 
     done = manage("check", "--deploy", "--fail-level", "WARNING", **variables)
 
@@ -169,8 +172,10 @@ def test_example_filled_in_is_clean(tmp_path):
     assert done.stderr == ""
 
 
-def test_every_variable_is_explained_and_none_is_made_up():
-    rows = re.findall(r"^\| (`[A-Z].*?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+def test_documented_variables_are_those_in_use():
+    rows = re.findall(
+        r"^\| (`[A-Z].*?) \|", (ROOT / "docs/operations/configure.md").read_text(), re.MULTILINE
+    )
     explained = {name for row in rows for name in re.findall(r"`([A-Z][A-Z0-9_]+)`", row)}
     examples = [name for name, _ in EXAMPLE]
 
@@ -179,25 +184,25 @@ def test_every_variable_is_explained_and_none_is_made_up():
     assert sorted(examples) == sorted(VARIABLES | OF_GUNICORN | OF_COMPOSE)
 
 
-# --- What is told of a configuration that starts -----------------------------------------------
+# --- System checks -----------------------------------------------------------------------------
 
 
-def said(function=checks.settings_are_sane):
+def ids(function=checks.settings_are_valid):
     return [message.id.removeprefix("jobsite.") for message in function()]
 
 
 @pytest.fixture
 def production(settings, monkeypatch, tmp_path):
-    """Settings that nothing is to be said about."""
+    """Settings of which the checks report nothing."""
     monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
     settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = ["jobs.example.com"], "https://jobs.example.com"
     settings.TRUSTED_PROXIES, settings.INTERNAL_ACCESS = ["127.0.0.1/32"], "authenticated"
     settings.RATE_LIMIT, settings.IS_MAIL_SENT = "600/min", True
-    settings.DEFAULT_FROM_EMAIL = "jobs@example.com"
+    settings.DEFAULT_FROM_EMAIL, settings.BACKUP_KEY = "jobs@example.com", BACKUP_KEY
     cache = {"BACKEND": "jobsite.serving.cache.RedisCache", "LOCATION": "redis://127.0.0.1:6379/0"}
     monkeypatch.setitem(settings.CACHES, "default", cache)
     settings.MEDIA_ROOT = tmp_path / "media"
-    assert said(checks.production_is_deliberate) == said() == []
+    assert ids(checks.production_is_configured) == ids() == []
     return settings
 
 
@@ -215,12 +220,13 @@ def production(settings, monkeypatch, tmp_path):
         ("ALLOWED_HOSTS", [".example.com"], []),
         ("TRUSTED_PROXIES", [], ["W009"]),
         ("DEFAULT_FROM_EMAIL", "webmaster@localhost", ["W010"]),
+        ("BACKUP_KEY", "", ["W018"]),
     ],
 )
-def test_trap_is_told(production, name, value, found):
+def test_development_default_is_a_warning(production, name, value, found):
     setattr(production, name, value)
 
-    assert said(checks.production_is_deliberate) == found
+    assert ids(checks.production_is_configured) == found
 
 
 @pytest.mark.parametrize(
@@ -235,10 +241,10 @@ def test_trap_is_told(production, name, value, found):
         ("API_LICENSE", "ftp://example.org/terms", ["E020"]),
     ],
 )
-def test_what_the_document_would_show_is_checked(settings, name, value, found):
+def test_invalid_contact_or_license_is_an_error(settings, name, value, found):
     setattr(settings, name, value)
 
-    assert said() == found
+    assert ids() == found
 
 
 @pytest.mark.parametrize("backend", ["locmem.LocMemCache", "dummy.DummyCache"])
@@ -246,14 +252,16 @@ def test_what_the_document_would_show_is_checked(settings, name, value, found):
     ("limit", "workers", "found"),
     [("600/min", None, ["W004"]), ("600/min", "2", ["W004"]), ("600/min", "1", []), ("off", "2", [])],
 )
-def test_counters_of_several_workers_are_shared(production, monkeypatch, backend, limit, workers, found):
+def test_rate_limit_of_several_workers_needs_a_shared_cache(
+    production, monkeypatch, backend, limit, workers, found
+):
     cache = {"BACKEND": f"django.core.cache.backends.{backend}"}
     monkeypatch.setitem(production.CACHES, "default", cache)
     production.RATE_LIMIT = limit
     if workers:
         monkeypatch.setenv("WEB_CONCURRENCY", workers)
 
-    assert said(checks.production_is_deliberate) == found
+    assert ids(checks.production_is_configured) == found
 
 
 @pytest.mark.parametrize(
@@ -264,34 +272,34 @@ def test_counters_of_several_workers_are_shared(production, monkeypatch, backend
         ("postgresql", "redis://cache:6379/0", []),
     ],
 )
-def test_a_file_is_no_database_of_several_nodes(production, monkeypatch, engine, location, found):
+def test_sqlite_with_a_remote_cache_is_a_warning(production, monkeypatch, engine, location, found):
     cache = {"BACKEND": "jobsite.serving.cache.RedisCache", "LOCATION": location}
     database = {"ENGINE": f"django.db.backends.{engine}", "NAME": "jobsite"}
     monkeypatch.setitem(production.CACHES, "default", cache)
     monkeypatch.setitem(production.DATABASES, "default", database)
 
-    assert said(checks.production_is_deliberate) == found
+    assert ids(checks.production_is_configured) == found
 
 
-def test_files_that_were_not_collected(production, tmp_path):
+def test_missing_static_files_are_a_warning(production, tmp_path):
     manifest = "whitenoise.storage.CompressedManifestStaticFilesStorage"
     production.STATIC_ROOT = tmp_path / "static"
     production.STORAGES = production.STORAGES | {"staticfiles": {"BACKEND": manifest}}
-    assert said(checks.production_is_deliberate) == ["W011"]
+    assert ids(checks.production_is_configured) == ["W011"]
 
     production.STATIC_ROOT.mkdir()
     (production.STATIC_ROOT / "staticfiles.json").write_text(MANIFEST)
-    assert said(checks.production_is_deliberate) == []
+    assert ids(checks.production_is_configured) == []
 
 
-def test_uploads_that_cannot_be_kept(production, monkeypatch, tmp_path):
+def test_media_root_that_is_not_writable_is_a_warning(production, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setattr("os.access", lambda path, mode: path != tmp_path)
-        assert said(checks.production_is_deliberate) == ["W012"]
+        assert ids(checks.production_is_configured) == ["W012"]
 
     (tmp_path / "file").write_text("")
     production.MEDIA_ROOT = tmp_path / "file"
-    assert said(checks.production_is_deliberate) == ["W012"]
+    assert ids(checks.production_is_configured) == ["W012"]
 
 
 @pytest.mark.parametrize(
@@ -305,20 +313,20 @@ def test_uploads_that_cannot_be_kept(production, monkeypatch, tmp_path):
         ("media", ROOT.parent, ["E012"]),
     ],
 )
-def test_public_folders_hold_nothing_else(settings, monkeypatch, tmp_path, media, static, found):
+def test_overlapping_public_folders_are_an_error(settings, monkeypatch, tmp_path, media, static, found):
     database = {"ENGINE": "django.db.backends.postgresql", "NAME": "jobsite"}
     monkeypatch.setitem(settings.DATABASES, "default", database)
     settings.MEDIA_ROOT, settings.STATIC_ROOT = tmp_path / media, tmp_path / static
 
-    assert said() == found
+    assert ids() == found
 
 
-def test_a_database_is_no_upload(settings, monkeypatch, tmp_path):
+def test_database_inside_media_root_is_an_error(settings, monkeypatch, tmp_path):
     database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "media" / "db.sqlite3")}
     monkeypatch.setitem(settings.DATABASES, "default", database)
     settings.MEDIA_ROOT = tmp_path / "media"
 
-    assert said() == ["E012"]
+    assert ids() == ["E012"]
 
 
 @pytest.mark.parametrize(
@@ -335,62 +343,62 @@ def test_a_database_is_no_upload(settings, monkeypatch, tmp_path):
         (" jobs.example.com", ["E010"]),
     ],
 )
-def test_host_that_is_none(settings, host, found):
+def test_invalid_host_name_is_an_error(settings, host, found):
     settings.ALLOWED_HOSTS = [host]
 
-    assert said() == found
+    assert ids() == found
 
 
-# --- What is in the database -------------------------------------------------------------------
+# --- Content -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
-def test_consent_that_applicants_give_is_the_sites_own(settings, at):
+def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings, at):
     settings.LANGUAGE_CODE = "nl-be"
-    found = checks.content_is_deliberate
+    found = consent_texts_are_own
     make_vacancy(publish_from=at + timedelta(days=1))
-    assert said(found) == []  # nobody is asked yet
+    assert ids(found) == []  # nobody can apply yet
 
     make_vacancy()
     ConsentText.objects.add(language="fr", text="Oui.", statement_url="https://jobs.test/privacy")
-    assert said(found) == ["W014"]
-    assert "comes with the code" in found()[0].msg
+    assert ids(found) == ["W014"]
+    assert "default text" in found()[0].msg
 
     ConsentText.objects.add(language="nl", text="Ja.", statement_url="https://www.example.org/privacy")
-    assert said(found) == ["W014"]
+    assert ids(found) == ["W014"]
     assert " 3 links to https://www.example.org/privacy" in found()[0].msg
 
     ConsentText.objects.add(language="nl", text="Ja.", statement_url="https://my-example.org/privacy")
-    assert said(found) == []
+    assert ids(found) == []
 
 
 @pytest.mark.django_db
-def test_passwords_of_the_demo_are_told():
+def test_demo_password_is_a_warning():
     User.objects.create_superuser("admin", password="admin")
     User.objects.create_user("editor", password="another")
     User.objects.create_user("applicant", password="applicant", is_active=False)
 
-    assert [(message.id, message.hint) for message in checks.content_is_deliberate()] == [
+    assert [(message.id, message.hint) for message in demo_passwords_are_changed()] == [
         ("jobsite.W015", "manage.py changepassword admin")
     ]
 
 
 @pytest.mark.django_db
-def test_applications_are_not_kept_for_ever_nor_come_back(settings):
+def test_applications_without_retention_or_erasure_log_are_a_warning(settings):
     settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 0, ""
-    assert said(checks.content_is_deliberate) == []
+    assert ids(applications_expire) == []
 
     make_application()
-    assert said(checks.content_is_deliberate)[-2:] == ["W016", "W017"]
+    assert ids(applications_expire) == ["W016", "W017"]
 
     settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 180, "/var/lib/jobsite/erased"
-    assert not {"W016", "W017"} & set(said(checks.content_is_deliberate))
+    assert ids(applications_expire) == []
 
 
-def test_no_database_is_no_finding(monkeypatch):
+def test_content_checks_report_nothing_without_a_database(monkeypatch):
     def lost(*args, **kwargs):
         raise DatabaseError
 
     monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", lost)
 
-    assert checks.content_is_deliberate() == []
+    assert consent_texts_are_own() == []

@@ -14,8 +14,7 @@ from django.db import OperationalError
 from jobsite.demo import content
 from jobsite.ops import health
 from jobsite.ops.commands import Command
-from tests.servers import ROOT, until
-from tests.services import Instance
+from tests.servers import ROOT, Instance, until
 from tests.vacancies.exchange.test_import import items, write
 from vacancies.exchange.importer import Importer
 from vacancies.models import Vacancy
@@ -45,7 +44,7 @@ def test_all_commands_but_those_need_the_migrations():
     ],
 )
 def test_commands_want_the_database_migrated(name, count, message, monkeypatch):
-    monkeypatch.setattr(health, "unapplied", lambda: count)
+    monkeypatch.setattr(health, "count_unapplied_migrations", lambda: count)
 
     with pytest.raises(CommandError) as refused:
         load_command_class(get_commands()[name], name).execute()
@@ -57,7 +56,7 @@ def test_commands_name_a_database_that_does_not_answer(monkeypatch):
     def refuse():
         raise OperationalError("connection refused\nIs the server running?")
 
-    monkeypatch.setattr(health, "unapplied", refuse)
+    monkeypatch.setattr(health, "count_unapplied_migrations", refuse)
 
     with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused$"):
         call_command("create_roles")
@@ -68,7 +67,8 @@ def instance(tmp_path):
     return Instance(tmp_path, LOG_REQUESTS="off", DEBUG="on", MEDIA_ROOT=str(tmp_path / "media"))
 
 
-def test_a_database_without_or_with_some_migrations_is_one_line(instance, tmp_path):
+@pytest.mark.slow
+def test_missing_migrations_are_an_error_of_one_line(instance, tmp_path):
     instance.manage("migrate", "vacancies", "0001", "-v0")
     partly = instance.manage("lint_vacancies", check=False)
     instance.env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
@@ -85,7 +85,7 @@ def test_a_database_without_or_with_some_migrations_is_one_line(instance, tmp_pa
 
 
 def interrupted(instance, *words, when):
-    """Run a command, interrupt it once `when()`; return its exit code and the lines on stderr."""
+    """Run a command and interrupt it once `when()`; return its exit code and the lines on stderr."""
     command = [sys.executable, "manage.py", *words]
     with subprocess.Popen(
         command, cwd=ROOT, env=instance.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -97,7 +97,8 @@ def interrupted(instance, *words, when):
     return process.returncode, err.splitlines()
 
 
-def test_an_interrupted_command_says_what_it_wrote(instance, tmp_path):
+@pytest.mark.slow
+def test_interrupted_command_reports_what_it_wrote(instance, tmp_path):
     def count():
         with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
             return database.execute("SELECT count(*) FROM vacancies_vacancy").fetchone()[0]
@@ -110,7 +111,7 @@ def test_an_interrupted_command_says_what_it_wrote(instance, tmp_path):
 
 @pytest.fixture
 def stopped(monkeypatch):
-    """Have the second call of a method be interrupted."""
+    """Return a function that makes the second call of a method raise KeyboardInterrupt."""
 
     def stop(owner, name):
         method, calls = getattr(owner, name), []
@@ -127,7 +128,7 @@ def stopped(monkeypatch):
 
 
 def refusal(*words):
-    """Return the exit code and what goes to stderr."""
+    """Run an interrupted command; return its exit code and stderr."""
     err = StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command(*words, stdout=StringIO(), stderr=err)
@@ -136,7 +137,7 @@ def refusal(*words):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
-def test_an_interrupted_import_counts_the_batches_that_are_there(stopped, tmp_path):
+def test_interrupted_import_counts_committed_batches(stopped, tmp_path):
     path = write(tmp_path, items(250))
     stopped(Importer, "_land_batch")
 
@@ -149,7 +150,7 @@ def test_an_interrupted_import_counts_the_batches_that_are_there(stopped, tmp_pa
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
-def test_an_interrupted_dry_run_wrote_nothing(stopped, tmp_path):
+def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
     path = write(tmp_path, items(250))
     stopped(Importer, "_land_batch")
 
@@ -162,31 +163,33 @@ def test_an_interrupted_dry_run_wrote_nothing(stopped, tmp_path):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
-def test_an_interrupted_demo_is_made_by_the_next_run(stopped, monkeypatch, settings):
+def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, settings):
     settings.DEBUG = True
     stopped(content, "_attachment")
     assert refusal("demo", "--no-serve") == (
         130,
-        "Interrupted. Tables may have been made; no content was. Run it again.\n",
+        "Interrupted. Tables may have been created, but no content. Run it again.\n",
     )
     assert Vacancy.objects.count() == 0
     monkeypatch.undo()
     stopped(content, "receive")
     assert refusal("demo", "--no-serve") == (
         130,
-        "Interrupted. The vacancies were made, accounts and applications were not. Run it again.\n",
+        "Interrupted. Vacancies were created, but no accounts and applications. Run it again.\n",
     )
     monkeypatch.undo()
 
     out = StringIO()
     call_command("demo", "--no-serve", stdout=out)
 
-    assert out.getvalue().startswith("Made 4 applications.")
+    assert out.getvalue().startswith("Created 4 applications.")
 
 
-def test_django_s_own_commands_are_interrupted_in_a_line_too(instance):
+@pytest.mark.slow
+def test_interrupted_command_of_django_prints_one_line(instance):
     code = (
-        "import os, runpy, django.core.management as management; "
+        "import os, runpy, signal, django.core.management as management; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background jobs
         "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )

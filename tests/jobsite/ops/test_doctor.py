@@ -1,4 +1,4 @@
-"""`manage.py doctor`: it finds what is wrong with an environment, says what to do, and shows no secret."""
+"""`manage.py doctor`: it finds problems of an environment, says what to do, and prints no secret."""
 
 import json
 import subprocess
@@ -10,17 +10,16 @@ from django.db import connection
 from django.utils import timezone
 
 from jobsite.ops import doctor
-from tests.servers import PLAIN, ROOT
-from tests.services import Instance
+from tests.servers import ROOT, SYSTEM_ENV, Instance
 
 SECRET = "nobody-may-see-this-" * 4
 
 
 def examine(env, *words):
-    """Run doctor with this environment and nothing else; return exit code, output and lines of stderr."""
+    """Run doctor with this environment only; return exit code, output and lines of stderr."""
     done = subprocess.run(
         [sys.executable, "manage.py", "doctor", *words],
-        cwd=ROOT, env=PLAIN | {"LOG_FORMAT": "text"} | env, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, env=SYSTEM_ENV | {"LOG_FORMAT": "text"} | env, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     lines = [line for line in done.stderr.splitlines() if "jobsite.ops.commands" not in line]
     return done.returncode, done.stdout.strip(), lines
@@ -32,7 +31,7 @@ def starting(lines, *beginnings):
 
 @pytest.fixture
 def production(tmp_path, monkeypatch):
-    """The environment of a site in production, ready."""
+    """The environment of a production site without problems."""
     monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)  # of the browser tests in this process
     media = tmp_path / "media"
     media.mkdir()
@@ -47,7 +46,7 @@ def production(tmp_path, monkeypatch):
     ).env
 
 
-def test_a_site_that_is_ready_has_no_errors(production):
+def test_site_without_problems_has_no_errors(production):
     code, summary, lines = examine(production)
 
     assert (code, starting(lines, "error")) == (0, [])
@@ -59,7 +58,8 @@ def test_a_site_that_is_ready_has_no_errors(production):
     assert SECRET not in "\n".join(lines)
 
 
-def test_what_is_wrong_is_named_with_what_to_do(production, tmp_path):
+@pytest.mark.slow
+def test_each_problem_is_reported_with_a_remedy(production, tmp_path):
     (tmp_path / "media").rmdir()
     (tmp_path / "media").write_text("a file")
     env = production | {
@@ -71,20 +71,21 @@ def test_what_is_wrong_is_named_with_what_to_do(production, tmp_path):
 
     code, summary, lines = examine(env)
 
-    said = "\n".join(lines)
+    output = "\n".join(lines)
     assert (code, summary.split(" and ")[0]) == (1, f"{len(starting(lines, 'error'))} errors")
     assert starting(lines, "error: settings")[0].startswith("error: settings: SECRET_KEY can be guessed")
-    assert len(starting(lines, "error: database: ", "error: cache: CACHE_URL does not answer")) == 2
+    assert len(starting(lines, "error: database: ", "error: cache: CACHE_URL does not respond")) == 2
     assert "refused" in starting(lines, "error: database: ")[0]
     assert starting(lines, "error: mail") == [
-        "error: mail: 127.0.0.1:1 does not answer (Connection refused). Look at EMAIL_URL."
+        "error: mail: 127.0.0.1:1 does not respond (Connection refused). Check EMAIL_URL."
     ]
     assert len(starting(lines, "error: uploads: MEDIA_ROOT, ")) == 1
-    assert [word for word in ("a-short-secret", "hunter2", "pass-of") if word in said] == []
-    assert "Traceback" not in said
+    assert [word for word in ("a-short-secret", "hunter2", "pass-of") if word in output] == []
+    assert "Traceback" not in output
 
 
-def test_a_database_that_is_not_made_is_not_made_by_looking(production, tmp_path):
+@pytest.mark.slow
+def test_missing_database_file_is_not_created(production, tmp_path):
     path = tmp_path / "none.sqlite3"
 
     code, _, lines = examine(production | {"DATABASE_URL": f"sqlite:///{path}"})
@@ -94,7 +95,8 @@ def test_a_database_that_is_not_made_is_not_made_by_looking(production, tmp_path
     assert not path.exists()
 
 
-def test_migrations_that_lack_are_an_error(production):
+@pytest.mark.slow
+def test_missing_migrations_are_an_error(production):
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "applications", "zero", "-v0"],
         cwd=ROOT, env=production, check=True, capture_output=True,
@@ -115,25 +117,25 @@ def test_migrations_that_lack_are_an_error(production):
             "PAGE_SIZE_MAX",
             "many",
             "ValueError: invalid literal for int() with base 10: 'many'",
-            "Look at PAGE_SIZE_MAX.",
+            "Check PAGE_SIZE_MAX.",
         ),
         ("SECOND_FACTOR", "on", "ImproperlyConfigured: SECOND_FACTOR is 'on', not off, optional or required.",
-         "Look at SECOND_FACTOR."),
+         "Check SECOND_FACTOR."),
         ("DATABASE_URL", "postgres//joe:hunter2@db/x", "KeyError: 'ENGINE'",
-         "Look at the variable that was changed last."),
+         "Check the variable that was changed last."),
     ],
 )  # fmt: skip
-def test_settings_that_cannot_be_read_are_one_finding(name, value, text, hint):
+def test_settings_that_cannot_be_read_are_the_only_finding(name, value, text, hint):
     assert examine({name: value}) == (
         1,
         "1 errors and 0 warnings.",
-        [f"error: settings: cannot be read: {text}. Nothing else was examined. {hint}"],
+        [f"error: settings: cannot be read: {text}. No other check was run. {hint}"],
     )
     code, out, lines = examine({name: value}, "--format", "json")
     assert (code, lines, json.loads(out)["errors"]) == (1, [], 1)
 
 
-def test_secrets_are_taken_out_of_any_text(monkeypatch):
+def test_secrets_are_redacted(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgres://joe:hunter2@db/x")
     monkeypatch.setenv("REPLICA_URLS", "postgres://joe:other3@db/x,postgres://joe:third4@db/x")
     monkeypatch.setenv("OIDC_CLIENT_SECRET", "s3cr3t")
@@ -146,17 +148,17 @@ def test_secrets_are_taken_out_of_any_text(monkeypatch):
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has the clock of this process")
-def test_a_clock_that_differs_is_an_error(monkeypatch):
+def test_clock_that_differs_from_the_database_is_an_error(monkeypatch):
     assert [finding.level for finding in doctor._clock()] == ["ok"]
 
     monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + timedelta(seconds=90))
 
     [finding] = doctor._clock()
     assert finding.level == "error"
-    assert "90 seconds away" in finding.text
+    assert "by 90 seconds" in finding.text
 
 
-def test_what_cannot_be_examined_is_an_error_and_the_rest_goes_on(monkeypatch):
+def test_check_that_fails_is_an_error_and_the_others_run(monkeypatch):
     def broken():
         raise RuntimeError("no such thing")
 
@@ -167,5 +169,5 @@ def test_what_cannot_be_examined_is_an_error_and_the_rest_goes_on(monkeypatch):
 
     found = [str(finding) for finding in doctor.examine()]
 
-    assert "error: disk: could not be examined: RuntimeError: no such thing" in found
+    assert "error: disk: could not be checked: RuntimeError: no such thing" in found
     assert any("time zone" in line for line in found)

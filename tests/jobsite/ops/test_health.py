@@ -1,4 +1,4 @@
-"""What load balancers ask: answered for whoever asks, in time, and without telling more than they need."""
+"""Liveness and readiness probes: available to every client, in time, and without internal details."""
 
 import json
 import threading
@@ -21,21 +21,21 @@ FOREIGN = {"HTTP_HOST": "10.0.0.7:8000", "HTTP_ACCEPT": "text/html", "CONTENT_TY
 
 
 @pytest.fixture(autouse=True)
-def asked_anew(monkeypatch, settings):
-    """Nothing is known from another test, and everything of settings is in force that could be in the way."""
+def reset_probes(monkeypatch, settings):
+    """Forget cached results, and enable the settings that could block a probe."""
     settings.SECURE_SSL_REDIRECT, settings.RATE_LIMIT = True, "1/min"
-    monkeypatch.setattr(health, "WITHIN", 60.0)  # the machine may have much else to do
-    monkeypatch.setattr(health, "look", health.Asked(health.report, 0))
+    monkeypatch.setattr(health, "TIMEOUT", 60.0)  # the machine may be busy
+    monkeypatch.setattr(health, "cached_report", health.CachedProbe(health.report, 0))
     monkeypatch.setattr(health, "_was_ready", True)
     monkeypatch.setattr(health, "_applied", None)
 
 
 @pytest.fixture
 def no_database(monkeypatch):
-    def refuse(question):
+    def refuse(query):
         raise OperationalError('connection to server at "db.internal" failed: password of "bob" is wrong')
 
-    monkeypatch.setattr(health, "on_a_connection_of_its_own", refuse)
+    monkeypatch.setattr(health, "on_dedicated_connection", refuse)
 
 
 def readiness():
@@ -44,7 +44,7 @@ def readiness():
     return status[:3], json.loads(body)
 
 
-def test_process_lives_without_a_database(no_database):
+def test_liveness_needs_no_database(no_database):
     for _ in range(3):
         assert ask(application, "/healthz", **FOREIGN) == (
             "200 OK",
@@ -59,7 +59,7 @@ def test_process_lives_without_a_database(no_database):
 
 
 @pytest.mark.parametrize("path", health.PATHS)
-def test_only_safe_methods(db, path):
+def test_probes_accept_get_and_head_only(db, path):
     plain, head = ask(application, path), ask(application, path, "HEAD")
     assert head == (*plain[:2], b"")
     for method in ("POST", "OPTIONS", "DELETE"):
@@ -68,31 +68,27 @@ def test_only_safe_methods(db, path):
 
 
 @pytest.mark.parametrize("path", ["/healthz/", "/readyz/x", "/v1/healthz"])
-def test_nothing_else_is_answered(db, path, settings):
+def test_other_paths_are_404(db, path, settings):
     settings.SECURE_SSL_REDIRECT = False
     assert ask(application, path)[0].startswith("404")
 
 
-def test_ready(db):
-    for _ in range(3):  # more than the rate limit allows
+def test_readiness_of_a_healthy_process(db):
+    for _ in range(3):  # exceeds the rate limit
         assert readiness() == ("200", READY)
 
 
-def test_migration_that_is_missing(db, monkeypatch):
+def test_readiness_fails_while_a_migration_is_missing(db, monkeypatch):
     recorded = MigrationRecorder.applied_migrations
 
     def one_less(self):
-        return {key: row for key, row in recorded(self).items() if key != ("jobsite", "0002_state")}
+        return {key: row for key, row in recorded(self).items() if key != ("vacancies", "0003_search_index")}
 
     monkeypatch.setattr(MigrationRecorder, "applied_migrations", one_less)
-    status, said = readiness()
-
-    assert status == "503"
-    assert said == READY | {"status": "not ready", "migrations": said["migrations"]}
-    assert said["migrations"].endswith(" not applied")
+    assert readiness() == ("503", READY | {"status": "not ready", "migrations": "1 not applied"})
 
 
-def test_migrations_of_newer_code_do_no_harm(db, monkeypatch):
+def test_readiness_ignores_migrations_of_newer_code(db, monkeypatch):
     recorded = MigrationRecorder.applied_migrations
     newer = {("vacancies", "9999_from_the_future"): SimpleNamespace()}
     monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda self: recorded(self) | newer)
@@ -100,21 +96,21 @@ def test_migrations_of_newer_code_do_no_harm(db, monkeypatch):
     assert readiness() == ("200", READY)
 
 
-def test_database_that_is_away_is_told_without_details(no_database, caplog):
-    wrong = {"database": "no answer", "cache": "not shared", "replicas": {}}
+def test_readiness_without_database_hides_the_error(no_database, caplog):
+    state = {"database": "no answer", "cache": "not shared", "replicas": {}}
     for _ in range(2):
-        assert readiness() == ("503", {"status": "not ready", **wrong})
+        assert readiness() == ("503", {"status": "not ready", **state})
 
-    assert [record.getMessage() for record in caplog.records] == [f"Not ready: {wrong}"]  # once
+    assert [record.getMessage() for record in caplog.records] == [f"Not ready: {state}"]  # logged once
 
 
-def test_what_is_lost_but_not_needed(db, monkeypatch):
+def test_readiness_needs_no_cache_and_no_replica(db, monkeypatch):
     monkeypatch.setattr(caches["default"].__class__, "server", SimpleNamespace(off_until=1.0), raising=False)
-    standings = [
-        replicas.Standing("replica_1", True, 0, 0),
-        replicas.Standing("replica_2", False, None, None),
+    statuses = [
+        replicas.ReplicaStatus("replica_1", True, 0, 0),
+        replicas.ReplicaStatus("replica_2", False, None, None),
     ]
-    monkeypatch.setattr(replicas, "report", lambda: standings)
+    monkeypatch.setattr(replicas, "report", lambda: statuses)
 
     assert readiness() == (
         "200",
@@ -122,42 +118,42 @@ def test_what_is_lost_but_not_needed(db, monkeypatch):
     )
 
 
-# --- What does not answer ----------------------------------------------------------------------
+# --- Unresponsive dependencies -----------------------------------------------------------------
 
 
-def test_who_waits_for_ever_is_waited_for_once(monkeypatch):
-    monkeypatch.setattr(health, "WITHIN", 0.05)
-    freed, asked = threading.Event(), []
+def test_hanging_probe_runs_once_for_all_callers(monkeypatch):
+    monkeypatch.setattr(health, "TIMEOUT", 0.05)
+    released, runs = threading.Event(), []
 
-    def question():
-        asked.append(threading.current_thread())
-        freed.wait(60)
-        return len(asked)
+    def probe():
+        runs.append(threading.current_thread())
+        released.wait(60)
+        return len(runs)
 
-    slow = health.Asked(question, every=0)
+    slow = health.CachedProbe(probe, max_age=0)
     assert [slow() for _ in range(5)] == [None] * 5
-    assert len(asked) == 1  # not a thread for each who asks
+    assert len(runs) == 1  # callers start no threads of their own
 
-    freed.set()
-    asked[0].join(60)
-    monkeypatch.setattr(health, "WITHIN", 60)
+    released.set()
+    runs[0].join(60)
+    monkeypatch.setattr(health, "TIMEOUT", 60)
     assert slow() == 2
 
 
-def test_many_who_ask_are_one_question():
-    asked = []
-    quick = health.Asked(lambda: asked.append(1) or len(asked), every=60)
+def test_probe_result_is_reused():
+    runs = []
+    quick = health.CachedProbe(lambda: runs.append(1) or len(runs), max_age=60)
     assert [quick() for _ in range(5)] == [1] * 5
 
 
 @pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
-def test_frozen_database_is_not_waited_for(monkeypatch, django_db_blocker):
-    """Its sockets stay open: nothing but our own clock ends the wait."""
-    monkeypatch.setattr(health, "WITHIN", 0.5)
+def test_frozen_database_ends_with_a_timeout(monkeypatch, django_db_blocker):
+    """Its sockets stay open: only a timeout of the client ends the wait."""
+    monkeypatch.setattr(health, "TIMEOUT", 0.5)
     database = servers.Postgres(servers.folder() / "a")
     database.start()
 
-    def question():
+    def query():
         with connections["default"].cursor() as cursor:
             database.freeze()
             cursor.execute("SELECT 1")
@@ -166,8 +162,8 @@ def test_frozen_database_is_not_waited_for(monkeypatch, django_db_blocker):
         with (
             databases(DATABASE_URL=database.url),
             django_db_blocker.unblock(),
-            pytest.raises(OperationalError, match="stopped to answer"),
+            pytest.raises(OperationalError, match="stopped responding"),
         ):
-            elsewhere(health.on_a_connection_of_its_own, question)
+            elsewhere(health.on_dedicated_connection, query)
     finally:
         database.stop()

@@ -13,8 +13,8 @@ from unfold.dataclasses import SearchResult
 
 from jobsite.api import throttling
 from jobsite.serving import cache as jobsite_cache
-from jobsite.serving import replicas
 from jobsite.serving.cache import RedisCache
+from jobsite.serving.replicas import monitors
 from tests import servers
 
 pytestmark = pytest.mark.skipif(not servers.REDIS, reason="needs redis-server")
@@ -90,13 +90,13 @@ def stored(server, key, value=None):
 
 def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path, monkeypatch):
     stored(server, "pickle", pickle.dumps(Payload(tmp_path / "executed")))
-    stored(server, replicas.POSITION, pickle.dumps(Payload(tmp_path / "executed")))
-    monkeypatch.setattr(replicas, "cache", cache)
-    replica = replicas._Replica("replica_1", replicas._Primary("default"))
+    stored(server, monitors.POSITION_KEY, pickle.dumps(Payload(tmp_path / "executed")))
+    monkeypatch.setattr(monitors, "cache", cache)
+    replica = monitors.ReplicaMonitor("replica_1", monitors.PrimaryMonitor("default"))
 
     assert cache.get("pickle", "default") == "default"
     assert cache.get_many(["pickle", "absent"]) == {}
-    assert not replica._is_well(time.monotonic(), 2**40)
+    assert not replica._accepts(time.monotonic(), 2**40)
     assert not (tmp_path / "executed").exists()
 
 
@@ -111,7 +111,7 @@ def test_value_that_is_not_json_is_absent(server, cache, value):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (7, b"7"),  # counters of the rate limit, and replicas.POSITION
+        (7, b"7"),  # counters of the rate limit, and monitors.POSITION_KEY
         (2**62, b"4611686018427387904"),
         (True, b"true"),  # locks of allauth
         ([1.5, 2.25], b"[1.5, 2.25]"),  # its rate limits
@@ -222,7 +222,7 @@ def test_fallback_is_empty_at_the_next_outage(server, cache):
     assert cache.get("n") is None
 
 
-def test_rate_limit_counts_per_process_during_an_outage(server, cache, settings, monkeypatch):
+def test_rate_limit_counts_per_process_during_an_outage(server, cache, settings, monkeypatch, at):
     settings.RATE_LIMIT = "3/hour"
     monkeypatch.setattr(throttling, "cache", cache)
     request = RequestFactory().get("/v1/vacancies")

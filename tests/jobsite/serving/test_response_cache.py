@@ -96,7 +96,7 @@ def test_cached_response_equals_the_response_of_django(service, settings):
 CHANGES = {
     "a vacancy is created": lambda: make_vacancy(title="Cook"),
     "one is renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
-    "one is unpublished": lambda: Vacancy.objects.update(status="withdrawn"),
+    "one is unpublished": lambda: Vacancy.objects.update(status="unpublished"),
     "one is deleted": lambda: Vacancy.objects.all().delete(),
     "an option is renamed": lambda: FilterOption.objects.update(label="Elsewhere"),
     "an option is removed": lambda: VacancyOption.objects.all().delete(),
@@ -268,7 +268,7 @@ def test_hosts_do_not_share_entries(service, settings):
     assert service.ask(LIST, HTTP_HOST="evil.test")[0] == "400 Bad Request"
 
 
-def test_cached_responses_count_for_the_rate_limit(service, settings):
+def test_cached_responses_count_for_the_rate_limit(service, settings, at):
     settings.RATE_LIMIT = "3/min"
     make_vacancy()
 

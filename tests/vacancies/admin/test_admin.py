@@ -241,18 +241,18 @@ def test_last_day_taken_away_means_no_end(anna: Client, vacancy: Vacancy) -> Non
     ("change", "refusal"),
     [
         ({"brand": ""}, {"brand": ["A vacancy needs a brand to be published."]}),
-        ({"head_recruiter": ""}, {"head_recruiter": ["A vacancy needs a head recruiter to be published."]}),
+        ({"head_recruiter": ""}, {"head_recruiter": ["A vacancy needs a lead recruiter to be published."]}),
         (
             {"last_day": "2021-01-01"},
-            {"last_day": ["Its last day has passed: choose a later one, or leave it empty."]},
+            {"last_day": ["The closing date has passed. Choose a later date or leave it empty."]},
         ),
         (
             {"last_day": "9999-12-31"},
-            {"last_day": ["Leave it empty for a vacancy without an end."]},
+            {"last_day": ["Leave this empty if the vacancy has no closing date."]},
         ),
         (
             {"last_day": "2198-01-01", "publish_from_0": "2198-01-02"},
-            {"last_day": ["The last day is before the day on which the vacancy appears."]},
+            {"last_day": ["The closing date is before the publication date."]},
         ),
     ],
 )
@@ -296,7 +296,7 @@ def test_view_on_site_is_offered_for_what_is_public_only(anna: Client, vacancy: 
     address = f'href="/v1/vacancies/{vacancy.pk}"'
     assertContains(anna.get(page(vacancy)), address)
 
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     assertNotContains(anna.get(page(vacancy)), address)
 
@@ -320,8 +320,8 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
 
     assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
         "1 vacancy was published.",
-        "“Nurse” was left alone. It is published already.",
-        "“Porter” was left alone. A vacancy needs a head recruiter to be published. "
+        "“Nurse” was not changed. It is already published.",
+        "“Porter” was not changed. A vacancy needs a lead recruiter to be published. "
         "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
     ]
     states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
@@ -334,7 +334,7 @@ def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
     anna: Client, vacancy: Vacancy
 ) -> None:
     start = vacancy.publish_from
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
     planned = Vacancy.objects.create(
         title="Cook",
         description="<p>Cook.</p>",
@@ -351,25 +351,25 @@ def test_publish_action_keeps_a_past_start_and_brings_a_planned_one_forward(
     assert planned.publish_from <= timezone.now()
 
 
-def test_withdraw_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
+def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
     draft = Vacancy.objects.create(title="Porter")
 
-    assert run(anna, "withdraw_selected", [vacancy, draft]) == [
-        "1 vacancy was taken offline.",
-        "“Porter” was left alone. It is offline already.",
+    assert run(anna, "unpublish_selected", [vacancy, draft]) == [
+        "1 vacancy was unpublished.",
+        "“Porter” was not changed. It is not published.",
     ]
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
 
 def test_decision_asks_first_and_acts_on_post_only(anna: Client, vacancy: Vacancy) -> None:
-    url = f"{LIST}{vacancy.pk}/withdraw/"
-    assertContains(anna.get(url), "It disappears from every site at once.")
+    url = f"{LIST}{vacancy.pk}/unpublish/"
+    assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
     assert Vacancy.objects.get().state == State.PUBLISHED
 
     response = anna.post(url)
 
     assert response["Location"] == page(vacancy)
-    assert Vacancy.objects.get().state == State.WITHDRAWN
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
 def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy, regions: list) -> None:
@@ -382,8 +382,8 @@ def test_onlooker_sees_all_and_changes_nothing(client: Client, vacancy: Vacancy,
     response = client.get(page(vacancy))
 
     assertContains(response, "Regions: Antwerp")
-    assertNotContains(response, "Take offline")
-    assert client.post(f"{LIST}{vacancy.pk}/withdraw/").status_code == 403
+    assertNotContains(response, "Unpublish")
+    assert client.post(f"{LIST}{vacancy.pk}/unpublish/").status_code == 403
     assert client.post(page(vacancy), {"title": "Mine"}).status_code == 403
     assert Vacancy.objects.get().title == "Nurse"
 
@@ -427,7 +427,7 @@ def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> N
             title=title, head_recruiter=head, status="published", publish_from=begin, publish_until=end
         )
     Vacancy.objects.create(title="Draft")
-    Vacancy.objects.create(title="Withdrawn", status="withdrawn")
+    Vacancy.objects.create(title="Unpublished", status="unpublished")
     Vacancy.objects.create(title="Archived", status="archived")
     everything = set(Vacancy.objects.all())
 
@@ -487,7 +487,7 @@ def test_same_option_twice_is_refused_at_the_row(anna: Client, regions: list) ->
 
     response = anna.post(f"/admin/vacancies/filter/{filter.pk}/change/", option_form(filter, rows, 0))
 
-    assertContains(response, "Another option of this filter has it too.")
+    assertContains(response, "Another option of this filter already uses this.")
     assert not filter.options.exists()
 
 

@@ -11,9 +11,8 @@ from django.contrib import admin
 from django.contrib.contenttypes.models import ContentType
 
 from forms_structure.models import Form
-from jobsite.ops.commands import rehearsal
-from tests.factories import make_recruiter
-from tests.workplace import (
+from jobsite.ops.commands import dry_run
+from tests.admin_pages import (
     FOREIGN,
     NO_ROWS,
     OWN,
@@ -28,6 +27,7 @@ from tests.workplace import (
     structure,
     version_of,
 )
+from tests.factories import make_recruiter
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ SPECIAL = {
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
-        *("publish", "schedule", "withdraw", "extend", "archive", "duplicate"),
+        *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
     ),
 }
 OF_THE_SITE = {  # with what else is asked of them
@@ -80,7 +80,7 @@ SAME = ("vacancies.vacancy", "forms_structure.form")  # of which a recruiter may
 @pytest.fixture(scope="module")
 def world(django_db_setup, django_db_blocker):
     """Made once: each test takes back what it did."""
-    with django_db_blocker.unblock(), rehearsal(True):
+    with django_db_blocker.unblock(), dry_run(True):
         yield build()
 
 
@@ -314,9 +314,9 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
     foreign, own = world.foreign_pks[model], world.own_pks[model]
     extra = {
         "day": "2100-01-01",
-        "moment_0": "2100-01-01",
-        "moment_1": "10:00",
-        "decided": "1",
+        "publish_from_0": "2100-01-01",
+        "publish_from_1": "10:00",
+        "confirmed": "1",
         "post": "yes",
     }
     for name in names:
@@ -326,7 +326,7 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
             ([*own, *foreign], 1, extra),
         ):
             data = {"action": name, "_selected_action": pks, "select_across": across, "index": 0}
-            with rehearsal(True):
+            with dry_run(True):
                 assert_clean(client, client.post(url + query, data | more), f"{name} {pks} {more}")
                 assert stored_of(world) == before
 
@@ -344,7 +344,7 @@ def test_site_gets_another_form_from_who_works_for_every_brand_only(world):
     signed_in(world, "Recruiter").post(FORMS, data)
     assert Form.objects.default().get() == world.default
 
-    with rehearsal(True):
+    with dry_run(True):
         signed_in(world, "Editor").post(FORMS, data)
         assert Form.objects.default().get() == world.own.form
 

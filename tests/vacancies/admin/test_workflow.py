@@ -52,9 +52,9 @@ def make_every_kind(**values: Any) -> None:
     }  # fmt: skip
     for begin in (NOW - DAY, NOW + DAY):
         make_vacancy(**fine | {"publish_from": begin} | values)
-    for status in ("draft", "withdrawn", "archived"):
+    for status in ("draft", "unpublished", "archived"):
         make_vacancy(**fine | {"status": status} | values)
-    doubtful: list[dict[str, Any]] = [
+    flaws: list[dict[str, Any]] = [
         {"description": ""},
         {"image_url": ""},
         {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
@@ -64,9 +64,9 @@ def make_every_kind(**values: Any) -> None:
         {"title_internal": "Nurse (confidential)"},
         {"options": {}},
     ]
-    for doubt in doubtful:
-        make_vacancy(**fine | doubt | values)
-        make_vacancy(**fine | doubt | {"publish_until": NOW - DAY} | values)
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
 def listed(client: Client, url: str) -> set[int]:
@@ -109,15 +109,15 @@ def test_start_page_counts_each_reason_once_for_what_shows_only(anna: Client, at
 
     counts = {str(each["label"]): each["count"] for each in context["attention"]}
     assert counts == {
-        "Ending within a week": "1",
-        "Without a description": "1",
-        "Without an image": "1",
-        "Nobody to contact": "1",
-        "Hot, but ending": "1",
-        "Continuously open, but with a last day": "1",
+        "Closing within a week": "1",
+        "No description": "1",
+        "No image": "1",
+        "No contact information": "1",
+        "Featured, but closing soon": "1",
+        "Continuously open, but with a closing date": "1",
         "Title in capitals": "1",
-        "Internal words in the internal title, which is public": "1",
-        "Found by no filter": "1",
+        "Internal wording in the internal title": "1",
+        "No filter options": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
         "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
@@ -218,12 +218,12 @@ def test_list_with_applications_takes_the_same_queries_for_one_row_and_for_thirt
 
 
 def test_archive_is_listed_where_it_is_asked_for(anna: Client) -> None:
-    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "withdrawn", "archived")}
+    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "unpublished", "archived")}
 
-    assert listed(anna, LIST) == {rows["draft"].pk, rows["withdrawn"].pk}
+    assert listed(anna, LIST) == {rows["draft"].pk, rows["unpublished"].pk}
     assert listed(anna, f"{LIST}?state=archived") == {rows["archived"].pk}
     assert listed(anna, f"{LIST}?state=all") == {row.pk for row in rows.values()}
-    assert listed(anna, f"{LIST}?state=nonsense") == {rows["draft"].pk, rows["withdrawn"].pk}
+    assert listed(anna, f"{LIST}?state=nonsense") == {rows["draft"].pk, rows["unpublished"].pk}
     assert listed(anna, f"{LIST}?q=archived") == set()
 
 
@@ -263,13 +263,13 @@ def test_list_counts_no_further_than_anybody_turns_pages(anna: Client, monkeypat
 
 # --- decisions ---
 
-NAMES = ("publish", "schedule", "withdraw", "extend", "archive", "duplicate")
+NAMES = ("publish", "schedule", "unpublish", "extend", "archive", "duplicate")
 STATES: dict[str, dict[str, Any]] = {
     "draft": {"status": "draft", "publish_from": None},
     "scheduled": {"publish_from": NOW + DAY},
     "published": {"publish_from": NOW - DAY, "publish_until": NOW + 9 * DAY},
     "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
-    "withdrawn": {"status": "withdrawn"},
+    "unpublished": {"status": "unpublished"},
     "archived": {"status": "archived"},
 }
 
@@ -278,10 +278,10 @@ STATES: dict[str, dict[str, Any]] = {
     ("state", "offered"),
     [
         ("draft", ["publish", "schedule", "archive", "duplicate"]),
-        ("scheduled", ["publish", "schedule", "withdraw", "duplicate"]),  # without a last day to extend
-        ("published", ["withdraw", "extend", "duplicate"]),
-        ("expired", ["publish", "schedule", "withdraw", "extend", "archive", "duplicate"]),
-        ("withdrawn", ["publish", "schedule", "archive", "duplicate"]),
+        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # no closing date to extend
+        ("published", ["unpublish", "extend", "duplicate"]),
+        ("expired", ["publish", "schedule", "unpublish", "extend", "archive", "duplicate"]),
+        ("unpublished", ["publish", "schedule", "archive", "duplicate"]),
         ("archived", ["publish", "schedule", "duplicate"]),
     ],
 )
@@ -309,16 +309,16 @@ def test_publish_page_says_what_is_in_the_way_and_what_is_rarely_meant(anna: Cli
 
     response = anna.get(f"{LIST}{vacancy.pk}/publish/")
 
-    assert response.context["obstacles"] == [
+    assert response.context["publish_blockers"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
-    assert {"the title is in capitals", "no filter finds it: it carries no option"} <= {
-        str(text) for text in response.context["doubts"]
+    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
+        str(text) for text in response.context["warnings"]
     }
     assert 'type="submit"><span' not in response.content.decode()
     after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
     assert [str(message) for message in after.context["messages"]] == [
-        "“NURSE WANTED” was left alone. A vacancy needs a brand to be published. "
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
         "A vacancy needs a description to be published."
     ]
     assert Vacancy.objects.get().state == State.DRAFT
@@ -340,12 +340,12 @@ def test_publish_page_shows_what_changes_since_the_public_last_saw_it(
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
     # planned, but nobody saw it yet
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
-    operations.schedule(vacancies=chosen, moment=NOW + 2 * DAY, at=NOW, author=author)
+    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
     # public since, then edited offline
     time_machine.move_to(NOW + 3 * DAY, tick=False)
-    operations.withdraw(vacancies=chosen, at=NOW + 3 * DAY, author=author)
+    operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
     assert changes(anna, vacancy) == (True, {})
     Vacancy.objects.update(title="Head nurse")
     record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)
@@ -357,7 +357,7 @@ def test_publish_page_of_one_that_came_public_from_outside_compares_with_that(
 ) -> None:
     vacancy = make_vacancy(title="Nurse", publish_from=NOW - 9 * DAY)
     assert saved(
-        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "withdrawn", "title": "Cook"})
+        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "unpublished", "title": "Cook"})
     )
 
     assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
@@ -368,8 +368,8 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
     schedule, extend = f"{LIST}{draft.pk}/schedule/", f"{LIST}{published.pk}/extend/"
     for url, form in (
         (schedule, {}),
-        (schedule, {"moment_0": "2026-13-01", "moment_1": "10:00"}),
-        (schedule, {"moment_0": "9999-12-31", "moment_1": "23:59"}),
+        (schedule, {"publish_from_0": "2026-13-01", "publish_from_1": "10:00"}),
+        (schedule, {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}),
         (extend, {}),
         (extend, {"day": "9999-12-31"}),
         (extend, {"day": "tomorrow"}),
@@ -378,7 +378,7 @@ def test_schedule_and_extend_ask_for_a_date_and_take_no_other(anna: Client, at: 
         assert (response.status_code, bool(response.context["form"].errors)) == (200, True)
     assert Version.objects.count() == 0
 
-    assert saved(anna.post(schedule, {"moment_0": "2026-03-09", "moment_1": "08:00"}))
+    assert saved(anna.post(schedule, {"publish_from_0": "2026-03-09", "publish_from_1": "08:00"}))
     assert saved(anna.post(extend, {"day": "2026-03-31"}))
 
     draft.refresh_from_db()
@@ -400,22 +400,22 @@ def test_many_are_asked_once_for_the_date_and_each_refusal_is_told(anna: Client,
         str(pk) for pk in picked["_selected_action"]
     )
     assert Version.objects.count() == 0
-    wrong = anna.post(LIST, picked | {"decided": "1", "day": "x"})
+    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
     assert wrong.context["form"].errors
-    done = anna.post(LIST, picked | {"decided": "1", "day": "2026-03-31"}, follow=True)
+    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
     assert [str(message) for message in done.context["messages"]] == [
         "3 vacancies were extended.",
-        "“Endless” was left alone. It has no last day.",
+        "“Endless” was not changed. It has no closing date.",
     ]
     ends = set(Vacancy.objects.values_list("publish_until", flat=True))
     assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
 
 
 def test_report_names_ten_and_counts_the_rest(anna: Client) -> None:
-    rows = [make_vacancy(title=f"Row {n:02}", status="withdrawn") for n in range(13)]
-    assert run(anna, "withdraw_selected", rows) == [
-        *(f"“Row {n:02}” was left alone. It is offline already." for n in range(10)),
-        "3 more vacancies were left alone.",
+    rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
+    assert run(anna, "unpublish_selected", rows) == [
+        *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
+        "3 more vacancies were not changed.",
     ]
 
 
@@ -424,7 +424,9 @@ def test_more_than_a_list_holds_are_left_alone_altogether(anna: Client, monkeypa
 
     monkeypatch.setattr(publication, "COUNTED", 2)
     rows = [make_vacancy() for _ in range(3)]
-    assert run(anna, "withdraw_selected", rows) == ["Nothing was done: choose at most 2 vacancies at a time."]
+    assert run(anna, "unpublish_selected", rows) == [
+        "Nothing was changed. Choose at most 2 vacancies at a time."
+    ]
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
 
@@ -434,8 +436,8 @@ def test_copies_are_limited(anna: Client, monkeypatch: Any) -> None:
     monkeypatch.setattr(publication, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
     assert run(anna, "duplicate_selected", rows) == [
-        "2 copies were made.",
-        "“Row 2” was left alone. At most 2 are copied at a time.",
+        "2 vacancies were duplicated.",
+        "“Row 2” was not changed. At most 2 vacancies can be duplicated at a time.",
     ]
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
@@ -608,7 +610,7 @@ def test_option_that_is_switched_off_stays_where_it_is_and_is_offered_to_nobody_
     refused = anna.post(page(other), opened(anna, page(other)) | {"regions": [off.pk]})
     assert list(errors(refused)) == ["regions"]
     status, answer = make_in_place(anna, "regions", "old name")
-    assert (status, answer) == (400, {"error": "“Old name” is switched off: choose another one."})
+    assert (status, answer) == (400, {"error": "“Old name” is switched off. Choose another option."})
     assert saved(anna.post(page(other), opened(anna, page(other)) | {"regions": [on.pk]}))
     # the public finds what carries it
     assert anna.get("/v1/vacancies?filter[regions]=old-name").json()["meta"]["total"] == 1
@@ -651,9 +653,9 @@ def test_merge_asks_which_remains_and_tells_how_many_changed(anna: Client) -> No
 
     assert asked.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
-    wrong = anna.post(OPTIONS, picked | {"decided": "1", "into": other.pk})
+    wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
-    done = anna.post(OPTIONS, picked | {"decided": "1", "into": ghent.pk}, follow=True)
+    done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk}, follow=True)
     assert [str(message) for message in done.context["messages"]] == ["“Gent” became “Ghent” on 2 vacancies."]
     carried = [
         list(vacancy.choices.order_by("position").values_list("option__label", flat=True))
@@ -685,7 +687,7 @@ def test_merge_takes_several_of_one_filter(anna: Client, labels: list[str]) -> N
     options = {"Ghent": make_option("regions", "Ghent"), "Nurse": make_option("types", "Nurse")}
     picked = [options[label].pk for label in labels]
     done = anna.post(OPTIONS, {"action": "merge", "_selected_action": picked}, follow=True)
-    assert [str(m) for m in done.context["messages"]] == ["Choose from two to 100 options of one filter."]
+    assert [str(m) for m in done.context["messages"]] == ["Choose 2 to 100 options of one filter."]
     assert FilterOption.objects.count() == 2
 
 
@@ -697,7 +699,7 @@ def test_merge_takes_the_right_to_delete(client: Client) -> None:
     client.force_login(user)
     picked = {"action": "merge", "_selected_action": [option.pk for option in options]}
 
-    client.post(OPTIONS, picked | {"decided": "1", "into": options[0].pk})
+    client.post(OPTIONS, picked | {"confirmed": "1", "into": options[0].pk})
 
     assert FilterOption.objects.count() == 2
 
@@ -709,5 +711,7 @@ def test_merged_option_is_named_when_an_older_version_comes_back(anna: Client) -
 
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/", follow=True)
 
-    assert "Gone since, and left out: Gent." in [str(message) for message in response.context["messages"]]
+    assert "Not restored because they no longer exist: Gent." in [
+        str(message) for message in response.context["messages"]
+    ]
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]

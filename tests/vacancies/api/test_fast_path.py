@@ -167,10 +167,10 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "all are scheduled": lambda: Vacancy.objects.update(
         publish_from=timezone.now() + timedelta(1), publish_until=None
     ),
-    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="withdrawn"),
+    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="unpublished"),
     "all are unpublished and some are published again": lambda: (
-        Vacancy.objects.filter(status="published").update(status="withdrawn"),
-        Vacancy.objects.filter(status="withdrawn", is_hot=False, publish_from__isnull=False).update(
+        Vacancy.objects.filter(status="published").update(status="unpublished"),
+        Vacancy.objects.filter(status="unpublished", is_hot=False, publish_from__isnull=False).update(
             status="published"
         ),
     ),
@@ -204,6 +204,7 @@ CHANGES: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_shows_in_the_next_response(site, change):
     make_site()

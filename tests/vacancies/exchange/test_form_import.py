@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form, Snapshot
 from tests.factories import make_brand, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -395,6 +395,7 @@ def test_export_is_what_the_interface_serves(client):
         run("export_forms", 6)
 
 
+@pytest.mark.slow
 def test_forms_come_from_a_running_service(client, tmp_path):
     source = Instance(tmp_path / "source")
     items = [json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]]
@@ -417,6 +418,7 @@ def test_forms_come_from_a_running_service(client, tmp_path):
     assert served(client, 101)[0]["fields"] == [NAME, LANGUAGE]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
 def test_real_forms_come_out_as_they_came_in(client):
     path = Path(REAL_DATA) / "forms.v1.json"

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jobsite.ops import commands
 from tests.factories import make_recruiter, make_vacancy
-from tests.services import Instance
+from tests.servers import Instance
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Service
 from vacancies.management import import_command
@@ -172,7 +172,7 @@ def test_row_that_the_database_refuses_loses_no_other(tmp_path, monkeypatch):
         ),
         ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
         ({"attachments": [{"name": "a", "path": "//x.example/a"}]}, "attachments.0.path: Enter a valid URL."),
-        ({"video": "javascript:alert(1)"}, "video: Enter an http or https address, or the id of a video."),
+        ({"video": "javascript:alert(1)"}, "video: Enter an http or https URL, or the ID of a video."),
         ({"regions": [1]}, "regions.0: Not a valid string."),
         ({"functiongroup": ["a", "b"]}, "functiongroup: Ensure this field has no more than 1 elements."),
         ({"title": "a\0b"}, "title: Null characters are not allowed."),
@@ -312,7 +312,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
     assert code == 0
     assert summary.startswith("1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts.")
     assert lines == [
-        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a head recruiter to be published."
+        "draft: items.json row 1 (id 1001): a draft: A vacancy needs a lead recruiter to be published."
     ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 
@@ -325,7 +325,7 @@ def test_item_without_head_lands_as_a_draft_until_somebody_heads_it(client, tmp_
 def test_what_a_recruiter_decided_about_publication_stays(client, tmp_path):
     path = write(tmp_path, items(1))
     run(path)
-    Vacancy.objects.update(status="withdrawn")
+    Vacancy.objects.update(status="unpublished")
 
     run(write(tmp_path, items(1, location="Elsewhere")))
 
@@ -459,6 +459,7 @@ def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1
     }
 
 
+@pytest.mark.slow
 def test_service_is_taken_over_with_order_and_audience(client, source):
     with source.serve() as url:
         theirs = everything(lambda path: urllib3.request("GET", url + path).json()["data"])
@@ -479,6 +480,7 @@ def test_service_is_taken_over_with_order_and_audience(client, source):
     assert list(audiences) == ["public"] * 100 + ["both"] * 10 + ["internal"] * 20
 
 
+@pytest.mark.slow
 def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
     walk = Service.rows
 
@@ -508,6 +510,7 @@ def test_import_stopped_half_way_goes_on_where_it_was(source, monkeypatch):
     assert Vacancy.objects.external().newest_first().first().pk == 1001
 
 
+@pytest.mark.slow
 def test_closed_internal_list_is_told(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
     source.manage(
@@ -649,6 +652,8 @@ def test_both_lists_keep_their_order_however_they_cross(at):
 # --- real data ---
 
 
+@pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
 def test_real_vacancies_come_out_as_they_came_in(client, settings):
     settings.TIME_ZONE = "UTC"

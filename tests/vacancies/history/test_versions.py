@@ -17,7 +17,7 @@ from tests.vacancies.admin.test_admin import ADD, LIST, NO_ROWS, opened, page, r
 from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
-from vacancies.history.versions import KEPT, catch_up, content, content_at, fold, record
+from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
 from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -42,7 +42,7 @@ def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
 
 
 def folded(vacancy: Vacancy) -> dict[str, Any]:
-    return fold(Version.objects.filter(vacancy=vacancy.pk))
+    return replay(Version.objects.filter(vacancy=vacancy.pk))
 
 
 EVERYTHING = sorted(
@@ -193,13 +193,13 @@ def test_deletion_of_several_is_on_record_for_each(anna: Client) -> None:
 
 def test_decisions_are_on_record_with_the_publication_they_left(anna: Client) -> None:
     vacancies = [make_vacancy() for _ in range(2)]
-    run(anna, "withdraw_selected", vacancies)
+    run(anna, "unpublish_selected", vacancies)
     run(anna, "publish_selected", vacancies)
 
     parts = ["publish_from", "publish_until", "status"]
     for vacancy in vacancies:
-        assert told(vacancy) == [("withdrawn", "anna", parts), ("published", "anna", parts)]
-    catch_up(vacancies[0], at=NOW)
+        assert told(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
+    record_drift(vacancies[0], at=NOW)
     assert folded(vacancies[0]) == content(vacancies[0])
 
 
@@ -235,7 +235,7 @@ def test_hostile_texts_are_escaped_wherever_versions_show(anna: Client) -> None:
     pages.append(anna.get("/admin/").content.decode())
     Vacancy.objects.update(title=HOSTILE)
     pages.append(
-        anna.post(LIST, {"action": "withdraw_selected", "_selected_action": [vacancy.pk]}, follow=True)
+        anna.post(LIST, {"action": "unpublish_selected", "_selected_action": [vacancy.pk]}, follow=True)
         .content.decode()
     )  # fmt: skip
     assert saved(anna.post(f"{LIST}{vacancy.pk}/delete/", {"post": "yes"}))
@@ -322,7 +322,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
     guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client.force_login(guest)
 
-    assert "Bring back" not in history(client, vacancy)
+    assert "Restore" not in history(client, vacancy)
     assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
@@ -331,7 +331,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
 def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", audience="public", options={"regions": ["Gent"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
-    Vacancy.objects.update(title="Head nurse", audience="both", status="withdrawn")
+    Vacancy.objects.update(title="Head nurse", audience="both", status="unpublished")
     make_option("regions", "Gent").__class__.objects.update(label="Ghent")  # no difference of this vacancy
     url = f"{LIST}{vacancy.pk}/versions/{version.pk}/"
 
@@ -343,7 +343,7 @@ def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) ->
     assert Vacancy.objects.get().title == "Head nurse"
     assert anna.post(url)["Location"] == page(vacancy)
     vacancy.refresh_from_db()
-    assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "withdrawn")
+    assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "unpublished")
     assert [change for change, _, _ in told()] == ["created", "found", "restored"]
 
 
@@ -375,8 +375,8 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
     response = anna.post(url, follow=True)
 
     assert [str(message) for message in response.context["messages"]] == [
-        "It says again what it said then.",
-        "Gone since, and left out: Ghent.",
+        "The version was restored.",
+        "Not restored because they no longer exist: Ghent.",
     ]
     draft = {"status": "draft", "publish_from": None, "publish_until": None, "regions": []}
     assert content(Vacancy.objects.get(pk=number)) == then | draft
@@ -389,7 +389,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
 
 def test_version_of_a_decision_alone_cannot_be_brought_back(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
-    run(anna, "withdraw_selected", [vacancy])
+    run(anna, "unpublish_selected", [vacancy])
     version = Version.objects.get()
 
     assert not anna.get(f"{LIST}{vacancy.pk}/history/").context["rows"][0]["can_restore"]
@@ -413,7 +413,7 @@ def test_uploads_of_older_versions_are_kept(anna: Client) -> None:
     version = Version.objects.first()
     attachment = Attachment.objects.get()
     attachment.delete()
-    operations.bring_back(version, author=None, at=NOW)
+    operations.restore(version, author=None, at=NOW)
 
     with Attachment.objects.get().file as file:
         assert file.read() == b"%PDF-1.4 old"
@@ -434,15 +434,15 @@ EDITS = st.one_of(
     st.tuples(st.just("head_recruiter"), st.sampled_from([None, 0, 1])),
     st.tuples(st.just("audience"), st.sampled_from(["public", "internal", "both"])),
     st.tuples(st.sampled_from(["regions", "types", "recruiters", "attachments"]), PICKS),
-    st.tuples(st.sampled_from(["publish", "withdraw", "archive", "schedule"]), st.none()),
+    st.tuples(st.sampled_from(["publish", "unpublish", "archive", "schedule"]), st.none()),
 )
 STEPS = st.lists(st.tuples(st.lists(EDITS, max_size=3), st.booleans()), min_size=1, max_size=6)
 
 
 def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
     """One edit of the vacancy, through what stands behind the pages."""
-    if name in ("publish", "withdraw", "archive", "schedule"):
-        more = {"moment": NOW + HOUR} if name == "schedule" else {}
+    if name in ("publish", "unpublish", "archive", "schedule"):
+        more = {"publish_from": NOW + HOUR} if name == "schedule" else {}
         decide = getattr(operations, name)
         decide(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author, **more)
     elif name in ("regions", "types"):
@@ -485,7 +485,7 @@ def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
         for name, value in edits:
             act(vacancy, name, value, author)
         if is_outside:
-            catch_up(vacancy, at=NOW)
+            record_drift(vacancy, at=NOW)
         else:
             record(vacancy, Change.CHANGED, author=author, at=NOW)
         now = content(vacancy)
@@ -503,14 +503,14 @@ def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
         shows = False
     else:
         shows = now["status"] == "published"
-    wanted = then[number] | {name: now[name] for name in KEPT}
+    wanted = then[number] | {name: now[name] for name in EXCLUDED_FIELDS}
     if shows and not (wanted["head_recruiter"] and wanted["description"]):
         with pytest.raises(operations.ValidationError):
-            operations.bring_back(version, author=author, at=NOW)
+            operations.restore(version, author=author, at=NOW)
         assert content(vacancy) == now
         return
 
-    brought, gone = operations.bring_back(version, author=author, at=NOW)
+    brought, gone = operations.restore(version, author=author, at=NOW)
 
     assert gone == []
     assert content(brought) == folded(brought) == wanted

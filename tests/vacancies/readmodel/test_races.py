@@ -222,7 +222,7 @@ def test_republished_vacancy_has_new_etags(site):
     tags: dict[str, bytes] = {}
     for number in range(40):
         if number % 8 == 0:
-            Vacancy.objects.update(status="withdrawn")
+            Vacancy.objects.update(status="unpublished")
             Vacancy.objects.update(status="published")
         Attachment.objects.update(name=f"File {number}")
         for path in (LIST, f"{LIST}/{vacancy.pk}"):
@@ -353,7 +353,7 @@ def test_counts_are_compacted_during_writes(site):
     vacancies = [make_vacancy() for _ in range(3)]
     check(site, LIST)
     with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'withdrawn' WHERE id = %s", [vacancies[0].pk])
+        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancies[0].pk])
         totals.compact()
         with elsewhere() as another:
             another("UPDATE vacancies_vacancy SET is_hot = true WHERE id = %s", [vacancies[1].pk])
@@ -390,7 +390,7 @@ def test_vacancy_is_unpublished_while_a_migration_fills_the_read_model(site, mon
     monkeypatch.setattr(triggers, "POSTGRESQL", ())  # the triggers are installed already
 
     with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'withdrawn' WHERE id = %s", [vacancy.pk])
+        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancy.pk])
         with connection.cursor() as cursor:
             cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'older fingerprint'")
             cursor.execute("SET lock_timeout = 100")
@@ -481,7 +481,7 @@ def test_vacancy_is_unpublished_between_reading_ids_and_rows(site, monkeypatch, 
 
     def id_list_and_step_in(*arguments: Any) -> Any:
         found = id_list(*arguments)
-        Vacancy.objects.filter(title="Nurse").update(status="withdrawn")
+        Vacancy.objects.filter(title="Nurse").update(status="unpublished")
         return found
 
     monkeypatch.setattr(process_cache.ProcessCache, "id_list", id_list_and_step_in)

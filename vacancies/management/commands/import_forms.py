@@ -59,7 +59,7 @@ class Command(ImportCommand):
         if isinstance(source, Path):
             yield from self.progress(read_forms(source), unit="form")
         else:
-            yield from self.watched(source.forms(), source, unit="form")
+            yield from self.with_progress(source.forms(), source, unit="form")
 
-    def land(self, rows: Iterator[FormRow], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[FormRow], source: Service | Path) -> None:
+        self.importer.import_rows(rows)

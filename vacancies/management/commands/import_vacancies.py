@@ -45,7 +45,7 @@ class Command(ImportCommand):
             yield from self.progress(rows, unit="vacancy")
             return
         is_zone_known = True
-        for row in self.watched(source.rows(), source, unit="vacancy"):
+        for row in self.with_progress(source.rows(), source, unit="vacancy"):
             if row.zone is None and is_zone_known:
                 is_zone_known = False
                 text = (
@@ -55,8 +55,8 @@ class Command(ImportCommand):
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row
 
-    def land(self, rows: Iterator[Row], source: Service | Path) -> None:
-        self.importer.land(rows)
+    def import_rows(self, rows: Iterator[Row], source: Service | Path) -> None:
+        self.importer.import_rows(rows)
         if isinstance(source, Service):
             self.importer.keep_order(source.orders)
 

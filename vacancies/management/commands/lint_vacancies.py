@@ -101,6 +101,6 @@ class Command(BaseCommand):
         at = timezone.now()
         for brand in Brand.objects.order_by("pk"):
             yield from quality.about_brand(brand)
-        vacancies = quality.with_doubts(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
+        vacancies = quality.with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
         for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
             yield from quality.about_vacancy(vacancy, at=at)

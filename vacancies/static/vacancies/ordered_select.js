@@ -31,7 +31,7 @@ document.addEventListener("DOMContentLoaded", () => {
   $(() => {
     $(selector).each(function () {
       const label = this.labels[0] ? this.labels[0].textContent.trim() : this.name;
-      $(this).data("select2").$container.find("input").attr("aria-label", `${label}: ${_("add an option")}`);
+      $(this).data("select2").$container.find("input").attr("aria-label", `${label}: ${_("add option")}`);
     });
   });
 });

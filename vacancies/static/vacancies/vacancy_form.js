@@ -30,11 +30,11 @@ document.addEventListener("alpine:init", () => {
 
 // What the page asks the server for: what a save would change for the public, and new options.
 window.addEventListener("load", () => {
-  const desk = document.querySelector("[data-desk]");
+  const page = document.querySelector("[data-vacancy-form]");
   const form = document.querySelector("#vacancy_form");
-  if (!desk || !form) return;
+  if (!page || !form) return;
   const _ = window.gettext || ((text) => text);
-  const button = (label, classes = "desk-button") => {
+  const button = (label, classes = "panel-button") => {
     const made = Object.assign(document.createElement("button"), { type: "button", textContent: label });
     made.className = classes;
     return made;
@@ -47,23 +47,23 @@ window.addEventListener("load", () => {
 
   // --- review: the answer is a piece of page from our own server, with every text in it escaped ---
   const save = form.elements._continue || form.elements._save; // unfold puts them outside the form
-  if (desk.dataset.review && save) {
+  if (page.dataset.review && save) {
     const review = button(_("Review changes"));
     save.parentElement.insertBefore(review, save);
     review.addEventListener("click", async () => {
-      const answer = await ask(desk.dataset.review, new FormData(form)).catch(() => null);
+      const answer = await ask(page.dataset.review, new FormData(form)).catch(() => null);
       if (!answer || !answer.ok) {
         form.requestSubmit(save); // which says what is wrong
         return;
       }
       const dialog = document.createElement("dialog");
-      dialog.className = "desk-dialog";
+      dialog.className = "panel-dialog";
       dialog.setAttribute("aria-label", _("What changes for the public"));
       const heading = Object.assign(document.createElement("h2"), { textContent: _("What changes for the public") });
       const body = document.createElement("div");
       body.innerHTML = await answer.text();
-      const row = Object.assign(document.createElement("div"), { className: "desk-row" });
-      const go = button(_("Save"), "desk-button is-main");
+      const row = Object.assign(document.createElement("div"), { className: "panel-row" });
+      const go = button(_("Save"), "panel-button is-main");
       const back = button(_("Keep editing"));
       go.addEventListener("click", () => form.requestSubmit(save));
       back.addEventListener("click", () => dialog.close());
@@ -76,21 +76,21 @@ window.addEventListener("load", () => {
   }
 
   // --- an option that is missing, without leaving the vacancy ---
-  if (!desk.dataset.options) return;
+  if (!page.dataset.options) return;
   document.querySelectorAll("select[data-filter]").forEach((select) => {
-    const add = button(_("Add an option"));
+    const add = button(_("Add option"));
     const name = select.labels[0] ? select.labels[0].textContent.trim() : select.name;
-    add.setAttribute("aria-label", `${_("Add an option")}: ${name}`);
+    add.setAttribute("aria-label", `${_("Add option")}: ${name}`);
     const place = select.parentElement.querySelector(".select2-container") || select;
     place.after(add);
     add.addEventListener("click", async () => {
       const label = (window.prompt(`${name}: ${_("label of the new option")}`) || "").trim();
       if (!label) return;
-      const url = desk.dataset.options.replace("/0/", `/${select.dataset.filter}/`);
+      const url = page.dataset.options.replace("/0/", `/${select.dataset.filter}/`);
       const answer = await ask(url, new URLSearchParams({ label })).catch(() => null);
       const made = answer && (await answer.json().catch(() => null));
       if (!answer || !answer.ok) {
-        window.alert((made && made.error) || _("It was not added: try again."));
+        window.alert((made && made.error) || _("The option was not added. Try again."));
         return;
       }
       let option = Array.from(select.options).find((each) => each.value === String(made.id));

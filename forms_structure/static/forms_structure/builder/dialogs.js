@@ -14,15 +14,15 @@ const labelOf = (id, words) => h("label", { for: id, class: "builder-label" }, w
 export function confirmType(app, label, goes) {
   const first = goes.slice(0, -1).join(", ");
   const what = first ? gettext("%(first)s and %(last)s", { first, last: goes.at(-1) }) : goes[0];
-  const body = [gettext("This takes away %(what)s.", { what })];
-  return confirm(app, gettext("Make it %(type)s?", { type: quoted(label) }), body, gettext("Change the type"));
+  const body = [gettext("This removes %(what)s.", { what })];
+  return confirm(app, gettext("Change the type to %(type)s?", { type: quoted(label) }), body, gettext("Change the type"));
 }
 
 /** Delete an option although `fields` depend on it? */
 export function confirmOption(app, choice, fields) {
   const words = ngettext(
-    "This field shows only when it is chosen, and goes with it:",
-    "These fields show only when it is chosen, and go with it:",
+    "This field is shown only if the option is chosen. It is deleted too:",
+    "These fields are shown only if the option is chosen. They are deleted too:",
     fields.length,
   );
   const list = h(
@@ -120,7 +120,7 @@ export function askForWhom(app) {
   const body = [`${usedBy(use)}:`, links(use.some)];
   if (more > 0) body.push(andMore(more));
   body.push(
-    use.total === 1 ? gettext("Saving changes the form there.") : gettext("Saving changes the form for all of them."),
+    use.total === 1 ? gettext("Saving changes the form for this vacancy.") : gettext("Saving changes the form for all of them."),
   );
   const choices = [{ value: "all", label: gettext("Change it for all"), kind: "primary" }, CANCEL];
   if (user && canAdd) {
@@ -138,8 +138,8 @@ export function explainConflict(app, { who, when, revision }) {
     { who, revision, when },
   );
   const choices = [{ value: "", label: gettext("Keep editing") }];
-  if (app.data.can_add) choices.unshift({ value: "copy", label: gettext("Save mine as a copy"), kind: "primary" });
-  return ask(app.root, gettext("Somebody else saved this form"), [text, h("p", {}, link)], choices);
+  if (app.data.can_add) choices.unshift({ value: "copy", label: gettext("Save my version as a copy"), kind: "primary" });
+  return ask(app.root, gettext("Someone else saved this form"), [text, h("p", {}, link)], choices);
 }
 
 /** Save although published vacancies lose the fields with the names `lost`? */
@@ -157,20 +157,20 @@ export function confirmLoss(app, { lost, use }) {
     lost.map((name) => h("li", {}, words(name), h("code", {}, name))),
   );
   const text = ngettext(
-    "%(count)s published vacancy asks for them. They vanish from there at once:",
-    "%(count)s published vacancies ask for them. They vanish from there at once:",
+    "%(count)s published vacancy uses them. They are removed from it immediately:",
+    "%(count)s published vacancies use them. They are removed from them immediately:",
     use.published,
   );
-  return confirm(app, gettext("Take these fields away?"), [text, list], gettext("Take them away and save"));
+  return confirm(app, gettext("Remove these fields?"), [text, list], gettext("Remove and save"));
 }
 
 export function confirmSaving(app) {
-  const words = gettext("The new sections go to a form of their own. What you changed here is not saved yet.");
+  const words = gettext("The new sections are stored in a separate form. Your changes here are not saved yet.");
   return confirm(app, gettext("Save first?"), [words], gettext("Save"));
 }
 
 export function explainFailure(app, failure) {
-  return ask(app.root, gettext("Not done"), [sentence(failure)], [{ value: "", label: gettext("Close"), kind: "primary" }]);
+  return ask(app.root, gettext("Failed"), [sentence(failure)], [{ value: "", label: gettext("Close"), kind: "primary" }]);
 }
 
 function sentence(failure) {

@@ -112,7 +112,7 @@ export class Notes {
       button("close", gettext("Close"), close, { isShort: true }),
     );
     this.toasts.replaceChildren(toast);
-    this.say(action ? `${text} ${gettext("Undo is possible.")}` : text);
+    this.say(action ? `${text} ${gettext("You can undo this.")}` : text);
     const leave = () => (toast.matches(":hover, :focus-within") ? setTimeout(leave, 2_000) : close());
     setTimeout(leave, 8_000);
   }

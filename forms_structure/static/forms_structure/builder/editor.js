@@ -227,7 +227,7 @@ export class FieldEditor extends Editor {
       const isFrozen = app.frozen.has(key === "name" ? name : ask);
       const hint = isFrozen
         ? gettext("Locked: published vacancies use this name, so it stays the same for the answers that come in.")
-        : gettext("What a public site calls the answer. Letters, digits, hyphens and underscores.");
+        : gettext("Key under which a public site sends the answer. Letters, digits, hyphens and underscores.");
       const faultKey = key === "name" ? "name" : "label.name";
       const made = this.text(
         faultKey,

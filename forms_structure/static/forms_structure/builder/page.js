@@ -64,7 +64,7 @@ export class Bar {
     if (this.name.value !== form.name) this.name.value = form.name;
     this.language.value = form.language;
     const words = !canChange
-      ? gettext("You may look, not change")
+      ? gettext("View only")
       : isSaving
         ? gettext("Saving…")
         : isDirty
@@ -149,11 +149,11 @@ export function about(app) {
         !data.extends &&
         data.can_add &&
         button("playlist_add", gettext("Add sections for this vacancy only"), () => app.extend(), { kind: "soft" }),
-      link("history", gettext("Versions"), data.urls.history),
+      link("history", gettext("History"), data.urls.history),
       data.can_add && button("content_copy", gettext("Copy"), () => app.copy(), { kind: "quiet" }),
       link("download", gettext("Export"), data.urls.export, {
         download: "",
-        title: gettext("As the interface serves it; what is saved"),
+        title: gettext("As returned by the API, without unsaved changes"),
       }),
       app.canChange && link("delete", gettext("Delete"), data.urls.delete),
     ),
@@ -191,7 +191,7 @@ export function foreignSections({ name, url, structure }) {
         "p",
         {},
         around(
-          gettext("Part of another form: %(link)s, for all that use it."),
+          gettext("From another form: %(link)s, for all vacancies that use it."),
           h("a", { href: url }, gettext("change it in %(form)s", { form: quoted(name) })),
         ),
       ),
@@ -210,7 +210,7 @@ export function adders(app) {
     { class: `builder-start ${isEmpty ? "is-empty" : ""}` },
     isEmpty && [
       icon("dynamic_form"),
-      h("h2", {}, app.data.extends ? gettext("Add what this form asks besides") : gettext("What do you want to ask?")),
+      h("h2", {}, app.data.extends ? gettext("Add more questions") : gettext("What do you want to ask?")),
       h(
         "p",
         {},

@@ -9,7 +9,7 @@ const SENTENCES = new Map([
     403,
     gettext("You are not allowed to do this, or your session has changed. Reload the page in another tab to see."),
   ],
-  [404, gettext("This form is not there any more: somebody deleted it. What you see is only on this page now.")],
+  [404, gettext("This form was deleted. Its content now exists only on this page.")],
   [413, gettext("The form is too large for the server.")],
 ]);
 
@@ -25,18 +25,18 @@ async function request(url, options) {
   try {
     response = await fetch(url, { credentials: "same-origin", ...options });
   } catch {
-    throw new Failure(gettext("The server cannot be reached. Your work is still here: try again in a moment."));
+    throw new Failure(gettext("The server cannot be reached. Your work is still here. Try again shortly."));
   }
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (response.redirected) {
     throw new Failure(
-      gettext("You are signed out. Your work is still here: sign in again in another tab, then try again here."),
+      gettext("You are signed out. Your work is still here. Sign in again in another tab, then try again here."),
     );
   }
   if (!isJson || ![200, 400, 409].includes(response.status)) {
     throw new Failure(
       SENTENCES.get(response.status) ??
-        gettext("The server failed (error %(status)s). Your work is still here: try again in a moment.", {
+        gettext("The server failed (error %(status)s). Your work is still here. Try again shortly.", {
           status: response.status,
         }),
     );

@@ -1,0 +1,260 @@
+"""The form builder: a page to edit an application form, and the endpoints that its script requests.
+
+The script is forms_structure/static/forms_structure/builder.js.
+"""
+
+import json
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, ValidationError
+from django.db import IntegrityError, transaction
+from django.forms import modelform_factory
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.decorators import method_decorator
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from forms_structure import operations, structure
+from forms_structure.admin.base import FormBaseAdmin
+from forms_structure.api.v1 import serve
+from forms_structure.choices import LEVELS, FieldType, Language, Width
+from forms_structure.exchange import digest, level_labels
+from forms_structure.models import Form, Snapshot
+from forms_structure.outline import outline
+from forms_structure.presets import presets
+from forms_structure.schema import submission_schema
+from forms_structure.structure import StructureError
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
+
+NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
+
+
+def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Make `view` an endpoint of the builder: it receives the form `object_id` and the posted JSON object."""
+
+    @wraps(view)
+    @method_decorator(require_POST)
+    def answer(self: "BuilderAdmin", request: HttpRequest, object_id: str) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        try:
+            posted = json.loads(request.body)
+            json.dumps(posted, ensure_ascii=False).encode()  # rejects half of a surrogate pair
+        except RequestDataTooBig:
+            limit = structure.grouped(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+            text = _("The form has more than %(limit)s bytes.") % {"limit": limit}
+            return JsonResponse({"faults": {"": text}}, status=413)
+        except (ValueError, RecursionError):
+            posted = None
+        if not isinstance(posted, dict):
+            return JsonResponse({"faults": {"": _("Send an object as JSON.")}}, status=400)
+        try:
+            return view(self, request, form, posted)
+        except StructureError as error:
+            return JsonResponse({"faults": error.faults}, status=400)
+        except IntegrityError:
+            text = _("Someone else saved at the same time. Try again.")
+            return JsonResponse({"faults": {"": text}}, status=409)
+        except Form.DoesNotExist:
+            return JsonResponse({"faults": {"": _("This form was deleted in the meantime.")}}, status=404)
+        except ValidationError as error:
+            faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
+            return JsonResponse({"faults": faults}, status=400)
+
+    return answer
+
+
+class BuilderAdmin(FormBaseAdmin):
+    """The page of the builder and its endpoints."""
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {
+            "save": self.save_view,
+            "check": self.check_view,
+            "copy": self.copy_view,
+            "extend": self.extend_view,
+            "sections": self.sections_view,
+            "export": self.export_view,
+        }
+        own = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"forms_structure_form_{name}",
+            )
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        get_token(request)  # sets the cookie for the POSTs of the script
+        context = {
+            **self.admin_site.each_context(request),
+            "title": form.name,
+            "subtitle": None,
+            "opts": self.opts,
+            "original": form,
+            "data": self.builder_data(request, form),
+            "outline": outline(form.whole_structure),
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/forms_structure/form/builder.html", context)
+
+    def builder_data(self, request: HttpRequest, form: Form) -> dict[str, Any]:
+        """Return the data that the page starts with."""
+        views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
+        return {
+            "form": state(form),
+            "extends": form.extends and {**state(form.extends), "url": self.address("change", form.extends)},
+            "can_change": self.has_change_permission(request, form),
+            "can_add": self.has_add_permission(request),
+            "urls": {view: self.address(view, form) for view in views},
+            "use": self.use(request, form),
+            "user": self.user(request, request.GET.get("for")),
+            "frozen": self.frozen(form),
+            "types": [
+                {
+                    "value": type_.value,
+                    "label": type_.label,
+                    "has_options": type_.has_options,
+                    "fixed_values": type_.fixed_values,
+                }
+                for type_ in FieldType
+            ],
+            "widths": [{"value": width.value, "label": width.label} for width in Width],
+            "depth_max": settings.FORM_DEPTH_MAX,
+            "languages": {
+                code: {
+                    "label": str(label),
+                    "levels": dict(zip(LEVELS, level_labels(code), strict=True)),
+                    "consent_section": serve(Form(language=code))[0][-1],
+                    "presets": presets(code),
+                }
+                for code, label in Language.choices
+            },
+            "other_forms": list(self.get_queryset(request).exclude(pk=form.pk).values("id", "name")),
+        }
+
+    @json_endpoint
+    def save_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> Any:
+        """{"structure", "revision", "name", "language", "lost"} -> {"form", "use", "frozen"}.
+
+        Errors: `faults` by path (400); `conflict` if someone else saved in the meantime (409); `lost` (409)
+        with the field names that published vacancies would lose and that the request does not list as lost.
+        """
+        self.demand("change", request, form)
+        meta = NameAndLanguage(posted, instance=copy(form))
+        if not meta.is_valid():
+            raise ValidationError(meta.errors.as_data())
+        seen = posted.get("revision")
+        try:
+            changed = operations.save(
+                form=form,
+                structure=posted.get("structure"),
+                revision=seen if isinstance(seen, int) else 0,
+                keep_names=self.is_public(form),
+                giving_up=texts(posted.get("lost")),
+                author=request.user,
+                **meta.cleaned_data,
+            )
+        except operations.ConflictError as error:
+            return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
+        except operations.LostNamesError as error:
+            return JsonResponse({"lost": error.names, "use": self.use(request, form)}, status=409)
+        if changed:
+            self.log_change(request, form, f"Version {form.revision}.")
+        answer = {"form": state(form), "use": self.use(request, form), "frozen": self.frozen(form)}
+        return JsonResponse(answer)
+
+    def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, Any]:
+        form.refresh_from_db()
+        author = snapshot.author if snapshot else None
+        return {
+            "who": person(author) if author else _("Someone else"),
+            "when": format_datetime(form.updated_at),
+            "revision": form.revision,
+        }
+
+    @json_endpoint
+    def check_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+        """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it."""
+        taken = structure.names(form.extends.structure) if form.extends else ()
+        form.structure = structure.clean(posted.get("structure"), taken=taken)
+        if posted.get("language") in Language.values:
+            form.language = posted["language"]
+        sections, _ = serve(form)
+        schema = submission_schema(sections, address=self.address("check", form))
+        return JsonResponse({"schema": schema, "version": digest(sections)})
+
+    @json_endpoint
+    def copy_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+        """{"structure"?, "language"?, "for"?} -> {"url"} of a new form with this structure."""
+        edited = posted.get("structure", form.structure)
+        return self.derive(request, form, posted, structure=edited, extends=form.extends)
+
+    @json_endpoint
+    def extend_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
+        """{"for"?} -> {"url"} of a new form that extends this one."""
+        return self.derive(request, form, posted, structure=[], extends=form)
+
+    def derive(self, request: HttpRequest, form: Form, posted: dict[str, Any], **values: Any) -> HttpResponse:
+        self.demand("add", request)
+        key, language = posted.get("for"), posted.get("language")
+        user = self.user(request, key)
+        if key is not None and user is None:
+            raise ValidationError({"for": _("This vacancy does not exist, or you do not have access to it.")})
+        name = _("%(form)s for %(vacancy)s") if user else _("Copy of %(form)s")
+        with transaction.atomic():
+            made = operations.create(
+                name=name % {"form": form.name, "vacancy": user and user["label"]},
+                author=request.user,
+                origin=f"from {form.name}"[:200],
+                language=language if language in Language.values else form.language,
+                **values,
+            )
+            if user:
+                self.give(request, made, user["id"])
+        self.log_addition(request, made, f"Made from “{form}”.")
+        query = f"?for={user['id']}" if user else ""
+        return JsonResponse({"url": self.address("change", made) + query})
+
+    def sections_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return {"sections"}, to copy one of them into another form."""
+        return JsonResponse({"sections": self.form_or_404(request, object_id).whole_structure})
+
+    def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return the form as a file, as the API returns it."""
+        form = self.form_or_404(request, object_id)
+        response = JsonResponse(
+            {"data": serve(form)[0]}, json_dumps_params={"ensure_ascii": False, "indent": 2}
+        )
+        name = slugify(form.name) or f"form-{form.pk}"
+        response["Content-Disposition"] = f'attachment; filename="{name}.json"'
+        return response
+
+
+def texts(value: Any) -> list[str]:
+    """Return the strings in `value`, which may be anything."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def state(form: Form) -> dict[str, Any]:
+    return {
+        "id": form.pk,
+        "name": form.name,
+        "language": form.language,
+        "structure": form.structure,
+        "revision": form.revision,
+        "is_default": form.is_default,
+    }

@@ -1,0 +1,88 @@
+"""The history of a form: its versions, what each changed, and how to restore one."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+
+from forms_structure import operations
+from forms_structure.admin.base import FormBaseAdmin
+from forms_structure.outline import difference
+from forms_structure.structure import StructureError
+from jobsite.admin.base import as_id
+
+SNAPSHOTS_SHOWN = 20
+
+
+class FormHistoryAdmin(FormBaseAdmin):
+    """The history page of a form."""
+
+    def get_urls(self) -> list[URLPattern]:
+        restore = self.admin_site.admin_view(self.restore_view)
+        own = path("<path:object_id>/restore/", restore, name="forms_structure_form_restore")
+        return [own, *super().get_urls()]
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        form = self.form_or_404(request, object_id)
+        snapshots = list(form.snapshots.select_related("author")[: SNAPSHOTS_SHOWN + 1])
+        older = [*snapshots[1:], None]
+        versions = [
+            {
+                "snapshot": new,
+                "lines": difference(old.structure if old else [], new.structure),
+                "origin": operations.translated_origin(new.origin),
+                "language": new.get_language_display() if not old or old.language != new.language else "",
+            }
+            for new, old in zip(snapshots[:SNAPSHOTS_SHOWN], older, strict=False)
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("History of %(form)s") % {"form": form},
+            "opts": self.opts,
+            "original": form,
+            "versions": versions,
+            "has_more": len(snapshots) > SNAPSHOTS_SHOWN,
+            "can_change": self.has_change_permission(request, form),
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
+
+    def restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """POST `revision` to restore, `seen`: the newest revision on the page, `lost` as in `save_view`."""
+        form = self.form_or_404(request, object_id)
+        self.demand("change", request, form)
+        wanted, seen = (as_id(request.POST.get(name)) or 0 for name in ("revision", "seen"))
+        snapshot = form.snapshots.filter(revision=wanted).first()
+        if request.method != "POST" or snapshot is None:
+            raise Http404("There is no such version.")
+        try:
+            operations.restore(
+                snapshot=snapshot,
+                revision=seen,
+                keep_names=self.is_public(form),
+                giving_up=request.POST.getlist("lost"),
+                author=request.user,
+            )
+        except operations.LostNamesError as error:
+            return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
+        except operations.ConflictError:
+            text = _(
+                "Nothing was restored, because someone else saved the form in the meantime. Check the "
+                "versions again."
+            )
+            self.message_user(request, text, messages.ERROR)
+            return redirect(self.address("history", form))
+        except StructureError as error:
+            for text in error.messages:
+                self.message_user(request, text, messages.ERROR)
+            return redirect(self.address("history", form))
+        self.log_change(request, form, f"Version {snapshot.revision} restored.")
+        text = _("Version %(number)s was restored.") % {"number": snapshot.revision}
+        self.message_user(request, text, messages.SUCCESS)
+        return redirect(self.address("change", form))

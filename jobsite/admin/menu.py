@@ -1,0 +1,60 @@
+"""The menu of the admin. `UNFOLD` in settings.py names `navigation`."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+
+def page(title: Any, icon: str, model: str) -> dict[str, Any]:
+    """Return the menu item of the list of `model`, shown to users who may view it."""
+    app, name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
+    }
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the groups of the menu. unfold filters the items by their `permission`."""
+    return [
+        {
+            "title": _("Vacancies"),
+            "items": [
+                page(_("Vacancies"), "work", "vacancies.vacancy"),
+                page(_("Application forms"), "dynamic_form", "forms_structure.form"),
+                page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
+                page(_("Filters"), "filter_list", "vacancies.filter"),
+                page(_("Filter options"), "label", "vacancies.filteroption"),
+                page(_("Brands"), "storefront", "vacancies.brand"),
+                page(_("Recruiters"), "badge", "vacancies.recruiter"),
+            ],
+        },
+        {
+            "title": _("Applicants"),
+            "items": [
+                page(_("Applications"), "inbox", "applications.application"),
+                page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
+                page(_("Stages"), "checklist", "applications.stage"),
+                page(_("Candidate-facing statuses"), "translate", "applications.status"),
+            ],
+        },
+        {
+            "title": _("Access"),
+            "items": [
+                page(_("Tokens"), "key", "applications.token"),
+                page(_("Access log"), "policy", "applications.accesslog"),
+                page(_("Users"), "person", "auth.user"),
+                page(_("Groups"), "group", "auth.group"),
+            ],
+        },
+        {
+            "title": _("For developers"),
+            "items": [
+                {"title": _("API documentation"), "icon": "api", "link": reverse_lazy("docs")},
+            ],
+        },
+    ]

@@ -1,0 +1,6 @@
+"""Backups: one archive of the database and the media, and restoring it.
+
+An archive is a plain tar: the database (from pg_dump, or a compressed SQLite file), the media files, and as
+the last member `manifest.json`, with the size and digest of each part. An archive without the manifest is
+truncated. If BACKUP_KEY is set, a signature follows the tar (`jobsite.ops.signatures`).
+"""

@@ -1,0 +1,118 @@
+"""Reading an archive: its signature, its members, and its integrity."""
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from django.conf import settings
+
+from jobsite.ops import signatures
+from jobsite.ops.backups import manifest as manifests
+from jobsite.ops.backups.files import CHUNK, BackupError, Progress, create_private, printable
+from jobsite.ops.signatures import Signature, SignatureError
+
+NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
+PATTERN = "jobsite-*T*Z.tar"
+MEDIA = "media/"
+DATABASE = {"postgresql": "database.dump", "sqlite": "database.sqlite3.gz"}  # name of the part, by engine
+DIGEST = "comment"  # PAX header of the manifest with its own digest
+MODIFIED_MAX = 1 << 33  # seconds since 1970; os.utime fails beyond the range of the operating system
+
+
+def media_path(name: str) -> Path:
+    """Return the path of the media file that is the part `name`."""
+    return Path(settings.MEDIA_ROOT) / name.removeprefix(MEDIA)
+
+
+@contextmanager
+def open_verified(archive: Path) -> Iterator[tuple[BinaryIO, Signature]]:
+    """Verify the signature of `archive` before anything else is read. Raises BackupError.
+
+    The file is opened once, so that nobody can replace it after the verification.
+    """
+    with open(archive, "rb") as file:
+        try:
+            signature = signatures.verify(file)
+        except SignatureError as error:
+            raise BackupError(str(error)) from None
+        yield file, signature
+
+
+def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
+    """Yield the parts of `archive` and their content. Raises BackupError.
+
+    A part must be a plain file, with a canonical name inside MEDIA_ROOT or a name of ours.
+    """
+    media = media_path("").resolve()
+    archive.seek(0)
+    with tarfile.open(fileobj=archive, mode="r:") as tar:
+        for member in tar:
+            name = member.name
+            is_ours = name == manifests.NAME or name in DATABASE.values()
+            if not is_ours and name.startswith(MEDIA):
+                # a//b and a/../b would be second names of the same file
+                path = PurePosixPath(name)
+                is_ours = str(path) == name and ".." not in path.parts
+                is_ours = is_ours and media_path(name).resolve().is_relative_to(media)
+            # a sparse file has a few bytes here, and any size when it is read
+            is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
+            if not (is_ours and is_plain and member.size >= 0 and 0 <= member.mtime < MODIFIED_MAX):
+                raise BackupError(f"Not part of a backup: {printable(name)}.")
+            if name == manifests.NAME and member.size > manifests.BYTES_MAX:
+                raise BackupError(f"The archive is damaged: {manifests.NAME} is too large.")
+            yield member, tar.extractfile(member)
+
+
+def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> dict[str, Any]:
+    """Return the manifest of `archive` if every part matches it. Raises BackupError.
+
+    Writes the part with the database to the file `database`.
+    """
+    found: dict[str, Any] = {}
+    manifest: dict[str, Any] = {}
+    try:
+        for member, file in progress(members(archive), unit="part"):
+            if manifest or member.name in found:
+                raise BackupError("The archive is damaged: a part occurs twice, or after the manifest.")
+            sha256, text = hashlib.sha256(), io.BytesIO()
+            is_database, is_manifest = member.name in DATABASE.values(), member.name == manifests.NAME
+            if is_database and database.exists():
+                raise BackupError("The archive is damaged: it contains two databases.")
+            with (
+                create_private(database) if is_database else text if is_manifest else open(os.devnull, "wb")
+            ) as target:
+                while chunk := file.read(CHUNK):
+                    sha256.update(chunk)
+                    target.write(chunk)
+                if is_manifest:
+                    if member.pax_headers.get(DIGEST) != sha256.hexdigest():
+                        raise BackupError(f"The archive is damaged: {manifests.NAME} differs.")
+                    manifest = manifests.parse(text.getvalue())
+                else:
+                    found[member.name] = {"size": member.size, "sha256": sha256.hexdigest()}
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        raise BackupError(f"The archive is truncated, or not a backup: {printable(str(error))}.") from None
+    if not manifest:
+        raise BackupError("The archive is truncated, or not a backup: it has no manifest.")
+    _compare(found, manifest)
+    if not database.exists():
+        raise BackupError("The archive contains no database.")
+    expected = DATABASE.get(manifest["engine"])
+    if expected and expected not in found:
+        raise BackupError(f"The archive is damaged: it contains no {expected}.")
+    return manifest
+
+
+def _compare(found: dict[str, Any], manifest: dict[str, Any]) -> None:
+    """Raise BackupError if the parts that were `found` are not those of the manifest."""
+    for name in sorted(found.keys() | manifest["parts"].keys()):
+        if found.get(name) != manifest["parts"].get(name):
+            raise BackupError(f"The archive is damaged: {printable(name)} differs.")
+    for name in found:
+        if parents := found.keys() & {str(folder) for folder in PurePosixPath(name).parents}:
+            raise BackupError(f"The archive is damaged: {printable(parents.pop())} is a file and a folder.")

@@ -1,0 +1,164 @@
+"""Verifying and restoring an archive."""
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from jobsite.ops.backups import databases
+from jobsite.ops.backups.archive import MEDIA, media_path, members, open_verified, verify_content
+from jobsite.ops.backups.files import (
+    CHUNK,
+    BackupError,
+    Progress,
+    create_folder,
+    create_private,
+    digest,
+    printable,
+    staging,
+)
+from jobsite.ops.signatures import Signature
+
+# Added to the revision: more than is committed between two of our statements, so that no revision repeats.
+REVISION_STEP = 1_000_000
+# Credentials that were revoked since the backup must not become valid again.
+CREDENTIALS = ("django_session", "applications_token")
+
+
+class Verified(NamedTuple):
+    manifest: dict[str, Any]
+    signature: Signature
+
+
+class Restored(NamedTuple):
+    manifest: dict[str, Any]
+    signature: Signature
+    files: int  # that were missing or different
+    erased: Counter[str] | None  # accounts that were erased again, None without a record of erasures
+
+
+def verify(archive: Path, *, progress: Progress) -> Verified:
+    """Verify the signature and the integrity of `archive`. Raises BackupError."""
+    with staging(Path(tempfile.gettempdir())) as folder, open_verified(archive) as (file, signature):
+        return Verified(verify_content(file, folder / "database", progress), signature)
+
+
+def restore(
+    archive: Path,
+    *,
+    is_forced: bool,
+    progress: Progress,
+    erase_again: Callable[[], Counter[str] | None],
+) -> Restored:
+    """Restore the database and the media from `archive`, and call `erase_again`. Raises BackupError.
+
+    Before the one transaction that replaces the database, nothing changes. Running processes need no restart:
+    the revision is higher than any that they have seen.
+    """
+    with staging(Path(tempfile.gettempdir())) as folder, open_verified(archive) as (file, signature):
+        dump = folder / "database"
+        manifest = verify_content(file, dump, progress)
+        _check_compatible(manifest)
+        if connection.vendor == "sqlite":
+            Path(connection.settings_dict["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+        if not is_forced and databases.is_in_use():
+            raise BackupError("The database is not empty: --force replaces all of it.")
+        files = _replace(file, manifest, dump, progress)
+    # The triggers may be of older code, and tables of newer code may be missing.
+    call_command("migrate", verbosity=0, interactive=False)
+    return Restored(manifest, signature, files, erase_again())
+
+
+def _check_compatible(manifest: dict[str, Any]) -> None:
+    """Raise BackupError if the archive is of another engine or of newer code."""
+    if manifest["engine"] != connection.vendor:
+        engine = printable(manifest["engine"])
+        raise BackupError(f"The archive is of {engine}, and DATABASE_URL of {connection.vendor}.")
+    known = MigrationLoader(None).disk_migrations.keys()
+    apps = {app for app, _ in known}
+    unknown = [f"{a}.{n}" for a, n in manifest["migrations"] if a in apps and (a, n) not in known]
+    if unknown:
+        raise BackupError(f"The archive is of newer code, with {printable(', '.join(unknown))}.")
+
+
+def _replace(archive: BinaryIO, manifest: dict[str, Any], dump: Path, progress: Progress) -> int:
+    """Replace the database and the media. Return how many files were missing or different.
+
+    A failure before the database is replaced leaves no new file and no new folder.
+    """
+    media = Path(settings.MEDIA_ROOT)
+    with ExitStack() as undo:
+        create_folder(media, undo)
+        with staging(media) as folder:
+            copies = list(_copies(archive, manifest, folder, progress))
+            changed = [(copy, path) for copy, path in copies if path.exists()]
+            for copy, path in copies:
+                if not path.exists():  # no row of the current database names it
+                    create_folder(path.parent, undo)
+                    undo.callback(path.unlink, missing_ok=True)
+                    copy.replace(path)
+            databases.replace(dump, _statements(manifest))
+            undo.pop_all()
+            for copy, path in changed:
+                copy.replace(path)
+    return len(copies)
+
+
+def _copies(
+    archive: BinaryIO, manifest: dict[str, Any], folder: Path, progress: Progress
+) -> Iterator[tuple[Path, Path]]:
+    """Copy the media files that are missing or different to `folder`. Yield each copy and its final path.
+
+    Raises BackupError.
+    """
+    for number, (member, file) in enumerate(progress(members(archive), unit="part")):
+        if not member.name.startswith(MEDIA):
+            continue
+        expected, path = manifest["parts"][member.name], media_path(member.name)
+        if path.is_dir():
+            raise BackupError(f"Nothing was replaced: {printable(str(path))} is a folder.")
+        if path.is_file() and path.stat().st_size == expected["size"]:
+            with open(path, "rb") as existing:
+                if digest(existing) == expected["sha256"]:
+                    continue
+        copy = folder / str(number)
+        with create_private(copy) as target:
+            shutil.copyfileobj(file, target, CHUNK)
+            target.seek(0)
+            if digest(target) != expected["sha256"]:
+                raise BackupError("Nothing was replaced: the archive changed while it was read.")
+        copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
+        os.utime(copy, (member.mtime, member.mtime))
+        yield copy, path
+
+
+def _statements(manifest: dict[str, Any]) -> list[str]:
+    """Return the statements that adapt the restored database to this site."""
+    tables = manifest["tables"]
+    statements = [f"DELETE FROM {table}" for table in CREDENTIALS if table in tables]
+    if "jobsite_revision" in tables:
+        number, shared = _revision()
+        highest = "max" if connection.vendor == "sqlite" else "greatest"
+        statements.append(
+            f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + {REVISION_STEP}, "
+            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}, watermark = 0"
+        )
+    return statements
+
+
+def _revision() -> tuple[int, int]:
+    """Return the revision numbers of the database that is replaced; it may have no such table."""
+    if "jobsite_revision" not in connection.introspection.table_names():
+        return 0, 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT abs(number), shared FROM jobsite_revision WHERE id = 1")
+        return cursor.fetchone() or (0, 0)

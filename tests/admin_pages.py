@@ -1,0 +1,389 @@
+"""The admin for tests of roles and of brand scoping: its routes, two brands with rows of every model, an
+account of each role, and data to post to each form."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+from django.urls import get_resolver
+from django.utils import timezone
+
+from applications.models import AccessLog, Status
+from applications.tokens import issue
+from forms_structure import operations as forms
+from forms_structure.models import ConsentText, Form
+from jobsite.admin import roles
+from tests.applications.makers import make_application, make_stage, make_step
+from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
+from vacancies.history.versions import record
+from vacancies.models import Attachment, Change, Filter, Vacancy, Version
+from vacancies.querysets import EVERY_BRAND
+
+FOREIGN = "zzforeign"  # in every text of the other brand, and in no URL that a test requests
+WORD = "qqsecret"  # in the same texts, to search for
+OWN = "zzown"
+NO_ROWS = {
+    f"{prefix}-{name}": "0"
+    for prefix in ("recruiter_links", "attachments", "options", "history")
+    for name in ("TOTAL_FORMS", "INITIAL_FORMS")
+}
+APPS = ("auth", "forms_structure", "vacancies", "applications")
+
+
+# --- routes ------------------------------------------------------------------------------------
+
+
+def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
+    """Every route of the site."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        route = before + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from every_route(pattern, route)
+        else:
+            yield route
+
+
+def routes() -> Iterator[str]:
+    """The routes of the admin."""
+    return (route for route in every_route() if route.startswith("admin"))
+
+
+def kind_of(route: str) -> tuple[str, str] | None:
+    """The model and the kind of page of a `route`; None for a page of no model."""
+    found = re.fullmatch(r"admin/(\w+)/(\w+)/(.*)", route)
+    if not found or found[1] not in APPS:
+        return None
+    words = [word for word in found[3].split("/") if word and not word.startswith("<")]
+    kind = "/".join(words) or ("bare" if found[3] else "list")
+    return f"{found[1]}.{found[2]}", kind
+
+
+def address(route: str, pk: Any = 0, number: Any = 0) -> str:
+    """The URL of `route` for the row `pk`."""
+    filled = re.sub(r"<int:number>", str(number), route)
+    return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def structure(text: str) -> list[dict[str, Any]]:
+    name = re.sub(r"\W", "_", text)
+    field = {"name": name, "type": "text", "label": text, "required": False, "css": "col-6"}
+    return [{"title": f"{text} section", "description": "", "fields": [field]}]
+
+
+def make_form(text: str, **values: Any) -> Form:
+    """Create a form in its second version."""
+    form = forms.create(name=f"{text} form {WORD}", structure=structure(f"{text}_a"), **values)
+    forms.save(form=form, structure=structure(f"{text}_b"), author=values.get("author"))
+    return form
+
+
+def make_rows(text: str, colleague: User) -> SimpleNamespace:
+    """Create a brand with rows of every model. All contain `text` and have `colleague` as author."""
+    now = timezone.now()
+    form = make_form(text, author=colleague)
+    brand = make_brand(
+        f"{text} brand {WORD}", description=f"<p>{text}</p>", form=form, url=f"https://{text}.test"
+    )
+    contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
+    texts = {
+        name: f"{text} {name} {WORD}"
+        for name in ("title_internal", "location", "profile", "offer", "contact")
+    }
+    common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
+    rows = {
+        "draft": {"status": "draft", "publish_from": None},
+        "spare": {"status": "draft", "publish_from": None},
+        "planned": {"publish_from": now + timedelta(days=3)},
+        "shown": {"publish_until": now + timedelta(days=3), "form": form},
+        "archived": {"status": "archived"},
+    }
+    made = {
+        name: make_vacancy(title=f"{text} {name} {WORD}", recruiters=(contact.name,), **common | values)
+        for name, values in rows.items()
+    }
+    for vacancy in made.values():
+        Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
+        record(vacancy, Change.FOUND, author=colleague, at=now)
+        Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
+        record(vacancy, Change.CHANGED, author=colleague, at=now)
+    gone = make_vacancy(title=f"{text} gone {WORD}", **common)
+    record(gone, Change.DELETED, author=colleague, at=now)
+    pk = gone.pk
+    gone.delete()
+    applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
+    application = make_application(
+        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
+    )
+    step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
+    token, _ = issue(user=applicant, lifetime=timedelta(days=1))
+    return SimpleNamespace(
+        brand=brand, form=form, contact=contact, gone=pk, application=application, step=step,
+        applicant=applicant, token=token, colleague=colleague, **made,
+    )  # fmt: skip
+
+
+def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: Any) -> Vacancy:
+    """Move `vacancy` to another `brand` with other `values`. Its history has a version by the first of
+    `authors`, and the move by the second."""
+    record(vacancy, Change.CREATED, author=authors[0], at=timezone.now())
+    for name, value in {"brand": brand, **values}.items():
+        setattr(vacancy, name, value)
+    vacancy.save()
+    record(vacancy, Change.CHANGED, author=authors[1], at=timezone.now())
+    return vacancy
+
+
+def build() -> SimpleNamespace:
+    """Create two brands, rows that both use, and the accounts."""
+    roles.create()
+    make_filter("regions")
+    there = Form.objects.default().first()
+    default = there or forms.create(name="Site", structure=structure("site"))
+    forms.make_default(form=default)
+    ConsentText.objects.add(language="en", text="Agreed", statement_url="", statement_label="")
+
+    theirs = User.objects.create_user(f"{FOREIGN}_colleague", is_staff=True, first_name=FOREIGN)
+    anna = User.objects.create_user("anna", is_staff=True, first_name="Anna")
+    editor = User.objects.create_user("editor", is_staff=True)
+    own, foreign = make_rows(OWN, anna), make_rows(FOREIGN, theirs)
+    theirs.groups.add(Group.objects.get(name="Recruiter"))
+    foreign.brand.members.add(theirs)
+
+    # rows that both brands use
+    shared = make_form("zzshared")
+    Vacancy.objects.filter(pk=own.archived.pk).update(form=shared)
+    Vacancy.objects.filter(pk=foreign.archived.pk).update(form=shared)
+    Vacancy.objects.filter(pk=foreign.draft.pk).update(form=default)
+    extension = make_form(f"{FOREIGN}_extension", extends=default)
+    Vacancy.objects.filter(pk=foreign.planned.pk).update(form=extension)
+    free_extension = make_form(f"{FOREIGN}_free", extends=foreign.form)
+    texts = {"description": f"<p>{OWN}</p>", "title": f"{OWN} taken over", "form": None, "status": "draft"}
+    taken_over = moved(
+        make_vacancy(
+            title=f"{FOREIGN} taken over", title_internal="Nurse", brand=foreign.brand, form=foreign.form,
+            description=f"<p>{FOREIGN} taken over</p>", audience="internal",
+        ), own.brand, (theirs, editor), **texts,
+    )  # fmt: skip
+    given_away = moved(
+        make_vacancy(title=f"{OWN} given away", brand=own.brand),
+        foreign.brand,
+        (anna, editor),
+        title=f"{FOREIGN} given",
+    )
+    lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
+    record(lost, Change.DELETED, author=theirs, at=timezone.now())
+    lost_pk = lost.pk
+    lost.delete()
+
+    # rows to delete
+    spare_brand = make_brand(f"{OWN} spare brand")
+    spare_option = make_option("regions", "Spare region")
+    in_use = make_option("regions", "Used region")
+    own.draft.choices.create(option=in_use)
+    stage = make_stage("Spare stage")
+    spare = {
+        "auth.user": User.objects.create_user("spare"),
+        "auth.group": Group.objects.create(name="Spare"),
+        "forms_structure.consenttext": ConsentText.objects.latest("version"),
+        "forms_structure.form": make_form(f"{OWN}_spare"),
+        "vacancies.brand": spare_brand,
+        "vacancies.filter": Filter.objects.get(keyword="regions"),
+        "vacancies.filteroption": spare_option,
+        "vacancies.recruiter": make_recruiter("Spare contact"),
+        "vacancies.vacancy": own.spare,
+        "applications.token": own.token,
+        "applications.accesslog": AccessLog.objects.get(application=own.application.pk),
+        "applications.application": own.application,
+        "applications.stage": stage,
+        "applications.status": Status.objects.create(label_en="Spare status"),
+        "applications.historyentry": own.step,
+    }
+    staff = {"Recruiter": anna, "Editor": editor}
+    for role in roles.NAMES:
+        if role not in staff:
+            staff[role] = User.objects.create_user(role.split()[0].lower(), is_staff=True)
+        user = staff[role]
+        user.groups.add(Group.objects.get(name=role))
+    staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
+    staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand
+    staff["Homeless"].groups.add(Group.objects.get(name="Recruiter"))
+    # no role is like this, but a group could be: all permissions, for its own brand only
+    staff["Handy"] = User.objects.create_user("handy", is_staff=True)
+    staff["Handy"].user_permissions.set(
+        Permission.objects.filter(content_type__app_label__in=roles.OURS).exclude(
+            codename=EVERY_BRAND.partition(".")[2]
+        )
+    )
+    for user in (staff["Recruiter"], staff["Handy"]):
+        user.brands.add(own.brand, spare_brand)
+    root = User.objects.create_superuser("root")
+
+    world = SimpleNamespace(
+        own=own, foreign=foreign, shared=shared, default=default, extension=extension, root=root,
+        free_extension=free_extension, taken_over=taken_over, given_away=given_away, lost=lost_pk,
+        spare=spare, staff=staff, other_stage=stage,
+    )  # fmt: skip
+    world.foreign_pks = {
+        "vacancies.vacancy": [
+            *(getattr(foreign, name).pk for name in ("draft", "planned", "shown", "archived", "spare")),
+            foreign.gone, given_away.pk, lost_pk,
+        ],
+        "vacancies.brand": [foreign.brand.pk],
+        "vacancies.recruiter": [foreign.contact.pk],
+        "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
+        "applications.application": [foreign.application.pk],
+        "applications.historyentry": [foreign.step.pk],
+        "applications.token": [foreign.token.pk],
+        "applications.accesslog": [AccessLog.objects.get(application=foreign.application.pk).pk],
+        "auth.user": [theirs.pk, foreign.applicant.pk],
+    }  # fmt: skip
+    world.own_pks = {model: [row.pk] for model, row in spare.items()} | {
+        "vacancies.vacancy": [
+            *(getattr(own, name).pk for name in ("draft", "planned", "shown", "archived", "spare")),
+            own.gone, taken_over.pk,
+        ],
+        "vacancies.brand": [own.brand.pk, spare_brand.pk],
+        "vacancies.recruiter": [own.contact.pk, spare["vacancies.recruiter"].pk],
+        "forms_structure.form": [own.form.pk, spare["forms_structure.form"].pk, default.pk, shared.pk],
+    }  # fmt: skip
+    world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
+    return world
+
+
+def session_of(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def signed_in(world: SimpleNamespace, name: str) -> Client:
+    client = Client()
+    client.cookies["sessionid"] = world.sessions[name]
+    return client
+
+
+# --- data to post ----------------------------------------------------------------------------
+
+JSON = ("save", "check", "copy", "extend")
+
+
+def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
+    """Arguments of `client.post` for the page `kind` of the row `pk`: data that would change something."""
+    row = apps.get_model(model).objects.filter(pk=pk).first() if pk else None
+    data: dict[str, Any] = {}
+    day = timezone.now().date() + timedelta(days=30)
+    if kind == "list":
+        data = {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}
+    elif kind == "delete":
+        data = {"post": "yes"}
+    elif kind in JSON and model == "forms_structure.form":
+        asked = {"structure": structure("posted")} if kind != "extend" else {}
+        if kind == "save" and row:
+            asked |= {"revision": row.revision, "name": row.name, "language": row.language}
+        return {"data": json.dumps(asked), "content_type": "application/json"}
+    elif kind == "restore":
+        data = {"revision": 1, "seen": row.revision if row else 1}
+    elif kind == "schedule":
+        data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
+    elif kind == "extend":
+        data = {"day": str(day)}
+    elif kind == "option":
+        data = {"label": "Posted"}
+    elif kind == "password":
+        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
+            "usable_password": "true"
+        }
+    elif kind in ("add", "change", "review"):
+        data = {**NO_ROWS, **_fields(world, model, row)}
+    return {"data": data}
+
+
+def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
+    match model:
+        case "vacancies.vacancy":
+            return {
+                "title": "Posted", "description": "<p>Posted</p>", "status": "draft", "audience": "public",
+                "brand": world.own.brand.pk, "head_recruiter": world.own.contact.pk,
+                "version": row.updated_at.isoformat() if row else "",
+            }  # fmt: skip
+        case "vacancies.filter":
+            return {"label": "Posted", "position": 0}
+        case "vacancies.filteroption":
+            return {"label": "Posted", "value": "posted", "filter": Filter.objects.first().pk, "position": 0}
+        case "forms_structure.form":
+            return {"name": "Posted", "language": "en"}
+        case "forms_structure.consenttext":
+            return {"text": "Posted", "language": "en"}
+        case "applications.stage":
+            status = world.other_stage.status_id
+            return {"name": "Posted", "status": status, "embargo_days": 0, "position": 0}
+        case "applications.status":
+            return {"label_en": "Posted"}
+        case "applications.application":
+            seen = row.changes.last().pk if row else ""
+            return {"stage": world.other_stage.pk, "seen": seen}
+        case "auth.user":
+            joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
+            return {"username": "posted", "usable_password": "false", **joined}
+    return {"name": "Posted"}
+
+
+# --- stored rows ----------------------------------------------------------------------------
+
+
+def stored() -> dict[str, list[tuple]]:
+    """All rows that a request could have changed: our tables and the accounts, without the access log."""
+    found = {}
+    for app in APPS:
+        for model in apps.get_app_config(app).get_models(include_auto_created=True):
+            if model is not AccessLog:
+                columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
+                found[model._meta.label] = list(model._base_manager.order_by("pk").values_list(*columns))
+    return found
+
+
+def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
+    """All rows of the other brand, and what it publishes."""
+    vacancies = world.foreign_pks["vacancies.vacancy"]
+    of_form = world.foreign_pks["forms_structure.form"] + [world.default.pk, world.shared.pk]
+    of_contact = [world.foreign.contact.pk]
+    own = {
+        "vacancies.Vacancy": {"brand": world.foreign.brand},
+        "vacancies.Brand": {"pk": world.foreign.brand.pk},
+        "vacancies.Brand_members": {"brand": world.foreign.brand},
+        "vacancies.Recruiter": {"pk__in": of_contact},
+        "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
+        "applications.Application": {"vacancy__in": vacancies},
+        "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
+        "applications.AccessLog": {"application": world.foreign.application.pk},
+    }  # fmt: skip
+    for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version"):
+        own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
+    for name in ("StageChange", "HistoryEntry"):
+        own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
+    found = {}
+    for label, wanted in own.items():
+        model = apps.get_model(label)
+        columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
+        rows = model._base_manager.filter(**wanted).order_by("pk")
+        found[label] = list(rows.values_list(*columns))
+    served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")
+    found["served"] = list(served.values_list("pk", "served_form_id"))
+    found["gone"] = sorted(set(vacancies) - set(Vacancy.objects.values_list("pk", flat=True)))
+    return found
+
+
+def version_of(pk: Any) -> int:
+    """The number of the first version of the vacancy `pk`, or 0."""
+    return Version.objects.filter(vacancy=pk).order_by("pk").values_list("pk", flat=True).first() or 0

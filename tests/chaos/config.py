@@ -1,0 +1,15 @@
+"""Settings of the chaos harness: the site's environment, accounts, and the staleness that is tolerated."""
+
+BASE = "http://jobs.test"  # PUBLIC_BASE_URL: all nodes return the same links
+MAX_LAG = 2  # seconds, REPLICA_MAX_LAG
+RECRUITER, PASSWORD = "recruiter@jobs.test", "only-for-chaos-tests-9"
+APPLICANT = "applicant@jobs.test"
+ENV = {
+    "SECRET_KEY": "only-for-chaos-tests-0123456789" * 2,
+    "ALLOWED_HOSTS": "jobs.test,127.0.0.1",
+    "PUBLIC_BASE_URL": BASE,
+    "RATE_LIMIT": "1000000/min",  # uses Redis for each request and is never reached
+    "TRUSTED_PROXIES": "127.0.0.1/32",
+    "REPLICA_MAX_LAG": str(MAX_LAG),
+    "DJANGO_SETTINGS_MODULE": "jobsite.settings",
+}

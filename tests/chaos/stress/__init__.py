@@ -1,0 +1,1 @@
+"""The stress test: concurrent writers, and readers that check every response."""

@@ -1,0 +1,150 @@
+"""The stress test: writers that commit and roll back, and readers that check every response of a site.
+
+    python -m tests.chaos.stress [--database sqlite|postgresql|URL] [--minutes 10] [--vacancies 300]
+
+"postgresql" starts a server. Before a writer changes a row, it marks the row as changing in memory that all
+processes share. When the commit has returned, it records the new values there. A response must show exactly
+these values of each row that did not change during the request. Of a row that changed, it must show nothing
+older than the last commit before the request, and nothing that was rolled back (NEVER). Every few seconds the
+writers pause, and responses are compared with those of Django's views, and all lists with the oracle.
+
+Prints JSON. Exit code 1: a response was wrong.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import re
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack
+from queue import Empty
+from typing import Any
+
+from tests import servers
+from tests.chaos.stress.comparison import Views, compare_with_oracle, compare_with_views
+from tests.chaos.stress.reader import read
+from tests.chaos.stress.state import READERS, WRITERS, SharedState, fill, set_up
+from tests.chaos.stress.writer import write
+
+COMPARE_EVERY = 12.0  # seconds
+EXAMPLES = 5  # of each kind of error
+SERVERS = {"sync": ("-k", "sync", "-w", "4"), "gthread": ()}  # switches of gunicorn
+
+
+def stress(
+    shared: SharedState, url: str, context: Any, arguments: argparse.Namespace, port: int
+) -> dict[str, Any]:
+    """Run writers and readers; return the results."""
+    is_sqlite, views = url.startswith("sqlite"), Views(port)
+    processes = [context.Process(target=write, args=(shared, n, is_sqlite)) for n in range(len(WRITERS))]
+    processes += [
+        context.Process(target=read, args=(shared, n, port, arguments.pause)) for n in range(READERS)
+    ]
+    kinds: Counter[str] = Counter()
+    examples: dict[str, list[str]] = {}
+    stalest, compared, chance = 0.0, 0, random.Random(7)
+    tags: dict[str, tuple[str, bytes]] = {}
+
+    def collect() -> None:
+        nonlocal stalest
+        try:
+            while True:
+                kind, detail, staleness = shared.errors.get(timeout=0.05)
+                kinds[kind] += 1
+                stalest = max(stalest, staleness)
+                if kinds[kind] <= EXAMPLES:
+                    examples.setdefault(kind, []).append(f"{detail[:400]} ({staleness:.3f} s stale)")
+        except Empty:
+            pass
+
+    for process in processes:
+        process.start()
+    try:
+        end = time.monotonic() + arguments.minutes * 60
+        while time.monotonic() < end:
+            shared.going.set()
+            pause = time.monotonic() + COMPARE_EVERY
+            while time.monotonic() < pause:
+                collect()
+                time.sleep(0.2)
+            shared.going.clear()
+            for n in range(len(WRITERS)):
+                shared.idle[n] = 0
+            while not all(shared.idle) and time.monotonic() < end + 60:
+                time.sleep(0.02)
+            compared += compare_with_views(shared, views, port, chance, tags)
+            compared += compare_with_oracle(shared, port)
+            collect()
+            print(f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} writes, "
+                  f"{sum(kinds.values())} wrong", file=sys.stderr, flush=True)  # fmt: skip
+            dead = [process.name for process in processes if not process.is_alive()]
+            if dead:
+                kinds["process died"] += len(dead)
+                break
+    finally:
+        shared.ended.set()
+        shared.going.set()
+        deadline = time.monotonic() + 30
+        while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+            collect()
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+            process.join()
+    return {
+        "database": url.partition(":")[0], "server": arguments.server, "minutes": arguments.minutes,
+        "responses": sum(shared.responses), "compared": compared, "writes": sum(shared.writes),
+        "failed writes": sum(shared.failed), "wrong": dict(kinds),
+        "worst staleness in seconds": round(stalest, 3), "examples": examples,
+    }  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        "python -m tests.chaos.stress", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--database", default="sqlite", help='"sqlite", "postgresql" or a URL of an empty one'
+    )
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--vacancies", type=int, default=300)
+    parser.add_argument("--server", choices=list(SERVERS), default="sync", help="4 workers, or 2 x 4 threads")
+    parser.add_argument("--pause", type=float, default=0.03, help="seconds between two requests of a reader")
+    arguments = parser.parse_args()
+    with ExitStack() as stack:
+        folder = stack.enter_context(servers.folder_with_logs())
+        url = arguments.database
+        if url == "sqlite":
+            url = f"sqlite:///{folder / 'stress.sqlite3'}"
+        elif url == "postgresql":
+            database = servers.Postgres(folder / "pg", shared_buffers="256MB")
+            url = stack.enter_context(database).url
+        env = {
+            "DATABASE_URL": url,
+            "SECRET_KEY": "only-for-stress-tests-" * 4,
+            "RATE_LIMIT": "off",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "LOG_FORMAT": "text",
+            "LOG_REQUESTS": "off",
+        }
+        os.environ.update(env)
+        os.chdir(servers.ROOT)
+        set_up()
+        context = multiprocessing.get_context("spawn")
+        shared = SharedState(arguments.vacancies, context)
+        fill(shared)
+        node = servers.Gunicorn(folder / "node", env, *SERVERS[arguments.server])
+        stack.enter_context(node)
+        result = stress(shared, url, context, arguments, node.port)
+        log = node.log.read_text()
+        errors = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception)\b.{0,80}", log, re.M)
+        print(json.dumps(result | {"errors in the log": Counter(errors)}, indent=2))
+        return int(bool(result["wrong"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

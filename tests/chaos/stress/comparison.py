@@ -1,0 +1,116 @@
+"""Comparisons while no writer runs: each response with that of Django's views, each list with the oracle."""
+
+import json
+import random
+import time
+
+from tests.chaos import oracle
+from tests.chaos.stress.checker import Response
+from tests.chaos.stress.reader import address, decompressed, random_target, request
+from tests.chaos.stress.state import Row, SharedState, get
+
+
+class Views:
+    """The responses of Django's views, the reference implementation, without any cache."""
+
+    def __init__(self, port: int) -> None:
+        from jobsite.wsgi import _bare
+        from tests.wsgi import ask
+
+        self.application, self.ask, self.port = _bare, ask, str(port)
+
+    def request(self, target: str) -> Response:
+        status, headers, body = self.ask(
+            self.application, target, SERVER_NAME="127.0.0.1", SERVER_PORT=self.port,
+            HTTP_HOST=f"127.0.0.1:{self.port}",
+        )  # fmt: skip
+        return Response(int(status[:3]), {name.lower(): value for name, value in headers.items()}, body)
+
+
+def is_time_constant(shared: SharedState, start: float, end: float) -> bool:
+    """Whether no vacancy appears or expires from `start` to `end`."""
+    return not any(
+        start <= get(shared.rows, place, column) <= end
+        for place in range(shared.count)
+        for column in (Row.PUBLISH_FROM, Row.PUBLISH_UNTIL)
+    )
+
+
+def targets(chance: random.Random, count: int) -> list[str]:
+    pks = chance.sample(range(1, count + 1), min(40, count))
+    found = [f"/v1/vacancies/{pk}" for pk in pks] + [f"/v1/vacancies/{pk}/form" for pk in pks[:8]]
+    found += [f"/v1/vacancies/{pk}/form/schema" for pk in pks[:3]] + ["/v1/filters"]
+    for path in oracle.LISTS:
+        found += [address(path, {"page[size]": "100", "page[number]": str(n)}) for n in range(1, 5)]
+        found += [path, address(path, {"page[size]": "7", "page[number]": str(chance.randint(1, 30))})]
+    found += [random_target(chance, count) for _ in range(25)]
+    return list(dict.fromkeys(found))
+
+
+def compare_with_views(
+    shared: SharedState, views: Views, port: int, chance: random.Random, tags: dict[str, tuple[str, bytes]]
+) -> int:
+    """Report responses that differ from those of the views; return how many were requested. `tags`: ETag and
+    body of earlier rounds by target, to be revalidated."""
+
+    def report(kind: str, detail: str) -> None:
+        shared.errors.put((kind, detail, 0))
+
+    requests = 0
+    for target in targets(chance, shared.count):
+        for _ in range(4):
+            start = time.time()
+            expected = views.request(target)
+            found = [request(port, target), request(port, target)]
+            found.append(decompressed(request(port, target, Accept_Encoding="gzip")))
+            head = request(port, target, "HEAD")
+            old = tags.get(target)
+            again = request(port, target, If_None_Match=old[0]) if old else None
+            requests += 5
+            if is_time_constant(shared, start, time.time()):
+                break
+        else:
+            continue
+        wrong = [each for each in found if each[::2] != expected[::2]]
+        if wrong:
+            more = [request(port, target) for _ in range(8)]
+            wrong += [each for each in more if each[::2] != expected[::2]]
+            pairs = enumerate(zip(wrong[0].body, expected.body, strict=False))
+            place = next((n for n, (one, other) in pairs if one != other), 0)
+            near = slice(max(0, place - 60), place + 60)
+            detail = f"{wrong[0].body[near]!r}, not {expected.body[near]!r}"
+            report("differs from the view", f"{target}: {len(wrong)} of 11: {detail}")
+        if head.status != expected.status or head.body:
+            report("HEAD", f"{target}: {head.status}, not {expected.status}")
+        if old and again and again.status == 304 and old[1] != expected.body:
+            report("304 for another body", target)
+        if found[0].status == 200 and "etag" in found[0].headers:
+            tags[target] = (found[0].headers["etag"], found[0].body)
+    return requests
+
+
+def compare_with_oracle(shared: SharedState, port: int) -> int:
+    """Read all pages of each list and report where the ids are not those of the oracle; return how many
+    requests that took."""
+    requests = 0
+    for path in oracle.LISTS:
+        start, pks, page, total = time.time(), [], 1, None
+        while page < 100:
+            target = address(path, {"page[size]": "30", "page[number]": str(page)})
+            body = json.loads(request(port, target).body)
+            total = body["meta"]["total"]
+            pks += [item["id"] for item in body["data"]]
+            if not body["links"]["next"]:
+                break
+            page += 1
+        requests += page
+        now = time.time()
+        if is_time_constant(shared, start, now):
+            snapshot = shared.snapshot()
+            vacancies = [snapshot.facts(place) for place in range(shared.count)]
+            expected = oracle.newest_first(each for each in vacancies if oracle.is_listed(path, each, now))
+            if total != len(pks) or pks != expected:
+                odd = sorted(set(expected) ^ set(pks))
+                detail = f"{path}: total {total}, {len(pks)} items, not {len(expected)}: {odd or pks}"
+                shared.errors.put(("differs from the oracle", detail, 0))
+    return requests

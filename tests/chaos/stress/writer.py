@@ -1,0 +1,297 @@
+"""A process that changes the content and records each change in shared memory."""
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+from typing import Any
+
+from tests.chaos.stress.state import (
+    AUDIENCES,
+    BRAND_NAMES,
+    BRANDS,
+    RECRUITER_NAMES,
+    RECRUITERS,
+    REGIONS,
+    WIDTH,
+    WRITERS,
+    Name,
+    Related,
+    Row,
+    SharedState,
+    first_word,
+    get,
+    moment,
+    octal,
+    set_up,
+)
+
+
+def write(shared: SharedState, number: int, is_sqlite: bool) -> None:
+    set_up()
+    Writer(shared, number, is_sqlite).run()
+
+
+class RollbackError(Exception):
+    pass
+
+
+class Writer:
+    """Changes the rows that it owns; `number` is its place in WRITERS."""
+
+    def __init__(self, shared: SharedState, number: int, is_sqlite: bool) -> None:
+        from django.db import transaction
+
+        self.shared, self.number, self.random = shared, number, random.Random(number)
+        self.kind = WRITERS[number]
+        self.atomic = transaction.atomic
+        self.suffix = ""  # of texts that are rolled back
+        # The share of transactions that stay open for a second.
+        self.long = 0.01 if is_sqlite else 0.2 if self.kind == "related" else 0.06
+        rest = [place for place in range(shared.count) if place % 5]
+        self.own = {
+            "all": [place for place in range(shared.count) if place % 5 == 0],
+            "rows": [place for place in rest if place % 2 == number % 2],
+            "related": rest,
+            "names": list(range(REGIONS + BRANDS + RECRUITERS)),
+        }[self.kind]
+
+    def run(self) -> None:
+        actions = {
+            "all": [self.row, self.related, self.related, self.bulk, self.recreate],
+            "rows": [self.row, self.row, self.row, self.bulk],
+            "related": [self.related],
+            "names": [self.name],
+        }[self.kind]
+        while not self.shared.ended.is_set():
+            if not self.shared.going.is_set():
+                self.shared.idle[self.number] = 1
+                time.sleep(0.02)
+                continue
+            self.shared.idle[self.number] = 0
+            self.random.choice(actions)()
+            time.sleep(self.random.uniform(0.02, 0.2) * (4 if self.kind == "names" else 1))
+
+    @contextmanager
+    def changing(self, *tables: Any, places: list[int], begun: int | None = None) -> Iterator[Any]:
+        """Run a transaction that changes `places` of `tables`. Yields a dict for each table, to be filled
+        with the new values of columns, by place. `begun`: the column of the first table that counts changes.
+
+        Some transactions stay open for a second, some are rolled back."""
+        from django.db import DatabaseError
+
+        becomes: list[dict[int, dict[int, float]]] = [{place: {} for place in places} for _ in tables]
+        is_long, is_rolled_back = self.random.random() < self.long, self.random.random() < 0.1
+        self.suffix = " NEVER" if is_rolled_back else ""
+        for table in tables:
+            for place in places:
+                table[place * WIDTH + Row.SEQUENCE] += 1
+        for place in places if begun is not None else ():
+            tables[0][place * WIDTH + (begun or 0)] += 1
+        try:
+            with self.atomic():
+                if self.random.random() < 0.1:
+                    self.roll_back_savepoint()
+                yield becomes if len(tables) > 1 else becomes[0]
+                if is_long:
+                    time.sleep(1)
+                if is_rolled_back:
+                    raise RollbackError
+        except RollbackError:
+            self.shared.writes[self.number] += 1
+        except DatabaseError:  # a deadlock: rolled back by the database
+            self.shared.failed[self.number] += 1
+        else:
+            self.shared.writes[self.number] += 1
+            for table, changed in zip(tables, becomes, strict=True):
+                for place, columns in changed.items():
+                    for column, value in columns.items():
+                        table[place * WIDTH + column] = value
+                    table[place * WIDTH + Row.CHANGED_AT] = time.monotonic()
+        for table in tables:
+            for place in places:
+                table[place * WIDTH + Row.SEQUENCE] += 1
+
+    def roll_back_savepoint(self) -> None:
+        from vacancies.models import Vacancy
+
+        pks = [place + 1 for place in self.random.sample(self.own, 2)]
+        if self.kind in ("all", "rows"):
+            try:
+                with self.atomic():
+                    Vacancy.objects.filter(pk__in=pks).update(title="NEVER in a savepoint", is_hot=True)
+                    raise RollbackError
+            except RollbackError:
+                pass
+
+    def values(self, place: int) -> tuple[dict[str, Any], dict[int, float]]:
+        """Choose a change of a vacancy's row: its columns in the database, and in shared memory."""
+        table, now = self.shared.rows, time.time()
+        count = get(table, place, Row.BEGUN)
+        choose: Any = self.random.choice
+        title = {"title": self.title(place, count)}, {Row.TITLE: count}
+        begins, ends = get(table, place, Row.PUBLISH_FROM), get(table, place, Row.PUBLISH_UNTIL)
+
+        def dates(begins: float, ends: float) -> tuple[dict[str, Any], dict[Row, float]]:
+            begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
+            return {
+                "publish_from": moment(begins), "publish_until": moment(ends) if ends < inf else None,
+                "status": "published",
+            }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}  # fmt: skip
+
+        if not get(table, place, Row.IS_PUBLISHED):
+            return choose(
+                [
+                    dates(now - choose([0, 0.001, 3, 90_000, 900_000]), inf),
+                    dates(now + choose([0.3, 1, 2]), inf),
+                    dates(now + 1, now + choose([1.5, 3])),
+                ]
+            )
+        brand, head, form = choose(range(BRANDS)), choose(range(RECRUITERS)), choose(range(3))
+        audience, hot = choose([0, 0, 0, 1, 2]), float(self.random.random() < 0.06)
+        return choose(
+            [
+                title, title, title,
+                ({"status": choose(["unpublished", "draft", "archived"])}, {Row.IS_PUBLISHED: 0}),
+                dates(now + choose([0.3, 1, 2]), inf),
+                dates(now - 5, now + choose([0.01, 1, 2])),
+                dates(begins, inf) if ends < inf else dates(now - choose([0, 90_000]), inf),
+                ({"audience": AUDIENCES[audience]}, {Row.AUDIENCE: audience}),
+                ({"is_hot": bool(hot)}, {Row.IS_HOT: hot}),
+                ({"brand_id": brand + 1}, {Row.BRAND: brand}),
+                ({"head_recruiter_id": head + 1}, {Row.HEAD_RECRUITER: head}),
+                ({"form_id": form or None}, {Row.FORM: form}),
+            ]
+        )  # fmt: skip
+
+    def title(self, place: int, count: float) -> str:
+        return f"V{place + 1} c{int(count)} word{place % 7}{self.suffix}"
+
+    def row(self) -> None:
+        from vacancies.models import Vacancy
+
+        table = self.shared.rows
+        place = self.random.choice(self.own)
+        if self.random.random() < 0.4:  # an unpublished one whose related rows are being changed
+            related = self.shared.related
+            busy = [
+                each
+                for each in self.own
+                if get(related, each, Related.SEQUENCE) % 2 and not get(table, each, Row.IS_PUBLISHED)
+            ]
+            place = self.random.choice(busy or [place])
+        with self.changing(table, places=[place], begun=Row.BEGUN) as becomes:
+            columns, becomes[place] = self.values(place)
+            if self.random.random() < 0.5:
+                Vacancy.objects.filter(pk=place + 1).update(**columns)
+            else:
+                vacancy = Vacancy.objects.get(pk=place + 1)
+                for name, value in columns.items():
+                    setattr(vacancy, name, value)
+                vacancy.save()
+
+    def bulk(self) -> None:
+        """Change many rows by one statement."""
+        from django.db.models import F, Value
+        from django.db.models.functions import Concat
+
+        from vacancies.models import Vacancy
+
+        places = sorted(self.random.sample(self.own, min(25, len(self.own))))
+        now = round(time.time(), 6)
+        kind = self.random.choice(["hot", "unpublish", "publish", "title"])
+        with self.changing(self.shared.rows, places=places) as becomes:
+            rows = Vacancy.objects.filter(pk__in=[place + 1 for place in places])
+            if kind == "hot":
+                rows.update(is_hot=False)
+                becomes.update({place: {Row.IS_HOT: 0} for place in places})
+            elif kind == "unpublish":
+                rows.filter(publish_from__isnull=False).update(status="unpublished")
+                becomes.update({place: {Row.IS_PUBLISHED: 0} for place in places})
+            elif kind == "publish":
+                rows.update(status="published", publish_from=moment(now), publish_until=None)
+                columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: now, Row.PUBLISH_UNTIL: inf}
+                becomes.update(dict.fromkeys(places, columns))
+            else:
+                rows.update(title=Concat(F("title"), Value(self.suffix)))
+
+    def recreate(self) -> None:
+        """Delete a vacancy and create it again with the same id."""
+        from vacancies.models import Vacancy, VacancyOption, VacancyRecruiter
+
+        place = self.random.choice(self.own)
+        rows, related = self.shared.rows, self.shared.related
+        with self.changing(rows, related, places=[place], begun=Row.BEGUN) as (becomes, related_becomes):
+            vacancy = Vacancy.objects.get(pk=place + 1)
+            vacancy.delete()
+            count = get(rows, place, Row.BEGUN)
+            vacancy.pk, vacancy.title = place + 1, self.title(place, count)
+            vacancy.save(force_insert=True)
+            becomes[place] = {Row.TITLE: count}
+            VacancyOption.objects.create(vacancy=vacancy, option_id=1)
+            VacancyRecruiter.objects.create(vacancy=vacancy, recruiter_id=1)
+            related_becomes[place] = {
+                Related.REGIONS: octal([0]),
+                Related.RECRUITERS: octal([0]),
+                Related.ATTACHMENT: 0,
+            }
+
+    def related(self) -> None:
+        from vacancies.models import Attachment, VacancyOption, VacancyRecruiter
+
+        table = self.shared.related
+        place = self.random.choice(self.own)
+        if self.random.random() < 0.5:
+            unpublished = [each for each in self.own if not get(self.shared.rows, each, Row.IS_PUBLISHED)]
+            place = self.random.choice(unpublished or [place])
+        pk = place + 1
+        with self.changing(table, places=[place], begun=Related.BEGUN) as becomes:
+            match self.random.choice(["regions", "order", "recruiters", "attachment"]):
+                case "regions":
+                    VacancyOption.objects.filter(vacancy=pk).delete()
+                    chosen = self.random.sample(range(REGIONS), self.random.randint(0, 3))
+                    VacancyOption.objects.bulk_create(
+                        VacancyOption(vacancy_id=pk, option_id=option + 1, position=n)
+                        for n, option in enumerate(chosen)
+                    )
+                    becomes[place] = {Related.REGIONS: octal(chosen)}
+                case "order":
+                    links = list(VacancyOption.objects.filter(vacancy=pk).order_by("position", "pk"))
+                    self.random.shuffle(links)
+                    for n, link in enumerate(links):
+                        link.position = n
+                        link.save()
+                    becomes[place] = {Related.REGIONS: octal([link.option_id - 1 for link in links])}
+                case "recruiters":
+                    VacancyRecruiter.objects.filter(vacancy=pk).delete()
+                    chosen = self.random.sample(range(RECRUITERS), self.random.randint(0, 2))
+                    for n, recruiter in enumerate(chosen):
+                        VacancyRecruiter.objects.create(vacancy_id=pk, recruiter_id=recruiter + 1, position=n)
+                    becomes[place] = {Related.RECRUITERS: octal(chosen)}
+                case "attachment":
+                    count = get(table, place, Related.BEGUN)
+                    files = Attachment.objects.filter(vacancy=pk)
+                    if not get(table, place, Related.ATTACHMENT):
+                        files.create(vacancy_id=pk, name=f"A c{int(count)}", url="https://x.org/a")
+                    elif self.random.random() < 0.3:
+                        files.delete()
+                        count = 0
+                    else:
+                        files.update(name=f"A c{int(count)}{self.suffix}")
+                    becomes[place] = {Related.ATTACHMENT: count}
+
+    def name(self) -> None:
+        from vacancies.models import Brand, FilterOption, Recruiter
+
+        table, place = self.shared.names, self.random.choice(self.own)
+        with self.changing(table, places=[place], begun=Name.BEGUN) as becomes:
+            count = get(table, place, Name.BEGUN)
+            becomes[place] = {Name.TITLE: count}
+            text = f"{first_word(place)} c{int(count)}{self.suffix}"
+            if place < BRAND_NAMES:
+                FilterOption.objects.filter(pk=place + 1).update(label=text)
+            elif place < RECRUITER_NAMES:
+                Brand.objects.filter(pk=place - BRAND_NAMES + 1).update(name=text)
+            else:
+                Recruiter.objects.filter(pk=place - RECRUITER_NAMES + 1).update(name=text)

@@ -1,0 +1,124 @@
+"""The content of the site that gets the hostile requests: vacancies, hidden and shown, and credentials."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from tests.chaos import oracle
+
+HIDDEN_WORD = "zyxhidden"  # in every text of a hidden vacancy
+HIDDEN = {
+    "draft": 4_815_162_341,
+    "scheduled": 4_815_162_342,
+    "expired": 4_815_162_343,
+    "unpublished": 4_815_162_344,
+    "internal": 4_815_162_345,
+    "deleted": 4_815_162_346,
+}
+ABSENT = 4_815_162_399  # never existed; as long as the ids of the hidden ones
+BASE = "https://jobs.example.org"
+ENV = {
+    "DJANGO_SETTINGS_MODULE": "tests.hostile.settings",
+    "SECRET_KEY": "only-for-hostile-requests-0123456789-abcdefghijklmnopqrstuvwxyz",
+    "ALLOWED_HOSTS": "localhost",
+    "PUBLIC_BASE_URL": BASE,
+    "INTERNAL_ACCESS": "authenticated",
+    "RATE_LIMIT": "off",
+    "TRUSTED_PROXIES": "127.0.0.1/32",
+}
+
+
+@dataclass
+class Content:
+    """What requests need to know of the content. `tokens` and `sessions` are by user."""
+
+    tokens: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
+    users: dict[str, int] = field(default_factory=dict)
+    shown: list[int] = field(default_factory=list)
+    own_draft: int = 0
+    own_form: int = 0
+    own_application: int = 0
+    filter: int = 0
+    origin: str = "http://localhost"
+
+    @property
+    def secrets(self) -> list[bytes]:
+        return [text.encode() for text in (*self.tokens.values(), *self.sessions.values())]
+
+
+def create() -> Content:
+    """Create the content in an empty database."""
+    from django.contrib.sessions.models import Session
+    from django.utils import timezone
+
+    from tests import admin_pages
+    from tests.applications.makers import make_application, make_step, make_token, make_user
+    from tests.contract.sample import make_site
+    from vacancies.models import Vacancy
+
+    now = timezone.now()
+    content, world = Content(), admin_pages.build()
+    make_site(now)
+    for kind in HIDDEN:
+        hide(kind, now)
+    for name in ("A", "B"):
+        user = make_user(f"applicant-{name}", first_name=HIDDEN_WORD)
+        application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"]))
+        make_step(application, f"{HIDDEN_WORD} step of {name}")
+        content.tokens[name], content.users[name] = make_token(user), user.pk
+        content.sessions[name] = admin_pages.session_of(user)
+    content.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
+    for name in ("expired", "closed"):
+        content.sessions[name] = admin_pages.session_of(leaver := make_user(f"applicant-{name}"))
+    Session.objects.filter(pk=content.sessions["expired"]).update(expire_date=now - timedelta(days=1))
+    leaver.is_active = False
+    leaver.save()
+    content.sessions |= {"recruiter": world.sessions["Recruiter"], "root": world.sessions["root"]}
+    content.own_draft, content.own_form = world.own.draft.pk, world.own.form.pk
+    content.own_application, content.filter = world.own.application.pk, world.spare["vacancies.filter"].pk
+    vacancies = Vacancy.objects.all()
+    content.shown = oracle.newest_first(v for v in vacancies if oracle.is_listed("/v1/vacancies", v, now))
+    return content
+
+
+def hide(kind: str, now: Any) -> None:
+    """Create a hidden vacancy whose form, brand, recruiter and options no other vacancy has."""
+    from forms_structure import operations
+    from tests.factories import make_brand, make_recruiter, make_vacancy
+    from vacancies.models import Attachment
+
+    values: dict[str, Any] = {
+        "draft": {"status": "draft"},
+        "unpublished": {"status": "unpublished"},
+        "scheduled": {"publish_from": now + timedelta(days=30)},
+        "expired": {"publish_from": now - timedelta(days=30), "publish_until": now},
+        "internal": {"audience": "internal", "is_hot": True},
+        "deleted": {},
+    }[kind]
+    word = f"{HIDDEN_WORD} {kind}"
+    field = {
+        "name": f"{HIDDEN_WORD}_{kind}",
+        "type": "text",
+        "label": word,
+        "required": True,
+        "css": "col-12",
+    }
+    section = {"title": word, "description": f"<p>{word}</p>", "fields": [field]}
+    vacancy = make_vacancy(
+        pk=HIDDEN[kind],
+        title=word,
+        description=f"<p>{word}</p>",
+        brand=make_brand(f"{word} brand"),
+        head_recruiter=make_recruiter(
+            f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True
+        ),
+        options={"regions": [word], "types": [word]},
+        form=operations.create(name=f"{word} form", structure=[section]),
+        **{"audience": "both", "is_hot": True} | values,
+    )
+    Attachment.objects.create(
+        vacancy=vacancy, name=f"{word}.pdf", url=f"https://files.test/{HIDDEN_WORD}.pdf"
+    )
+    if kind == "deleted":
+        vacancy.delete()

@@ -1,0 +1,260 @@
+"""Restoring an archive: everything as it was, or nothing changed."""
+
+import gzip
+import json
+import os
+import tarfile
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+from django.db import connection
+
+from applications.models import Token
+from jobsite.ops.backups import restore
+from jobsite.ops.backups.files import locked
+from jobsite.ops.commands import UsageError
+from tests.applications.makers import make_application, make_token, make_user
+from tests.jobsite.ops.backups import (
+    media,
+    member,
+    modify,
+    output,
+    rewritten,
+    rows,
+    run,
+    tree,
+    with_database,
+    with_manifest,
+)
+from tests.wsgi import ask
+from vacancies.models import Attachment
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.smoke
+def test_restore_on_an_empty_machine_is_complete(site, settings, tmp_path, elsewhere):
+    bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
+    make_token(site.user)
+    assert set(files.values()) >= {b"%PDF-1"}
+    made = run("backup", tmp_path / "backups")
+    assert made["rows"] > 100
+    assert made["missing"] == []
+    assert oct(Path(made["archive"]).stat().st_mode)[-3:] == "600"
+    assert sorted(os.listdir(tmp_path / "backups")) == [Path(made["archive"]).name]
+
+    elsewhere()
+    run("restore", made["archive"], check=True)
+    if connection.vendor == "postgresql":  # --check changes nothing
+        assert connection.introspection.table_names() == []
+    assert not (tmp_path / "elsewhere").exists()
+    done = run("restore", made["archive"])
+
+    assert (done["rows"], done["files"]) == (made["rows"], made["files"])
+    assert rows() == stored
+    assert media(Path(settings.MEDIA_ROOT)) == files
+    assert not Token.objects.exists()  # revoked tokens must not become valid again
+    assert site.bodies() == bodies
+    with pytest.raises(CommandError, match="not empty"):
+        run("restore", made["archive"])
+
+
+def test_running_processes_need_no_restart(site, settings, tmp_path):
+    folder = Path(settings.MEDIA_ROOT)
+    bodies, stored, files = site.bodies(), rows(), media(folder)
+    first = site.tags()
+    made = run("backup", tmp_path / "backups")
+    modify()
+    file = next(path for path in folder.rglob("*") if path.is_file())
+    file.write_bytes(b"another")
+    (folder / "new.txt").write_bytes(b"new")
+    assert site.bodies() != bodies
+    between = site.tags()
+
+    done = run("restore", made["archive"], force=True)
+
+    assert done["written"] == 1
+    assert site.bodies() == bodies  # not the cached responses
+    assert rows() == stored
+    assert media(folder) == files | {"new.txt": b"new"}
+    # No ETag repeats: clients with an earlier one get the new body.
+    assert site.tags().isdisjoint(first | between)
+    modify()
+    assert site.tags().isdisjoint(first | between)
+    shown = json.loads(ask(site.application, "/v1/vacancies")[2])["data"]  # the triggers work
+    assert [item["title"] for item in shown][:2] == ["Later", "Nothing to see"]
+
+
+def test_invalid_archive_changes_nothing(site, settings, tmp_path):
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    modify()
+    stored, files, to = rows(), media(Path(settings.MEDIA_ROOT)), tmp_path / "bad.tar"
+    whole = archive.read_bytes()
+
+    def assert_refused(match: str) -> None:
+        with pytest.raises(CommandError, match=match):
+            run("restore", to, force=True)
+
+    with tarfile.open(archive) as tar:
+        *_, before, last = tar
+    end = before.offset_data + before.size
+    for length in (0, 1, 512, end // 2, end, last.offset, last.offset_data, last.offset_data + last.size - 1):
+        to.write_bytes(whole[:length])
+        assert_refused("truncated|damaged")
+    for part in ("database", "media/attachments", "manifest"):
+        with tarfile.open(archive) as tar:
+            found = next(m for m in tar if m.name.startswith(part))
+        middle = found.offset_data + found.size // 2
+        to.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+        assert_refused("damaged")
+    rewritten(archive, to, lambda name, content: None if name.startswith("media/") else content)
+    assert_refused("damaged: media/")
+    for name in ("media/../../outside", "../outside", "/outside", "media/../outside", "other", "media/"):
+        rewritten(archive, to, lambda name, content: content, also=(member(name),))
+        assert_refused("after the manifest|Not part of a backup")
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
+        extra = member("media/link", type=kind, linkname="/etc/passwd", size=0)
+        rewritten(archive, to, lambda name, content: content, also=(extra,))
+        assert_refused("Not part of a backup")
+    rewritten(archive, to, lambda name, content: content, also=(member("media/more"),))
+    assert_refused("after the manifest")
+    rewritten(archive, to, with_manifest(migrations=[["vacancies", "9999_later"]]))
+    assert_refused("newer code, with vacancies.9999_later")
+    rewritten(archive, to, with_manifest(engine="oracle"))
+    assert_refused("archive is of oracle")
+    rewritten(archive, to, with_manifest(format=99))
+    assert_refused("format 99")
+    with pytest.raises(UsageError, match="no archive"):
+        run("restore", tmp_path / "none.tar")
+    with pytest.raises(CommandError, match="not empty"):
+        run("restore", archive)
+
+    assert rows() == stored
+    assert media(Path(settings.MEDIA_ROOT)) == files
+    assert not [path for path in tmp_path.rglob("*") if "outside" in path.name or path.suffix == ".part"]
+
+
+def test_failed_restore_changes_nothing(site, settings, tmp_path, monkeypatch):
+    archive = run("backup", tmp_path / "backups")["archive"]
+    modify()
+    Path(settings.MEDIA_ROOT, Attachment.objects.exclude(file="").first().file.name).write_bytes(b"now")
+    bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
+    monkeypatch.setattr(restore, "_statements", lambda manifest: ["DELETE FROM no_such_table"])
+    with pytest.raises(CommandError, match="no_such_table"):
+        run("restore", archive, force=True)
+    assert rows() == stored
+    assert media(Path(settings.MEDIA_ROOT)) == files
+    assert site.bodies() == bodies
+
+
+def test_restore_repeats_erasures_since_the_backup(filters, settings, tmp_path):
+    settings.ERASURE_LOG = str(tmp_path / "erasures.log")
+    erased, other = make_user("zyxjane", email="jane@example.org"), make_user("zyxother")
+    make_application(user=erased), make_application(user=other)
+    archive = run("backup", tmp_path / "backups")["archive"]
+    run("erase_applicant", "zyxjane", dry_run=True)
+    assert not Path(settings.ERASURE_LOG).exists()
+    assert "repeat the erasures" in output("restore", archive, force=True)
+    run("erase_applicant", "zyxjane")
+    make_user("zyxjane")  # a new account of the same name
+
+    done = run("restore", archive, force=True)
+
+    assert (done["erased"], done["kept"]) == (1, 0)
+    assert list(type(erased).objects.values_list("username", flat=True)) == ["zyxother"]
+    log = Path(settings.ERASURE_LOG)
+    assert "zyx" not in log.read_text()
+    assert len(log.read_text().splitlines()) == 1
+    assert oct(log.stat().st_mode)[-3:] == "600"
+    assert run("erase_applicant", again=True)["erased"] == 0
+    with pytest.raises(UsageError, match="whom"):
+        run("erase_applicant")
+
+
+def test_erasure_without_a_writable_log_fails(filters, settings, tmp_path):
+    settings.ERASURE_LOG = str(tmp_path / "no such folder" / "erasures.log")
+    user = make_user("zyxjane")
+    with pytest.raises(CommandError, match="nothing was deleted"):
+        run("erase_applicant", "zyxjane")
+    assert type(user).objects.get() == user
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no database",
+        gzip.compress(b"no database"),
+        gzip.compress(b"SQLite format 3\0" + bytes(5000)),
+        gzip.compress(os.urandom(5000))[:3000],
+        gzip.compress(os.urandom(5000))[:2000] + bytes(1000),
+    ],
+    ids=["empty", "text", "packed-text", "packed-header", "cut-off", "damaged"],
+)
+def test_archive_with_a_forged_database_leaves_no_file(site, settings, tmp_path, content):
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    to = rewritten(archive, tmp_path / "forged.tar", with_database(content))
+    modify()
+    folder = Path(settings.MEDIA_ROOT)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.unlink()
+    (folder / "attachments").rmdir()
+    bodies, stored, files = site.bodies(), rows(), tree(folder)
+
+    with pytest.raises(CommandError, match=r"^(Nothing was replaced: |pg_restore failed: )[^\n]+$"):
+        run("restore", to, force=True)
+
+    assert tree(folder) == files
+    assert rows() == stored
+    assert site.bodies() == bodies
+
+
+def test_refused_archive_creates_no_media_folder(site, settings, tmp_path):
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    to = rewritten(archive, tmp_path / "forged.tar", with_database(b"no database"))
+    settings.MEDIA_ROOT = tmp_path / "deep" / "media"
+
+    with pytest.raises(CommandError):
+        run("restore", to, force=True)
+
+    assert not (tmp_path / "deep").exists()
+
+
+def test_folder_with_the_name_of_a_file_is_refused(site, settings, tmp_path):
+    folder = Path(settings.MEDIA_ROOT)
+    archive = run("backup", tmp_path / "backups")["archive"]
+    modify()
+    place = next(path for path in folder.rglob("*.pdf"))
+    place.unlink()
+    place.mkdir()
+    stored, files = rows(), tree(folder)
+
+    with pytest.raises(CommandError, match=f"Nothing was replaced: .*{place.name} is a folder"):
+        run("restore", archive, force=True)
+
+    assert (rows(), tree(folder)) == (stored, files)
+
+
+def test_next_restore_removes_the_folders_of_a_killed_one(site, settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    media_root = Path(settings.MEDIA_ROOT)
+    places = [tmp_path / "tmp", media_root]
+    for place in places:
+        for name in (".jobsite-restore-killed.part", ".jobsite-restore-alive.part"):
+            (place / name).mkdir()
+            (place / name / "database").write_bytes(b"personal data")
+    archive = run("backup", tmp_path / "backups")["archive"]
+    with tarfile.open(archive) as tar:
+        assert not [name for name in tar.getnames() if "restore" in name]
+
+    with ExitStack() as stack:
+        for place in places:
+            stack.enter_context(locked(place / ".jobsite-restore-alive.part"))
+        run("restore", archive, force=True)
+
+        for place in places:
+            assert [path.name for path in place.glob(".*")] == [".jobsite-restore-alive.part"]

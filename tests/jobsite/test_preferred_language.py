@@ -1,0 +1,97 @@
+"""Accept-Language negotiation: `preferred_language`, and the language of an application's status."""
+
+import pytest
+
+from jobsite.languages import preferred_language
+from tests.applications.makers import MINE, make_application, make_stage, signed_in
+
+LABELS = {"en": "Not selected", "nl": "Niet weerhouden", "fr": "Non retenue", "de": "Nicht ausgewählt"}
+
+CASES = [
+    # one language, its regions, its case
+    ("en", "en"), ("nl", "nl"), ("fr", "fr"), ("de", "de"),
+    ("nl-BE", "nl"), ("fr-CA", "fr"), ("de-AT-1996", "de"), ("DE-ch", "de"), ("NL", "nl"),
+    # quality
+    ("fr;q=0.8, de;q=0.9", "de"), ("fr, de", "fr"), ("fr;q=0.5,nl;q=0.500", "fr"),
+    ("de;q=0.001", "de"), ("fr;q=1.000, de", "fr"), ("en;q=0.1, nl ; q=0.2", "nl"),
+    # quality 0 excludes a language
+    ("fr;q=0", "en"), ("nl;q=0, de;q=0.1", "de"), ("fr;q=0.0, nl", "nl"), ("de;q=0.000", "en"),
+    # unsupported languages
+    ("ja", "en"), ("ja, de;q=0.1", "de"), ("zh-Hant-TW, nl;q=0.3, en;q=0.2", "nl"),
+    ("ja;q=0.9,*;q=0.1", "en"),
+    # a wildcard is every language that the header does not name
+    ("*", "en"), ("*;q=0", "en"), ("fr;q=0.5, *", "en"), ("en;q=0, *;q=0.5", "nl"), ("en;q=0.2, *", "nl"),
+    ("en;q=0,nl;q=0,fr;q=0,*", "de"), ("de, *;q=0.5", "de"), ("en-US;q=0, *", "en"),
+    # an invalid header is ignored
+    ("", "en"), (" ", "en"), (",", "en"), (";q=1", "en"), ("fr;q=2", "en"), ("fr;q=-1", "en"),
+    ("fr;q=abc", "en"), ("fr;q=0.1234", "en"), ("fr_FR", "en"), ("<script>", "en"), ("nl\x00", "en"),
+    ("é", "en"), ("x" * 7000, "en"), ("fr;;;;", "en"), ("q=0.5", "en"), ("-fr", "en"), ("../../nl", "en"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "language"), CASES)
+def test_preferred_language_of_a_header(header, language):
+    assert preferred_language(header) == language
+
+
+def test_truncated_header_keeps_its_complete_ranges():
+    filler = ",".join(["ja;q=0.9"] * 800)  # 7 kB
+
+    assert preferred_language(f"nl,{filler}") == "nl"
+    assert preferred_language(f"{filler},nl") == "en"
+
+
+@pytest.mark.parametrize("start", range(486, 504))
+def test_truncated_range_is_ignored(start):
+    """Django reads 500 characters. "fr;q=0.1" must not be read as "fr"."""
+    header = "nl;q=0.5,".ljust(start) + "fr;q=0.1" + ",ja" * 2000
+
+    assert preferred_language(header) == "nl"
+
+
+@pytest.mark.parametrize(("site", "fallback"), [("nl", "nl"), ("fr-be", "fr"), ("ja", "en"), ("en-us", "en")])
+def test_unsupported_language_falls_back_to_the_site_language(settings, site, fallback):
+    settings.LANGUAGE_CODE = site
+
+    assert [preferred_language(header) for header in ("", "ja", "*", "garbage;;")] == [fallback] * 4
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("header", "language"), CASES)
+def test_status_is_in_the_preferred_language_with_headers(header, language):
+    application = make_application(stage=make_stage("zyxstage", **LABELS))
+
+    response = signed_in(application.user).get(MINE, HTTP_ACCEPT_LANGUAGE=header)
+
+    assert response.status_code == 200
+    assert response["Content-Language"] == language
+    assert "Accept-Language" in response["Vary"].split(", ")
+    assert response.json()["data"][0]["status"] == LABELS[language]
+    assert "zyxstage" not in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("labels", "header", "expected"),
+    [
+        ({"nl": "Ontvangen", "en": "Received"}, "fr", "Received"),  # the site's language
+        ({"nl": "Ontvangen", "fr": "Reçue"}, "de", "Ontvangen"),  # any language
+        ({"de": "Eingegangen"}, "en", "Eingegangen"),
+    ],
+)
+def test_status_without_a_label_in_the_language_falls_back(labels, header, expected):
+    application = make_application(stage=make_stage(**labels))
+
+    response = signed_in(application.user).get(MINE, HTTP_ACCEPT_LANGUAGE=header)
+
+    assert response.json()["data"][0]["status"] == expected
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("header", ["nl", "x" * 7000, "fr;;"])
+def test_public_list_ignores_accept_language(client, header):
+    responses = [client.get("/v1/vacancies", HTTP_ACCEPT_LANGUAGE=text) for text in (header, "")]
+
+    assert responses[0].content == responses[1].content
+    assert dict(responses[0].headers) == dict(responses[1].headers)
+    assert "Content-Language" not in responses[0]

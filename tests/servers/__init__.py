@@ -1,0 +1,48 @@
+"""The one way to start servers in tests: PostgreSQL, Redis, gunicorn and nginx.
+
+Each server is a process on a free loopback port below 32000. A test can kill and freeze it. Only processes
+that were started here are stopped.
+"""
+
+from tests.servers.databases import POSTGRES, REDIS, Postgres, Redis
+from tests.servers.instance import Instance
+from tests.servers.nginx import HOST, NGINX, LoadBalancer, ProductionNginx
+from tests.servers.process import (
+    ROOT,
+    SYSTEM_ENV,
+    TIMEOUT,
+    Server,
+    children,
+    folder,
+    folder_with_logs,
+    free_port,
+    until,
+)
+from tests.servers.stub import stub_server
+from tests.servers.web import Application, Gunicorn, Web, get
+
+__all__ = [
+    "HOST",
+    "NGINX",
+    "POSTGRES",
+    "REDIS",
+    "ROOT",
+    "SYSTEM_ENV",
+    "TIMEOUT",
+    "Application",
+    "Gunicorn",
+    "Instance",
+    "LoadBalancer",
+    "Postgres",
+    "ProductionNginx",
+    "Redis",
+    "Server",
+    "Web",
+    "children",
+    "folder",
+    "folder_with_logs",
+    "free_port",
+    "get",
+    "stub_server",
+    "until",
+]

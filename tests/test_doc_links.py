@@ -1,0 +1,110 @@
+"""The documents: relative links, anchors and paths of this repository resolve, and lines are short."""
+
+import re
+
+import pytest
+import yaml
+
+from tests.servers import ROOT
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# A path in text or code, from the root of the repository or from tests/.
+PATH = re.compile(
+    r"(?<![\w/.~-])((?:docs|deploy|tests|jobsite|vacancies|applications|forms_structure)/[\w./-]+)"
+)
+# CONTRIBUTING.md names files that a new feature would get.
+WITH_PATHS = [path for path in DOCUMENTS if path.name != "CONTRIBUTING.md"]
+WITH_PATHS += [*(path for path in (ROOT / "deploy").iterdir() if path.is_file()), ROOT / ".env.example"]
+ALERTS = yaml.safe_load((ROOT / "deploy/alerts.yaml").read_text())["groups"]
+RULES = [rule for group in ALERTS for rule in group["rules"]]
+
+
+def without_code(text):
+    return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path):
+    """Return the anchors of a document's headings, as GitHub generates them."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", without_code(path.read_text()), re.MULTILINE):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        count = found.count(anchor)
+        found.append(f"{anchor}-{count}" if count else anchor)
+    return found
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_relative_links_and_anchors_resolve(path):
+    broken = []
+    for link in LINK.findall(without_code(path.read_text())):
+        file, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = path.parent / file if file else path
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("path", WITH_PATHS, ids=name)
+def test_paths_in_text_exist(path):
+    mentioned = {found.rstrip("./") for found in PATH.findall(without_code(path.read_text()))}
+    assert [
+        file for file in sorted(mentioned) if not ((ROOT / file).exists() or (ROOT / "tests" / file).exists())
+    ] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_lines_are_shorter_than_120_characters(path):
+    assert [line for line in path.read_text().splitlines() if len(line) >= 120] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
+def test_alert_links_to_a_section_of_the_incidents_page(rule):
+    file, _, anchor = rule["annotations"]["runbook"].partition("#")
+
+    assert file == "docs/operations/incidents.md"
+    assert anchor in anchors(ROOT / file)
+
+
+# --- Messages that the operations pages quote ---
+
+MESSAGES = [
+    " is left out: ",
+    " is back",
+    "The cache is left out: ",
+    "The database could not answer ",
+    "The primary does not answer: its connections are cut",
+    "The fast path failed; Django makes the response.",
+    "Not started: the configuration is unsafe",
+    "A table was in use at every try",
+    "A file could not be stored: ",
+    "The file storage is full",
+    "No account on this site matches your sign-in",
+    "The identity provider's answer is refused: ",
+    "The identity provider's answer cannot be used: ",
+    "The identity provider does not answer",
+    "applicants erased again",
+]
+PAGES = " ".join(" ".join(path.read_text().split()) for path in ROOT.glob("docs/operations/*.md"))
+
+
+@pytest.fixture(scope="module")
+def code():
+    apps = ("applications", "forms_structure", "jobsite", "templates", "vacancies")
+    files = [
+        path for app in apps for path in (ROOT / app).rglob("*") if path.suffix in (".py", ".html", ".txt")
+    ]
+    return "\n".join(path.read_text() for path in files)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_quoted_message_is_in_the_code_and_in_the_pages(message, code):
+    assert message in code
+    assert message in PAGES

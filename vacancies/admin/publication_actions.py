@@ -1,0 +1,141 @@
+"""The actions that change the publication of vacancies, with their texts and forms."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.core.validators import MaxValueValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
+from unfold.widgets import UnfoldAdminSingleDateWidget
+
+from jobsite.admin.base import with_named_parts
+from jobsite.admin.datetime_fields import ZonedDateTimeField
+from vacancies import operations
+from vacancies.models import State
+from vacancies.operations import BulkResult
+from vacancies.querysets import VacancyQuerySet
+from vacancies.validators import validate_moment
+
+COPIES = 100  # at a time
+
+
+class ScheduleForm(forms.Form):
+    publish_from = ZonedDateTimeField(
+        label=gettext_lazy("Publish on"),
+        validators=[validate_moment],
+        help_text=gettext_lazy(
+            "The vacancy goes live automatically at this time, in the time zone of the site."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        with_named_parts(self.fields["publish_from"])
+
+
+class ClosingDateForm(forms.Form):
+    day = forms.DateField(
+        label=gettext_lazy("Closing date"),
+        widget=UnfoldAdminSingleDateWidget,
+        validators=[MaxValueValidator(date(2200, 12, 30))],
+        help_text=gettext_lazy("Public until the end of this day. A later closing date does not change."),
+    )
+
+
+def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> BulkResult:
+    """Duplicate at most `COPIES` vacancies."""
+    rows = list(vacancies.without_texts().order_by("pk"))
+    result = BulkResult()
+    for vacancy in rows[:COPIES]:
+        result.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
+    for vacancy in rows[COPIES:]:
+        result.refused[vacancy] = {
+            "": _("At most %(count)d vacancies can be duplicated at a time.") % {"count": COPIES}
+        }
+    return result
+
+
+@dataclass(frozen=True)
+class PublicationAction:
+    """An action on the publication of vacancies: its texts, and the states that it applies to."""
+
+    name: str
+    label: Any
+    text: Any  # one sentence: what the action does
+    done: Any  # the success message, with the number of vacancies
+    icon: str
+    run: Callable[..., BulkResult]
+    states: frozenset[State]
+    form: type[forms.Form] = forms.Form
+    permission: str = "change"
+    shows_changes: bool = False
+    is_main: bool = False
+
+
+NOT_PUBLIC = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
+ACTIONS = (
+    PublicationAction(
+        "publish",
+        gettext_lazy("Publish now"),
+        gettext_lazy("The last saved version goes live immediately."),
+        ngettext_lazy("%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"),
+        "publish",
+        operations.publish,
+        NOT_PUBLIC | {State.SCHEDULED},
+        shows_changes=True,
+        is_main=True,
+    ),
+    PublicationAction(
+        "schedule",
+        gettext_lazy("Schedule…"),
+        gettext_lazy("The last saved version goes live automatically at the time that you choose."),
+        ngettext_lazy("%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"),
+        "schedule",
+        operations.schedule,
+        NOT_PUBLIC | {State.SCHEDULED},
+        ScheduleForm,
+        shows_changes=True,
+    ),
+    PublicationAction(
+        "unpublish",
+        gettext_lazy("Unpublish"),
+        gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
+        ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
+        "visibility_off",
+        operations.unpublish,
+        frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
+    ),
+    PublicationAction(
+        "extend",
+        gettext_lazy("Extend…"),
+        gettext_lazy("The vacancy stays public until the end of the day that you choose."),
+        ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
+        "event_repeat",
+        operations.extend,
+        frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
+        ClosingDateForm,
+    ),
+    PublicationAction(
+        "archive",
+        gettext_lazy("Archive"),
+        gettext_lazy("The vacancy is hidden from the list. Use the filter “Archived” to find it."),
+        ngettext_lazy("%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"),
+        "archive",
+        operations.archive,
+        NOT_PUBLIC - {State.ARCHIVED},
+    ),
+    PublicationAction(
+        "duplicate",
+        gettext_lazy("Duplicate"),
+        gettext_lazy("Creates a draft with the same content and without dates."),
+        ngettext_lazy("%(count)d vacancy was duplicated.", "%(count)d vacancies were duplicated.", "count"),
+        "content_copy",
+        duplicate,
+        frozenset(State),
+        permission="add",
+    ),
+)
+BY_NAME = {action.name: action for action in ACTIONS}
