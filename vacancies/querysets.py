@@ -24,10 +24,6 @@ EVERY_BRAND = "vacancies.work_for_every_brand"
 class VacancyList(Enum):
     """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
 
-    column: str  # of DailyCount
-    audiences: tuple[str, ...]
-    is_hot: bool
-
     EXTERNAL = "external", ("public", "both"), False
     HOT = "hot", ("public", "both"), True
     INTERNAL = "internal", ("internal", "both"), False
@@ -48,8 +44,8 @@ class VacancyList(Enum):
 
     def sql(self, row: str = "") -> str:
         """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
-        values = ", ".join(f"'{audience}'" for audience in self.audiences)
-        return f"{row}audience IN ({values})" + (f" AND {row}is_hot" if self.is_hot else "")
+        audiences = ", ".join(f"'{audience}'" for audience in self.audiences)
+        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
 
     def contains(self, *, audience: str, is_hot: bool) -> bool:
         return audience in self.audiences and (is_hot or not self.is_hot)
