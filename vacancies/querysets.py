@@ -44,8 +44,8 @@ class VacancyList(Enum):
 
     def sql(self, row: str = "") -> str:
         """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
-        audiences = ", ".join(f"'{audience}'" for audience in self.audiences)
-        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
+        values = ", ".join(f"'{audience}'" for audience in self.audiences)
+        return f"{row}audience IN ({values})" + (f" AND {row}is_hot" if self.is_hot else "")
 
     def contains(self, *, audience: str, is_hot: bool) -> bool:
         return audience in self.audiences and (is_hot or not self.is_hot)
