@@ -1,5 +1,7 @@
-"""Bringing applications in from a tracking system: rows of a file become rows here, the same again changes
-nothing, and a bad row is reported by number and loses no good one."""
+"""Import of applications from an applicant tracking system. Importing the same rows again changes nothing.
+
+A refused row is reported by number, and the others are imported.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,15 +21,15 @@ from applications.models import Application, HistoryEntry, Stage, StageChange, S
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.unique_names import numbered_name, retry_on_conflict
 from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, Remark, faults
+from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import Report as BaseReport
-from vacancies.exchange.sources import InvalidLine, repeated_key
 from vacancies.models import Vacancy
 
 User = get_user_model()
 CHANGES = {
-    "line_breaks": "line breaks became spaces",
-    "control_characters": "characters that cannot be seen were removed",
-    "ambiguous_time": "occurs twice in the time zone of the source; the first was taken",
+    "line_breaks": "replaced line breaks by spaces",
+    "control_characters": "removed invisible characters",
+    "ambiguous_time": "occurs twice in the time zone of the source; used the first",
 }
 
 
@@ -47,7 +49,7 @@ class _Step(serializers.Serializer):
 
 
 class _Row(serializers.Serializer):
-    """An application as a file has it: `status` is what its applicant reads, `stage` our own stage."""
+    """A row of a file. `status` is what the applicant reads; `stage` is the name of an internal stage."""
 
     user = _Person()
     vacancy_id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
@@ -60,7 +62,7 @@ class _Row(serializers.Serializer):
 
 @dataclass
 class Report(BaseReport):
-    """What an import did, by count and in words. It names rows by number: people's names stay out of logs."""
+    """Counts and messages of an import. Rows are named by number, to keep people's names out of logs."""
 
     created: int = 0
     updated: int = 0
@@ -73,7 +75,7 @@ class Report(BaseReport):
 
 
 class Importer:
-    """Lands rows, a transaction each; `report` says what came of them."""
+    """Imports rows, one transaction each, and adds the results to `report`."""
 
     def __init__(self) -> None:
         self.report = Report()
@@ -81,46 +83,48 @@ class Importer:
         self._noted: set[str] = set()
 
     def import_rows(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
-        """Import `rows` of the file `source`, whose times are in `zone`, the site's if it is None."""
+        """Import `rows` of the file `source`. `zone` is the time zone of its times, the site's if None."""
         for number, row in enumerate(rows, 1):
             name = f"{source} row {number}"
             with self.report.batch():
-                self._land_row(name, row, zone)
+                self._import_row(name, row, zone)
 
-    def _land_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
+    def _import_row(self, name: str, row: Any, zone: tzinfo | None) -> None:
         if isinstance(row, InvalidLine):
             self._refuse(name, Remark("", "json", row.reason))
             return
         if repeated_key(row) is not None:
-            self._refuse(name, Remark("", "repeated_key", "a key occurs more than once in this row."))
+            self._refuse(name, Remark("", "repeated_key", "A key occurs more than once in this row."))
             return
         changes: list[Remark] = []
-        shape = _Row(data=row, context={"zone": zone, "changes": changes})
-        if not shape.is_valid():
-            self._refuse(name, *faults(shape.errors))
+        serializer = _Row(data=row, context={"zone": zone, "changes": changes})
+        if not serializer.is_valid():
+            self._refuse(name, *faults(serializer.errors))
             return
         for change in changes:
-            # not what it was: that may be about a person
+            # without the value, which may be personal data
             self.report.add("note", name, Remark(change.field, change.code, CHANGES[change.code]))
-        unknown = row.keys() - shape.fields.keys()
+        unknown = row.keys() - serializer.fields.keys()
         if unknown:
-            text = f"keys that we have no place for: {', '.join(sorted(map(str, unknown)))}"
+            text = f"unknown keys were ignored: {', '.join(sorted(map(str, unknown)))}"
             self._note_once(name, "unknown_keys", text)
         try:
-            # Tried again where a parallel import created the same account or stage first.
-            retry_on_conflict(partial(self._land, name, shape.validated_data))
+            # Retried if a parallel import created the same account or stage first.
+            retry_on_conflict(partial(self._import, name, serializer.validated_data))
         except (DatabaseError, UnicodeError) as error:
             self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
 
-    def _land(self, name: str, row: dict[str, Any]) -> None:
+    def _import(self, name: str, row: dict[str, Any]) -> None:
         vacancy = Vacancy.objects.filter(pk=row["vacancy_id"]).only("pk").first()
         if vacancy is None:
-            text = f"there is no vacancy {row['vacancy_id']} here; import the vacancies first."
+            text = f"vacancy {row['vacancy_id']} does not exist here; import the vacancies first."
             self._refuse(name, Remark("", "vacancy", text))
             return
         stage = self._stage(name, row)
         if stage is None and row.get("stage"):
-            self._refuse(name, Remark("", "stage", f"there is no stage {row['stage']!r} here; add it first."))
+            self._refuse(
+                name, Remark("", "stage", f"the stage {row['stage']!r} does not exist here; create it first.")
+            )
             return
         user, is_new_user = self._user(row["user"])
         known = Application.objects.of(user).filter(vacancy=vacancy).select_for_update()
@@ -153,16 +157,16 @@ class Importer:
             application.save(update_fields=["is_spontaneous"])
             changed = True
         latest = application.changes.select_related("stage").last()
-        is_there = (
+        is_current = (
             latest
             and stage
             and (latest.stage == stage if row.get("stage") else latest.stage.status_id == stage.status_id)
         )
-        if stage and not is_there:
+        if stage and not is_current:
             StageChange.objects.create(
                 application=application,
                 stage=stage,
-                # what the applicant read in the source is as old as the application; a stage is news
+                # A status was shown by the source since the application; a stage is new here.
                 at=application.created_at if is_new and not row.get("stage") else self.now,
                 is_exempt_from_embargo=not row.get("stage"),
             )
@@ -172,7 +176,7 @@ class Importer:
         return changed
 
     def _steps(self, application: Application, steps: list[dict[str, Any]]) -> bool:
-        """Make the imported steps of `application` those of the source; those made here stay."""
+        """Replace the imported steps of `application` by `steps`. Steps that were created here are kept."""
         keys = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
         wanted = [self._step(step, application) for step in steps]
         imported = application.history.filter(is_imported=True)
@@ -198,8 +202,10 @@ class Importer:
         )
 
     def _user(self, person: dict[str, Any]) -> tuple[Any, bool]:
-        """The account of that name, and whether it is new: it is created if there is none, and left alone if
-        there is. It is locked: two imports could both find no application of it and create one each."""
+        """Return the account of that name, and whether it was created. An existing account is not changed.
+
+        It is locked: otherwise two imports could each create the same application.
+        """
         accounts = User._default_manager.select_for_update(no_key=True)
         user = accounts.filter(username=User.normalize_username(person["username"])).first()
         if user is not None:
@@ -215,7 +221,7 @@ class Importer:
         for status in Status.objects.all():
             if text.casefold() in {getattr(status, f"label_{code}").casefold() for code in LANGUAGES}:
                 return status.stages.first() or self._new_stage(text, status)
-        remark = f"{text!r} is a status that was not here: translate it, and map a stage to it"
+        remark = f"the status {text!r} was created: translate it, and map a stage to it"
         self._note_once(name, "status", remark)
         return self._new_stage(text, Status.objects.create(**{f"label_{site_language()}": text}))
 

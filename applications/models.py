@@ -1,4 +1,4 @@
-"""Who applied to what, where that stands, and what of it the applicant may see."""
+"""Applications, their stages and steps, access tokens and the access log."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ _LABELS = [f"label_{code}" for code in LANGUAGES]
 
 
 class Status(models.Model):
-    """What applicants read about where they stand, in their language."""
+    """The status that applicants see, in each language."""
 
     label_en = models.CharField(_("in English"), max_length=200, blank=True, default="")
     label_nl = models.CharField(_("in Dutch"), max_length=200, blank=True, default="")
@@ -42,13 +42,13 @@ class Status(models.Model):
         return self.label(site_language())
 
     def label(self, language: str) -> str:
-        """The words in `language`; where there are none, those in the site's, or in any."""
+        """Return the label in `language`, else in the site's language, else in any."""
         codes = dict.fromkeys((language, site_language(), *LANGUAGES))
         return next(filter(None, (getattr(self, f"label_{code}") for code in codes)), "")
 
 
 class Stage(models.Model):
-    """A step of the recruiters' own procedure. Its name stays inside; applicants read its status."""
+    """An internal stage of the recruitment process. Applicants see its status, not its name."""
 
     name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
@@ -93,18 +93,19 @@ class Application(models.Model):
         ]
 
     def __str__(self) -> str:
-        return gettext("Application %(number)s") % {"number": self.pk}  # no name: this is what logs repeat
+        # without a name, because logs contain it
+        return gettext("Application %(number)s") % {"number": self.pk}
 
     def shown_status(self, *, at: datetime) -> Status | None:
-        """What the applicant reads at the moment `at`: the status of the latest stage whose embargo is
-        over, or of the first one while none is; None without any. Needs `with_shown()`."""
-        told = [change for change in self.ordered_changes if change.visible_at <= at]
-        latest = told[-1:] or self.ordered_changes[:1]
+        """Return the status that the applicant sees at `at`: that of the latest stage whose embargo has
+        ended, else of the first stage; None without stages. Requires `with_shown()`."""
+        visible = [change for change in self.ordered_changes if change.visible_at <= at]
+        latest = visible[-1:] or self.ordered_changes[:1]
         return latest[0].stage.status if latest else None
 
 
 class StageChange(models.Model):
-    """That an application came to a stage: the record is added to, and the last one is where it stands."""
+    """A move of an application to a stage. Rows are only added; the latest one is the current stage."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="changes")
     stage = models.ForeignKey(Stage, on_delete=models.PROTECT, related_name="changes")
@@ -112,7 +113,7 @@ class StageChange(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     at = models.DateTimeField(default=timezone.now)
-    is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knew already: no embargo
+    is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knows the status already
 
     class Meta:
         ordering = ["at", "pk"]
@@ -122,19 +123,19 @@ class StageChange(models.Model):
 
     @property
     def visible_at(self) -> datetime:
-        """The moment from which the applicant reads its status: so many calendar days later."""
+        """When the applicant sees the status: after the calendar days of the embargo."""
         return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
 
 
 class HistoryEntry(models.Model):
-    """A step of an application: planned, with a result once it has one."""
+    """A scheduled step of an application, such as an interview, and its result."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="history")
     name = models.CharField(max_length=200)
     result = models.CharField(max_length=200, blank=True, default="")
     planned_at = models.DateTimeField(_("scheduled for"))
     is_visible = models.BooleanField(_("visible to the applicant"), default=False)
-    is_imported = models.BooleanField(default=False, editable=False)  # and goes when its source drops it
+    is_imported = models.BooleanField(default=False, editable=False)  # deleted when its source drops it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -150,8 +151,8 @@ class HistoryEntry(models.Model):
 
 
 class Token(AbstractAuthToken):
-    """A bearer token of a user: a hash, an end, and a mark of the password that it was issued under, so
-    that another password ends it."""
+    """A bearer token of a user: its hash, its expiry, and a mark of the user's password. A change of
+    password invalidates the token."""
 
     password_mark = models.CharField(max_length=64, editable=False)
 
@@ -163,7 +164,7 @@ class Token(AbstractAuthToken):
 
 
 class Access(models.TextChoices):
-    """What somebody did with an applicant's record."""
+    """The kinds of access to an application."""
 
     VIEW = "view", pgettext_lazy("an application", "seen")
     CHANGE = "change", pgettext_lazy("an application", "changed")
@@ -171,8 +172,8 @@ class Access(models.TextChoices):
 
 
 class AccessLog(models.Model):
-    """That somebody saw or changed an applicant's record. Added to, never changed; it names rows by
-    number, so that erasing a person leaves nothing of them here."""
+    """An access to an application. Rows are only added. They have the application's id, so that they contain
+    no personal data of an erased applicant."""
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

@@ -1,4 +1,4 @@
-"""Whose applications, with what: said once."""
+"""Querysets of applications: ownership, order and related rows."""
 
 from typing import Any, Self
 
@@ -10,11 +10,11 @@ class ApplicationQuerySet(models.QuerySet):
     model: Any
 
     def of(self, user: Any) -> Self:
-        """Those of `user`, and of nobody else."""
+        """The applications of `user`."""
         return self.filter(user=user)
 
     def with_stage(self) -> Self:
-        """Each with `stage_id` and `stage_name` of where it stands."""
+        """Annotate `stage_id` and `stage_name`, the current stage."""
         changes = self.model._meta.get_field("changes").related_model._default_manager
         latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
         return self.annotate(
@@ -26,8 +26,8 @@ class ApplicationQuerySet(models.QuerySet):
         return self.order_by("-created_at", "-pk")
 
     def with_shown(self) -> Self:
-        """Everything an item of the interface shows, in a fixed number of queries: the applications,
-        their changes of stage, their visible steps, and what their vacancies show (four)."""
+        """Prefetch everything that an API item shows, in a fixed number of queries: stage changes, visible
+        steps, and the vacancies with their related rows."""
         related = {name: self.model._meta.get_field(name).related_model for name in ("changes", "history")}
         vacancies = self.model._meta.get_field("vacancy").related_model._default_manager
         changes = related["changes"]._default_manager.select_related("stage__status")

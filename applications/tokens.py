@@ -1,4 +1,4 @@
-"""Bearer tokens: issued once in clear, kept as a hash."""
+"""Bearer tokens. The database stores a hash; the token is returned once."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,10 +8,10 @@ from jobsite.api.authentication import password_mark
 
 
 def issue(*, user: Any, lifetime: timedelta) -> tuple[Token, str]:
-    """Create a token of `user`; return its row and its text, which nothing can tell again."""
+    """Create a token of `user`. Return its row and the token itself, which is not stored."""
     return Token.objects.create(user, expiry=lifetime, password_mark=password_mark(user))
 
 
 def revoke(*, user: Any) -> int:
-    """End all tokens of `user` at once; return how many there were."""
+    """Delete all tokens of `user`. Return their number."""
     return Token.objects.filter(user=user).delete()[0]

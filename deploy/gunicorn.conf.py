@@ -95,6 +95,7 @@ def post_worker_init(worker: Any) -> None:
     SQLite deletes its -wal and -shm files with the last connection. On a full disk, the next reader could not
     create them again.
     """
+    # the master process must not import Django
     from django.db import DatabaseError, connections
 
     worker.connection = connections["default"].copy()

@@ -10,13 +10,13 @@ import threading
 import time
 from pathlib import Path
 
-EVERY = 5  # seconds between two lines
+INTERVAL = 5  # seconds between two lines
 
 
 def main(requirements: str) -> int:
     count = len(re.findall(r"^[\w.-]+(?:\[[^]]*\])?==", Path(requirements).read_text(), re.MULTILINE))
     print(f"Installing the {count} packages of {requirements} ...", flush=True)
-    began, doing = time.monotonic(), ["starting pip"]
+    started_at, status = time.monotonic(), ["starting pip"]
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
     with subprocess.Popen([*command, "-r", requirements], stdout=subprocess.PIPE, text=True) as pip:
         assert pip.stdout
@@ -26,27 +26,27 @@ def main(requirements: str) -> int:
             for line in lines:
                 if match := re.match(r"(?:Collecting|Requirement already satisfied:) ([\w.-]+)", line):
                     found += 1
-                    doing[0] = f"package {found} of {count}, {match[1]}"
+                    status[0] = f"package {found} of {count}, {match[1]}"
                 elif line.startswith("Installing collected packages"):
-                    doing[0] = f"writing {line.count(',') + 1} packages to the environment"
+                    status[0] = f"writing {line.count(',') + 1} packages to the environment"
 
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
         while True:
             try:
-                code = pip.wait(timeout=EVERY)
+                code = pip.wait(timeout=INTERVAL)
                 break
             except subprocess.TimeoutExpired:
-                print(f"  {time.monotonic() - began:.0f} s: {doing[0]}", flush=True)
+                print(f"  {time.monotonic() - started_at:.0f} s: {status[0]}", flush=True)
             except KeyboardInterrupt:
                 pip.wait()
-                print("Interrupted. The same command again installs the rest.", file=sys.stderr)
+                print("Interrupted. Run the command again to install the rest.", file=sys.stderr)
                 return 130
-        reader.join(timeout=EVERY)
+        reader.join(timeout=INTERVAL)
     if code:
         print(f"pip could not install {requirements}, see above.", file=sys.stderr)
         return code
-    print(f"Installed in {time.monotonic() - began:.0f} s.", flush=True)
+    print(f"Installed in {time.monotonic() - started_at:.0f} s.", flush=True)
     return 0
 
 

@@ -1,11 +1,11 @@
-"""The closed lists of application forms: types of fields, widths, and the levels of a range."""
+"""The choices of application forms: field types, widths, language levels and languages."""
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-CHECKED = "1"  # the one value of a checkbox
-# docs/decisions.md #40; what they mean is said in the language of the form.
+CHECKED = "1"  # the only value of a checkbox
+# docs/decisions.md #40. The labels are shown in the language of the form.
 LEVELS = {
     "0": pgettext_lazy("language level", "no"),
     "1": pgettext_lazy("language level", "weak"),
@@ -17,8 +17,7 @@ LEVELS = {
 
 
 class FieldType(TextChoices):
-    """The kinds of input. The first five are the interface's own; the others appear only where a
-    recruiter picks them."""
+    """The types of inputs. The specification defines the first five; recruiters can choose the others too."""
 
     TEXT = "text", _("Short text")
     SELECT = "select", _("Drop-down list")
@@ -34,22 +33,22 @@ class FieldType(TextChoices):
 
     @property
     def has_options(self) -> bool:
-        """Whether its options are the recruiter's."""
+        """Whether recruiters define its options."""
         return self in (self.SELECT, self.CHECKBOX_GROUP, self.RADIO_GROUP)
 
     @property
     def fixed_values(self) -> tuple[str, ...]:
-        """The values of a type that brings its own."""
+        """The values of a type whose options are predefined."""
         return {self.RANGE: tuple(LEVELS), self.CHECKBOX: (CHECKED,)}.get(self, ())
 
     @property
     def is_conditional_owner(self) -> bool:
-        """Whether other fields can depend on what is chosen here."""
+        """Whether other fields can depend on its value."""
         return self.has_options or bool(self.fixed_values)
 
 
 class Width(TextChoices):
-    """How much of a row a field takes, as classes of the usual grid of twelve columns."""
+    """The width of a field, as a CSS class of a grid of twelve columns."""
 
     FULL = "col-12", _("Full width")
     TWO_THIRDS = "col-8", _("Two thirds")
@@ -59,7 +58,7 @@ class Width(TextChoices):
 
 
 class Language(TextChoices):
-    """The languages in which the generated parts of a form can be said."""
+    """The languages of the generated parts of a form."""
 
     ENGLISH = "en", _("English")
     DUTCH = "nl", _("Dutch")

@@ -1,4 +1,4 @@
-"""Forms in the interface's own JSON (2.9): read from another service, compared, told apart."""
+"""Forms in the JSON of the API (2.9): parsing and comparison."""
 
 import hashlib
 import json
@@ -16,13 +16,15 @@ CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 
 
 class ParsedForm:
-    """The form that `data`, an array of sections of the interface, describes.
+    """A form parsed from `data`, an array of sections in the format of the API.
 
-    `structure` is it as we store it, without the consent box, since we add our own (docs/decisions.md
-    #38); `has_consent` whether there was one, `consent` its label; `language` that of its range options, or
-    None where it has no ranges; `notes` what is not kept as it was, `changes` the same of descriptions, by
-    path. `consent_name` is the name of the consent box in the source; `unescape` reads descriptions whose
-    HTML is escaped, which are faults otherwise. Raises StructureError with the paths of all faults.
+    `structure` is the form as it is stored, without its consent box: ours replaces it (docs/decisions.md
+    #38). `has_consent` states whether there was one, and `consent` is its label. `language` is the language
+    of its range options, or None if it has no ranges. `notes` describes what was changed; `changes` has the
+    alterations of descriptions by path.
+
+    `consent_name` is the name of the consent box in the source. `unescape` converts descriptions whose HTML
+    is escaped; without it, they are errors. Raise StructureError with all errors by path.
     """
 
     def __init__(self, data: Any, *, consent_name: str = CONSENT, unescape: bool = False) -> None:
@@ -58,11 +60,11 @@ class ParsedForm:
             fields.pop()
             self.has_consent, self.consent = True, last.get("label")
             for key in sorted(last.keys() - CONSENT_KEYS):
-                self.notes.append(f"the {key} of the consent box was left out: ours has none")
+                self.notes.append(f"the key {key} of the consent box was ignored: ours has no such key")
         return sections
 
     def _is_generated(self) -> bool:
-        """Whether its one section is that which a vacancy without a form gets, in any of our languages."""
+        """Whether it is the generated form of a vacancy without a form, in any of our languages."""
         titles = []
         for language in Language.values:
             with translation.override(language):
@@ -86,11 +88,11 @@ class ParsedForm:
 
     def _description(self, text: str, path: str) -> str:
         if structure.NO_TEXT.search(text):
-            return text  # which the check refuses
+            return text  # refused by structure.clean()
         if is_escaped(text):
             if not self.unescape:
                 self._faults[path] = (
-                    "Holds HTML that is escaped, such as &lt;p&gt;; read it with --unescape-html."
+                    "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
                 )
                 return text
             text = unescaped(text)
@@ -118,8 +120,8 @@ class ParsedForm:
             else:
                 field["options"] = options
         elif field.get("type") == FieldType.RANGE:
-            self._faults[f"{path}.options"] = "Must be the list of the levels."
-        if isinstance(field.get("conditional"), list) and depth < 100:  # the check stops long before
+            self._faults[f"{path}.options"] = "Must be the list of levels."
+        if isinstance(field.get("conditional"), list) and depth < 100:  # structure.clean() refuses this depth
             field["conditional"] = [
                 self._field(each, f"{path}.conditional.{n}", depth + 1)
                 for n, each in enumerate(field["conditional"])
@@ -159,17 +161,17 @@ class ParsedForm:
             if self._levels == {level_labels(language)}:
                 return language
         for labels in sorted(self._levels):
-            self.notes.append(f"the levels {', '.join(labels)} are ours by number, in our words")
+            self.notes.append(f"the level labels {', '.join(labels)} were replaced by ours")
         return None
 
 
 def level_labels(language: str) -> tuple[str, ...]:
-    """What the levels of a range are called in `language`."""
+    """Return the labels of the levels of a range in `language`."""
     with translation.override(language):
         return tuple(str(label) for label in LEVELS.values())
 
 
 def digest(value: Any) -> str:
-    """A short name for plain data, the same for equal data only."""
+    """Return a short hash of JSON data."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""A column that holds the structure of a form, checked on every way in."""
+"""The model field for the structure of a form."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from forms_structure import structure
 
 
 class StructureField(models.JSONField):
-    """A structure (see `structure`). Whatever writes it, `save()`, `update()` or a bulk insert: the
-    column takes a whole and valid one, sanitised, or raises StructureError."""
+    """A structure (see `forms_structure.structure`). Every write, including `update()` and bulk inserts,
+    validates and sanitises it, or raises StructureError."""
 
     def __init__(self, **kwargs: Any) -> None:
         defaults: dict[str, Any] = {"default": list, "blank": True}

@@ -1,4 +1,4 @@
-"""Application forms, the earlier states of each, and the text that applicants consent to."""
+"""Application forms, their saved versions, and consent texts."""
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -17,10 +17,10 @@ from jobsite.languages import site_language
 
 
 class Form(models.Model):
-    """An application form: what its applicants are asked, for as many vacancies as use it.
+    """An application form, shared by any number of vacancies.
 
-    A form may extend another one: its own sections follow those of the other. That is how one
-    vacancy gets sections of its own without a copy of the rest.
+    A form may extend another one: its sections follow those of the other. This gives a vacancy sections of
+    its own without a copy of the rest.
     """
 
     name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
@@ -77,7 +77,7 @@ class Form(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Refuse chains of extensions; that names differ is checked where a structure is saved."""
+        """Refuse chains of extensions. Saving a structure checks that names are unique."""
         if self.extends and (self.extends.extends_id or (self.pk and self.extensions.exists())):
             raise ValidationError(
                 {"extends": _("Choose a form that is not itself added after another form.")}
@@ -85,17 +85,17 @@ class Form(models.Model):
 
     @property
     def served_language(self) -> str:
-        """A form that extends another one speaks its language."""
+        """The language of the form, or of the form that it extends."""
         return (self.extends or self).language
 
     @property
     def whole_structure(self) -> Structure:
-        """The sections that applicants see: those of the form it extends, then its own."""
+        """The sections that applicants see: those of the form that it extends, then its own."""
         return [*(self.extends.structure if self.extends else []), *self.structure]
 
 
 class Snapshot(models.Model):
-    """A form as somebody saved it."""
+    """A saved version of a form."""
 
     form = models.ForeignKey(Form, on_delete=models.CASCADE, related_name="snapshots")
     revision = models.PositiveIntegerField()
@@ -104,7 +104,7 @@ class Snapshot(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    origin = models.CharField(max_length=200, blank=True, default="")  # how, where it was not by hand
+    origin = models.CharField(max_length=200, blank=True, default="")  # what created it, if not the builder
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -116,8 +116,8 @@ class Snapshot(models.Model):
 
 
 class ConsentText(models.Model):
-    """What applicants consent to, in one language. Versions are added, never changed: a consent that
-    was given refers to one, whose number no other text has."""
+    """A version of the text that applicants consent to, in one language. Versions are never changed, because
+    a given consent refers to one by its unique number."""
 
     language = models.CharField(max_length=2, choices=Language.choices, default=site_language)
     version = models.PositiveIntegerField(unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""Writing forms: every save keeps the state it replaces, and no save overwrites another unseen."""
+"""Saves of forms. Every save creates a snapshot, and concurrent saves do not overwrite each other."""
 
 import re
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from jobsite.unique_names import numbered_name, retry_on_conflict
 
 
 class ConflictError(Exception):
-    """Somebody else saved the form since it was read; `snapshot` is what they made of it."""
+    """The form was saved since it was read. `snapshot` is the version that was saved."""
 
     def __init__(self, snapshot: Snapshot | None) -> None:
         self.snapshot = snapshot
@@ -25,17 +25,17 @@ class ConflictError(Exception):
 
 
 class LostNamesError(Exception):
-    """The save would drop `names`, which published vacancies show, and does not say so."""
+    """The save would remove the field `names`, which published vacancies show, without confirmation."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
-        super().__init__("The form would lose names that websites send answers under.")
+        super().__init__("The form would lose field names that websites use.")
 
 
 def create(*, name: str, structure: Any, author: Any = None, origin: str = "", **values: Any) -> Form:
-    """Create a form, under the next free name if `name` is taken; `values` are other columns.
+    """Create a form. If `name` is taken, a number is appended. `values` are other columns.
 
-    Raises StructureError, or ValidationError for an extension of an extension.
+    Raise StructureError, or ValidationError for an extension of an extension.
     """
     base = values.get("extends")
     if base:
@@ -47,7 +47,7 @@ def create(*, name: str, structure: Any, author: Any = None, origin: str = "", *
         form.clean()
         form.structure = checked(form, structure, locked)
         form.save()
-        _keep(form, author=author, origin=origin)
+        _add_snapshot(form, author=author, origin=origin)
         return form
 
     return retry_on_conflict(make)
@@ -64,15 +64,15 @@ def save(
     origin: str = "",
     **values: Any,
 ) -> bool:
-    """Give `form` another structure, and `values` (name, language); return whether anything changed. Any
-    change is a new revision.
+    """Save `structure` and `values` (name, language) as a new revision of `form`. Return whether anything
+    changed.
 
-    With `revision`, the one that the author saw, a form that has moved on raises ConflictError. With
-    `keep_names` no field may vanish but those of `giving_up`, else LostNamesError. Raises StructureError,
-    also where a form that extends this one would have a name twice.
+    `revision` is the one that the author edited: raise ConflictError if the form has a later one. With
+    `keep_names`, raise LostNamesError if a field other than those of `giving_up` would be removed. Raise
+    StructureError, also if a form that extends this one would have a name twice.
     """
     with transaction.atomic():
-        # before the form itself, as by a save of that one: no two saves wait for each other
+        # locked before the form itself, as in a save of the base: no deadlock
         base = _locked(form.extends_id) if form.extends_id else None
         current = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
         if revision is not None and current.revision != revision:
@@ -82,25 +82,25 @@ def save(
             raise LostNamesError(lost)
         changed = {name for name, value in values.items() if getattr(current, name) != value}
         if changed:
-            _keep(current)  # in case something wrote around this function
+            _add_snapshot(current)  # missing if the form was not saved by this function
             for name in changed:
                 setattr(current, name, values[name])
             current.revision += 1
             current.updated_at = timezone.now()
             current.save(update_fields=[*changed, "revision", "updated_at"])
-            _keep(current, author=author, origin=origin)
+            _add_snapshot(current, author=author, origin=origin)
     form.refresh_from_db()
     return bool(changed)
 
 
 def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()) -> list[str]:
-    """Return the names of `form` that neither `structure` nor `giving_up` has."""
+    """Return the field names of `form` that are neither in `structure` nor in `giving_up`."""
     kept = {*names(structure), *giving_up}
     return [name for name in names(form.structure) if name not in kept]
 
 
 def copy(*, form: Form, author: Any = None) -> Form:
-    """Create a form with the same sections, called "Copy of ..." in the language that is active."""
+    """Create a form with the same sections, named "Copy of ..." in the active language."""
     return create(
         name=_("Copy of %(form)s") % {"form": form.name},
         structure=form.structure,
@@ -112,7 +112,7 @@ def copy(*, form: Form, author: Any = None) -> Form:
 
 
 def restore(*, snapshot: Snapshot, **how: Any) -> bool:
-    """Make structure and language of `snapshot` the newest ones; `how` is that of `save`."""
+    """Save the structure and language of `snapshot` as a new revision. `how` is passed to `save`."""
     origin = f"version {snapshot.revision} restored"
     return save(
         form=snapshot.form, structure=snapshot.structure, language=snapshot.language, origin=origin, **how
@@ -120,7 +120,7 @@ def restore(*, snapshot: Snapshot, **how: Any) -> bool:
 
 
 def make_default(*, form: Form) -> None:
-    """Make `form` the site's. Raises ValidationError if it extends another one."""
+    """Make `form` the site's form. Raise ValidationError if it extends another one."""
 
     def make() -> None:
         list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
@@ -130,12 +130,12 @@ def make_default(*, form: Form) -> None:
         Form.objects.default().exclude(pk=form.pk).update(is_default=False)
         Form.objects.filter(pk=form.pk).update(is_default=True)
 
-    retry_on_conflict(make)  # where there was no form of the site, there was no row for two to wait for
+    retry_on_conflict(make)  # without a site's form there is no row to lock: retry on conflict
 
 
 def checked(form: Form, structure: Any, base: Form | None) -> Structure:
-    """Return `structure` as `form`, which extends `base`, may store it, or raise StructureError. Names are
-    unique across both (docs/decisions.md #42), whichever of the two is saved."""
+    """Return the validated `structure` of `form`, which extends `base`, or raise StructureError. Names are
+    unique across a form and its base (docs/decisions.md #42)."""
     cleaned = clean(structure, taken=names(base.structure) if base else ())
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
@@ -146,7 +146,7 @@ def checked(form: Form, structure: Any, base: Form | None) -> Structure:
     return cleaned
 
 
-ORIGINS = {  # what `origin` is written as, for whoever reads it later
+ORIGINS = {  # translations of the values of `origin`
     re.compile(r"version (?P<number>\d+) restored"): gettext_lazy("version %(number)s restored"),
     re.compile(r"copy of (?P<form>.+)"): gettext_lazy("copy of %(form)s"),
     re.compile(r"from (?P<form>.+)"): gettext_lazy("from %(form)s"),
@@ -154,7 +154,7 @@ ORIGINS = {  # what `origin` is written as, for whoever reads it later
 
 
 def translated_origin(origin: str) -> str:
-    """The `origin` of a snapshot in the language that is active; the row has it in English, like the log."""
+    """Return the `origin` of a snapshot, stored in English, in the active language."""
     for pattern, text in ORIGINS.items():
         if found := pattern.fullmatch(origin):
             return text % found.groupdict()
@@ -162,7 +162,7 @@ def translated_origin(origin: str) -> str:
 
 
 def free_name(name: str) -> str:
-    """Return `name`, cut and numbered so that no other form is called so."""
+    """Return `name`, truncated and numbered so that no other form has it."""
     base = name[:190]
     return numbered_name(base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True)))
 
@@ -171,6 +171,6 @@ def _locked(pk: int) -> Form:
     return Form.objects.select_for_update().get(pk=pk)
 
 
-def _keep(form: Form, **how: Any) -> None:
+def _add_snapshot(form: Form, **how: Any) -> None:
     state = {"structure": form.structure, "language": form.language}
     Snapshot.objects.get_or_create(form=form, revision=form.revision, defaults={**state, **how})

@@ -1,4 +1,4 @@
-"""A form in words, a line for each part of it, so that two versions can be compared by reading."""
+"""A form as lines of text, and the difference between two versions."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -12,20 +12,20 @@ from jobsite.html import visible_text
 
 UNCHANGED, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
 CONTEXT = 2  # unchanged lines shown around what changed
-Line = tuple[str, str]  # what it is about, so that equal words in two places are told apart, and the words
+Line = tuple[str, str]  # key, which distinguishes equal texts in two places, and text
 
 
 def outline(structure: Structure) -> list[str]:
-    """Return the lines of `structure`, indented by two spaces a level."""
+    """Return the lines of `structure`, indented by two spaces per level."""
     return [text for _, text in _lines(structure)]
 
 
 def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
-    """Return (sign, line) of what changed between two structures in reading order, with some context;
-    signs are " ", "-", "+", and "…" where unchanged lines are left out."""
+    """Return the differences between two structures as (sign, line), with context. Signs are " ", "-", "+",
+    and "…" for omitted unchanged lines."""
     old, new = list(_lines(before)), list(_lines(after))
     shown: list[tuple[str, str]] = []
-    at = 0  # lines of `new` that were shown or passed over
+    at = 0  # lines of `new` that were shown or omitted
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for group in matcher.get_grouped_opcodes(CONTEXT):
         if group[0][3] > at:
@@ -43,7 +43,7 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
 
 def _lines(structure: Structure) -> Iterator[Line]:
     for number, section in enumerate(structure):
-        # a section has no name: its first field tells which it is, wherever it stands
+        # a section has no name: its first field identifies it
         key = section["fields"][0]["name"] if section["fields"] else str(number)
         yield f"section {key}", _("Section: %(title)s") % {"title": section["title"] or _("without a title")}
         if section["description"]:
@@ -73,6 +73,6 @@ def _field(field: Field, depth: int) -> Iterator[Line]:
 
 
 def _within(choice: FieldType | Width) -> str:
-    """The label of `choice` within a line: German nouns keep their capital."""
+    """Return the label of `choice` for the middle of a line: lower case, except in German."""
     is_german = (get_language() or "").startswith("de")
     return str(choice.label) if is_german else str(choice.label).lower()

@@ -1,4 +1,4 @@
-"""Sections that recruiters need again and again, in the language of a form."""
+"""Preset sections for the form builder."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from forms_structure.structure import Section
 
 
 def presets(language: str) -> list[dict[str, Any]]:
-    """Return [{"label", "section"}]: what the builder offers to start from, ready to be changed. Only the
-    labels are in the language that is active."""
+    """Return the presets as [{"label", "section"}]. Sections are in `language`, labels in the active
+    language."""
     offered = {
         _("Personal data"): _personal_data,
         _("Language levels"): _languages,

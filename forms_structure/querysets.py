@@ -1,4 +1,4 @@
-"""Which form and which consent text hold: said once."""
+"""Querysets of forms and consent texts: the default form and the current text."""
 
 from typing import Any, Self
 
@@ -9,14 +9,14 @@ from django.utils.translation import gettext
 from jobsite.languages import site_language
 from jobsite.unique_names import retry_on_conflict
 
-BUILT_IN = 1  # the version of the consent text that comes with the code
+BUILT_IN = 1  # version of the built-in consent text
 
 
 class FormQuerySet(models.QuerySet):
     model: Any
 
     def default(self) -> Self:
-        """The site's form, for vacancies that neither have one nor get their brand's."""
+        """The site's form, for vacancies without a form of their own or of their brand."""
         return self.filter(is_default=True)
 
 
@@ -24,8 +24,8 @@ class ConsentTextQuerySet(models.QuerySet):
     model: Any
 
     def current(self, language: str) -> Any:
-        """The newest text in `language`, else in the site's language; where there is neither, the one
-        that is built in, version 1, as a row that is not saved."""
+        """Return the newest text in `language`, else in the site's language. If there is none, return the
+        built-in text, version 1, as an unsaved row."""
         rows: Any = self.filter(language__in=(language, site_language())).order_by("version")
         newest = {row.language: row for row in rows}
         if found := newest.get(language) or newest.get(site_language()):
@@ -35,7 +35,7 @@ class ConsentTextQuerySet(models.QuerySet):
         return self.model(version=BUILT_IN, language=language, text=text)
 
     def add(self, **values: Any) -> Any:
-        """Create the next version of a text; `values` are those of the row."""
+        """Create the next version with the columns `values`."""
 
         def make() -> Any:
             latest = self.aggregate(version=models.Max("version"))

@@ -1,8 +1,8 @@
-"""The JSON Schema (2020-12) of a valid submission of a form, made from the sections as they are served.
+"""The JSON Schema (2020-12) of a submission of a form, generated from its served sections.
 
-The rules, read straight: a submission is an object with the value of every field that was filled in,
-by its name, and nothing else. A required field is there. A conditional field is there only while its
-owner has the value that shows it, and only then can it be required.
+A submission is an object with the values of the completed fields by name, and nothing else. Required fields
+must be present. A conditional field may be present, and can be required, only if its owner has the value that
+shows it.
 """
 
 from typing import Any
@@ -12,18 +12,18 @@ from forms_structure.choices import CHECKED, FieldType
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 
-# Patterns mean the same in Python and in ECMAScript (with the flag u, and with v as HTML's `pattern` has it):
-# classes are spelled out, as \s, \d and \w differ between the two; punctuation in them is escaped for v; and
-# Python's $ also matches before a last line end, hence (?!\n).
+# Patterns match the same in Python and ECMAScript (flags u and, for HTML's `pattern`, v). Classes are spelled
+# out, because \s, \d and \w differ. Punctuation in classes is escaped for v. Python's $ also matches before a
+# final line break, hence (?!\n).
 _END = r"$(?!\n)"
-# A character that is white space neither for Python nor for ECMAScript.
+# A character that neither Python nor ECMAScript treats as white space.
 _FILLED_IN = r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 _ATOM = r"[A-Za-z0-9!#$%&'*+\/=?^_`\{\|\}~\-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
-# ASCII, and a dot in the domain: what every validator that asserts the format "email" accepts, too.
+# ASCII with a dot in the domain: every validator of the format "email" accepts it.
 _EMAIL = rf"^(?![^@]{{65}}){_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})+{_END}"
 _LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
-# A day of the calendar, from 0001-01-01 to 9999-12-31.
+# A calendar date from 0001-01-01 to 9999-12-31.
 _DATE = (
     "^(?!0000)(?:[0-9]{4}-(?:"
     "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -32,11 +32,11 @@ _DATE = (
     f"|{_LEAP_YEAR}-02-29){_END}"
 )
 _TEXT: Schema = {"type": "string", "pattern": _FILLED_IN, "maxLength": 200}
-# `format` tells a renderer which input to show; the pattern is what is validated.
+# `format` is for renderers; the pattern is validated.
 _TEXTS: dict[FieldType, Schema] = {
     FieldType.TEXT: _TEXT,
     FieldType.TEXTAREA: _TEXT | {"maxLength": 10_000},
-    FieldType.FILE: _TEXT | {"maxLength": 255},  # the longest name that file systems take
+    FieldType.FILE: _TEXT | {"maxLength": 255},  # the longest name on common file systems
     FieldType.EMAIL: {"type": "string", "format": "email", "pattern": _EMAIL, "maxLength": 254},
     FieldType.TEL: {
         "type": "string",
@@ -49,7 +49,7 @@ _TEXTS: dict[FieldType, Schema] = {
 
 
 def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema:
-    """Return the schema for `sections`, as interface 2.9 has them; `address` becomes its `$id`."""
+    """Return the schema of `sections` in the format of the API (2.9). `address` becomes its `$id`."""
     fields = [field for section in sections for field in section["fields"]]
     return {
         "$schema": DIALECT,
@@ -60,22 +60,22 @@ def submission_schema(sections: list[dict[str, Any]], *, address: str) -> Schema
 
 
 def _rules(fields: list[dict[str, Any]]) -> Schema:
-    """What holds for fields that show together, and for those that depend on them."""
+    """Return the rules for `fields` and, nested, for the fields that depend on them."""
     properties: Schema = {}
     required: list[str] = []
     together: dict[str, list[str]] = {}
     conditions: list[Schema] = []
     for field in fields:
         name, label = field["name"], field["label"]
-        asked = [name]
-        if isinstance(label, dict):  # an extra language: its name and its level come together
-            asked = [label["name"], name]
+        inputs = [name]
+        if isinstance(label, dict):  # an extra language: its name and level require each other
+            inputs = [label["name"], name]
             together |= {name: [label["name"]], label["name"]: [name]}
             properties[label["name"]] = {"title": label["label"], **_TEXT}
             label = label["label"]
         properties[name] = {"title": label, **_value(field)}
         if field["required"]:
-            required += asked
+            required += inputs
         for value in dict.fromkeys(each["on_value"] for each in field.get("conditional", ())):
             shown = [each for each in field["conditional"] if each["on_value"] == value]
             conditions.append({"if": _has(field, value), "then": _rules(shown)})
@@ -92,7 +92,7 @@ def _rules(fields: list[dict[str, Any]]) -> Schema:
 def _value(field: dict[str, Any]) -> Schema:
     type_ = FieldType(field["type"])
     if type_ == FieldType.CHECKBOX:
-        # Not a const: generic renderers fill that in by themselves, and nobody has consented then.
+        # Not a const: generic renderers prefill a const, and consent must be given by the applicant.
         return {"type": "string", "enum": [CHECKED]}
     if type_ in _TEXTS:
         return dict(_TEXTS[type_])

@@ -1,14 +1,14 @@
-"""What a form is made of, and every rule about it: the one check behind builder, import, demo and column.
+"""The structure of a form and its validation, for the builder, the import, the demo and the model field.
 
-A structure is what is stored: plain data in the words of the interface (2.9) less what is generated.
+A structure is the stored part of a form: JSON data with the keys of the API (2.9), without generated parts.
 
-    section      {"title", "description", "fields": [field]}        description: HTML, "" when there is none
+    section      {"title", "description", "fields": [field]}        description: HTML or ""
     field        {"name", "type", "label", "required", "css"
                   [, "options": [option]] [, "conditional": [field]] [, "on_value"]}
-    label        text; for a range that asks for an extra language {"name", "label"}, its text input
-    option       {"value", "label"}, only where the recruiter gives them (`FieldType.has_options`)
+    label        text; for a range of another language {"name", "label"}: a text input for its name
+    option       {"value", "label"}, only for types with `FieldType.has_options`
 
-The owner of a conditional field holds it, so a cycle or a field without a place cannot be written down.
+A conditional field is nested in its owner, so cycles and orphans cannot be expressed.
 """
 
 import json
@@ -33,14 +33,14 @@ CONSENT = "privacy_consent"  # the name of the field that the system generates
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 FIELDS_MAX = 1_000
 OPTIONS_MAX = 10_000  # of one field
-SIZE_MAX = 2_000_000  # bytes of JSON; what the builder can send is limited too
+SIZE_MAX = 2_000_000  # bytes of JSON
 TITLE_MAX, LABEL_MAX, VALUE_MAX, DESCRIPTION_MAX = 300, 2_000, 200, 50_000
-NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # characters that a database cannot store or UTF-8 not express
+NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # characters that databases or UTF-8 cannot represent
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class StructureError(ValidationError):
-    """What is wrong with a structure: `faults` has a sentence by path ("sections.0.fields.2.name")."""
+    """An invalid structure. `faults` has the messages by path ("sections.0.fields.2.name")."""
 
     def __init__(self, faults: dict[str, str]) -> None:
         self.faults = faults
@@ -48,9 +48,9 @@ class StructureError(ValidationError):
 
 
 def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
-    """Return `sections` as they are stored: keys in order, descriptions sanitised.
+    """Return `sections` validated, with keys in canonical order and sanitised descriptions.
 
-    `taken` are names of the form that this one extends. Raises StructureError with every fault.
+    `taken` has the field names of the form that this one extends. Raise StructureError with all errors.
     """
     checker = _Checker(taken)
     structure = checker.sections(sections)
@@ -63,7 +63,7 @@ def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
 
 
 def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
-    """Yield (path, field) of every field, owners before what depends on them."""
+    """Yield (path, field) of every field, owners before their conditional fields."""
 
     def below(fields: list[Field], path: str) -> Iterator[tuple[str, Field]]:
         for number, field in enumerate(fields):
@@ -76,7 +76,7 @@ def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
 
 
 def names(structure: Structure) -> list[str]:
-    """Return the names of all fields, those of label inputs included, in order."""
+    """Return the names of all fields in order, including those of label inputs."""
     found = []
     for _path, field in walk(structure):
         found.append(field["name"])
@@ -86,11 +86,11 @@ def names(structure: Structure) -> list[str]:
 
 
 class _Checker:
-    """Reads a structure once and notes in `faults` what is wrong and where."""
+    """Validates a structure and collects messages by path in `faults`."""
 
     def __init__(self, taken: Collection[str]) -> None:
         self.faults: dict[str, str] = {}
-        self.names = dict.fromkeys(taken, "")  # where each name is; those of the other form are in no path
+        self.names = dict.fromkeys(taken, "")  # path of each name; "" for names of the extended form
         self.fields_seen = 0
 
     def sections(self, value: Any) -> Structure:
@@ -105,7 +105,7 @@ class _Checker:
         }
 
     def fields(self, value: Any, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
-        """The fields at `path`; conditional ones hang on one of their owner's `values`."""
+        """Validate the fields at `path`. `values` are those of the owner of conditional fields."""
         if depth > settings.FORM_DEPTH_MAX:
             most = settings.FORM_DEPTH_MAX
             text = ngettext(
@@ -267,7 +267,7 @@ class _Checker:
     def keys(
         self, value: Any, path: str, wanted: Collection[str], allowed: Collection[str] = ()
     ) -> dict[str, Any]:
-        """Return the members of the object `value`; a wanted one that is not there is _MISSING."""
+        """Return the members of the object `value`. Missing `wanted` members are _MISSING."""
         if not isinstance(value, dict):
             text = _("Must be an object with %(keys)s; received %(value)s.")
             self.fault(path, text, keys=listed(wanted), value=shown(value))
@@ -289,17 +289,17 @@ _MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing", "__bool
 
 
 def grouped(number: int) -> str:
-    """A large number as it is written in the language that is active."""
+    """Return `number` with thousands separators in the active language."""
     return number_format(number, force_grouping=True)
 
 
 def shown(value: Any) -> str:
-    """A received value for an error: short, and in one line."""
+    """Return a received value for an error message: one line, truncated."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def listed(values: Collection[str]) -> str:
-    """Values for an error: at most twelve of them."""
+    """Return values for an error message: at most twelve."""
     some = ", ".join(list(values)[:12])
     return some + (", ..." if len(values) > 12 else "")

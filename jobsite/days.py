@@ -1,4 +1,4 @@
-"""Days as people count them: by the calendar of the site's time zone, where some have 23 or 25 hours."""
+"""Arithmetic with calendar days in the site's time zone, where a day can have 23 or 25 hours."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,10 +6,10 @@ from django.utils import timezone
 
 
 def days_after(at: datetime, days: int) -> datetime:
-    """Return the moment `days` calendar days after `at`, or before it if negative: the same time of day in
-    the site's time zone. Of a time that occurs twice on that day it is the first; of one that the clock
-    skips, the time after the gap (02:30 becomes 03:30). `at` itself for 0 days."""
+    """Return the datetime `days` calendar days after `at`, or before it if negative, at the same time of day
+    in the site's time zone. An ambiguous time is its first occurrence. A time that does not exist is shifted
+    by the gap (02:30 becomes 03:30). Return `at` for 0 days."""
     if not days:
         return at
-    # Python adds to the time on the clock, in whatever zone, and returns the first of two.
+    # Python adds to the local time, and returns the first of two occurrences.
     return (at.astimezone(timezone.get_default_timezone()) + timedelta(days=days)).astimezone(UTC)

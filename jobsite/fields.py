@@ -1,4 +1,4 @@
-"""Columns that more than one app has."""
+"""Model fields that several apps use."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class WebURLField(models.URLField):
-    """A URL of http or https: anything else would be a link that runs or reveals something."""
+    """An http or https URL. Other schemes can run scripts or reveal data."""
 
     default_validators = [URLValidator(schemes=["http", "https"])]
 

@@ -1,4 +1,4 @@
-"""Markup that texts may hold: what is let in, and what a reader sees of it."""
+"""Sanitising of HTML texts, and the plain text that a reader sees."""
 
 import re
 from html.parser import HTMLParser
@@ -6,7 +6,7 @@ from typing import Any
 
 import nh3
 
-# What a text may hold (docs/decisions.md #11).
+# The allowed markup (docs/decisions.md #11).
 BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
 TAGS = BLOCKS | {"strong", "b", "em", "i", "u", "a"}
 DROPPED_WITH_CONTENT = {
@@ -23,15 +23,15 @@ DROPPED_WITH_CONTENT = {
 _CLEANER = nh3.Cleaner(
     tags=TAGS,
     clean_content_tags=DROPPED_WITH_CONTENT,
-    attributes={"a": {"href"}, "*": set()},  # unsaid, lang and title would stay on everything
+    attributes={"a": {"href"}, "*": set()},  # nh3 allows lang and title by default
     url_schemes={"http", "https", "mailto", "tel"},
-    url_relative="deny",  # texts are shown on other sites, where such a link leads elsewhere
+    url_relative="deny",  # texts are shown on other sites, where a relative link would be wrong
     link_rel=None,
 )
 
 ROUNDS = 10
 
-# Wrappers that end a line for the reader; unwrapped without a space they would glue words together.
+# Elements that end a line. Removing their tags without adding a space would join two words.
 _END_OF_WRAPPER = re.compile(
     r"(</(?:div|section|article|header|footer|main|aside|figure|table|tr|td|th|h1|h6|dt|dd|pre)\s*>)",
     re.IGNORECASE,
@@ -39,15 +39,15 @@ _END_OF_WRAPPER = re.compile(
 
 
 class CleanHtml(str):
-    """Markup that went through `sanitise`; saves cleaning the same text twice on its way to a row."""
+    """HTML that `sanitise` returned. It is not sanitised again."""
 
 
 def sanitise(html: str) -> CleanHtml:
-    """Return `html` with nothing but the allowed markup; text without anything to read becomes ""."""
+    """Return `html` with the allowed markup only. HTML without visible text becomes ""."""
     if isinstance(html, CleanHtml):
         return html
     clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
-    for _ in range(ROUNDS):  # what is mended in one round (a table in a link, say) may ask for another
+    for _ in range(ROUNDS):  # one round can produce markup that needs another, e.g. a table in a link
         before, clean = clean, _CLEANER.clean(clean)
         if clean == before:
             break
@@ -71,7 +71,7 @@ class _TextCollector(HTMLParser):
 
 
 def visible_text(html: str) -> str:
-    """Return what a reader sees of sanitised `html`, words separated by single spaces."""
+    """Return the text of sanitised `html` with single spaces between words."""
     if "<" not in html and "&" not in html:
         return " ".join(html.split())
     collector = _TextCollector()
@@ -86,12 +86,12 @@ _BULLET = "\u2022 "
 class _LineCollector(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.lines: list[list[str]] = [[]]  # each in pieces: adding to one text would copy it every time
+        self.lines: list[list[str]] = [[]]  # lists of pieces: concatenating strings would be quadratic
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         if tag == "li":
             self.lines.append([_BULLET])
-        elif tag in BLOCKS and self.lines[-1] != [_BULLET]:  # the paragraph in an item is its first line
+        elif tag in BLOCKS and self.lines[-1] != [_BULLET]:  # <li><p> is one line
             self.lines.append([])
 
     def handle_endtag(self, tag: str) -> None:
@@ -104,7 +104,7 @@ class _LineCollector(HTMLParser):
 
 
 def text_lines(html: str) -> list[str]:
-    """Return what a reader sees of sanitised `html`, line by line; items of lists start with a bullet."""
+    """Return the lines of text of sanitised `html`. List items start with a bullet."""
     collector = _LineCollector()
     collector.feed(html)
     collector.close()

@@ -1,4 +1,4 @@
-"""Conversion of HTML from other systems to the markup that texts may hold, with a list of what changed."""
+"""Conversion of HTML from other systems to the allowed markup, with a list of the alterations."""
 
 import re
 from collections import Counter
@@ -22,19 +22,19 @@ UNESCAPE_ROUNDS = 3
 
 _CONVERTED = re.compile(rf"<(?:{'|'.join(sorted(MEDIA | {'table'}))})\b", re.IGNORECASE)
 _HAS_BLOCK = re.compile(rf"<(?:{'|'.join(sorted(BLOCKS - {'br'}))})\b")
-# Parses as a browser does and writes well-formed HTML, for _Converter to read. `sanitise` cleans its output.
+# Parses like a browser and writes well-formed HTML for _Converter. `sanitise` cleans the output of that.
 _NORMALISER = nh3.Cleaner(
     tags=TAGS | MEDIA | MEDIA_PARTS | TABLE,
     clean_content_tags=DROPPED_WITH_CONTENT - MEDIA,
     attributes={tag: {"src", "data", "title"} for tag in MEDIA | MEDIA_PARTS} | {"a": {"href"}, "*": set()},
-    url_relative="pass_through",  # addresses of videos often start with //
+    url_relative="pass_through",  # URLs of videos often start with //
     link_rel=None,
 )
 _VISIBLE_TAG = re.compile(
     r"<(/?)(p|br|hr|div|span|ul|ol|li|h[1-6]|strong|b|em|i|u|a|table|tr|td|section|blockquote)\b[^<>]*>",
     re.IGNORECASE,
 )
-# Elements whose content is no HTML, or is not looked into.
+# Elements whose content is not HTML, or is not parsed.
 OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
 _OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
 _TAG = re.compile(r"<([a-z][a-z0-9:-]*)", re.IGNORECASE)
@@ -44,7 +44,7 @@ _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Alteration:
-    """One kind of change to a text; `code` is for programs, `message` for people."""
+    """A kind of alteration of a text. `code` is for programs, `message` for people."""
 
     code: str
     message: str
@@ -52,10 +52,10 @@ class Alteration:
 
 
 def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
-    """Return `html` as it is stored, and what was changed in it.
+    """Return `html` with the allowed markup only, and the alterations.
 
-    Videos and other embedded content become links, tables become paragraphs. Everything else that is not
-    allowed is removed by `sanitise`. Differences in writing alone (`<br/>`, `&#39;`) are no changes.
+    Videos and other embedded content become links, and tables become paragraphs. `sanitise` removes
+    everything else that is not allowed. Differences in notation (`<br/>`, `&#39;`) are not alterations.
     """
     if isinstance(html, CleanHtml):
         return html, []
@@ -78,27 +78,27 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
 
 
 def is_escaped(html: str) -> bool:
-    """Whether readers of `html` would see tags, because it was escaped once too often.
+    """Whether `html` shows tags to its readers because it was escaped twice.
 
-    A technical text may name single elements ("the <video> element"). Escaped HTML has pairs of tags, or,
-    if there is no real tag, paragraphs and line breaks.
+    A technical text may mention single elements ("the <video> element"). Escaped HTML has pairs of tags or,
+    if there are no real tags, paragraphs and line breaks.
     """
     if "&" not in html:
         return False
-    seen = visible_text(sanitise(html))
+    text = visible_text(sanitise(html))
     for _ in range(UNESCAPE_ROUNDS):
-        tags = [(slash, name.lower()) for slash, name in _VISIBLE_TAG.findall(seen)]
+        tags = [(slash, name.lower()) for slash, name in _VISIBLE_TAG.findall(text)]
         opened, closed = ({name for slash, name in tags if slash == which} for which in ("", "/"))
         if opened & closed or ("<" not in html and opened & {"p", "br", "li", "hr"}):
             return True
-        seen, before = unescape(seen), seen
-        if seen == before:
+        text, before = unescape(text), text
+        if text == before:
             break
     return False
 
 
 def unescaped(html: str) -> str:
-    """Return `html` without the escaping that `is_escaped` finds."""
+    """Return `html` without the escaping that `is_escaped` detects."""
     for _ in range(UNESCAPE_ROUNDS):
         if not is_escaped(html):
             break
@@ -118,7 +118,7 @@ class _Media:
 
 @dataclass
 class _Table:
-    """A table that is being read: the cells of its current row."""
+    """A table that is being read, with the cells of its current row."""
 
     cells: list[str] = field(default_factory=list)
 
@@ -128,21 +128,21 @@ class _Converter(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.buffers: list[list[str]] = [[]]  # the text, then the cell of each table that is open
+        self.buffers: list[list[str]] = [[]]  # the text, then the current cell of each open table
         self.tables: list[_Table] = []
         self.media: _Media | None = None
-        self.open = 0  # elements around the current place, outside of tables
+        self.open = 0  # number of open elements outside tables
         self.links: list[tuple[str, str]] = []
         self.table_count = 0
 
     def alterations(self) -> list[Alteration]:
         found = [
-            Alteration("media_converted", f"1 <{tag}> became a link to {address}", tag)
+            Alteration("media_converted", f"replaced 1 <{tag}> by a link to {address}", tag)
             for tag, address in self.links
         ]
         if self.table_count:
-            became = "became paragraphs, one for each row"
-            found.append(Alteration("table_converted", f"{self.table_count} <table> {became}"))
+            text = "by paragraphs, one for each row"
+            found.append(Alteration("table_converted", f"replaced {self.table_count} <table> {text}"))
         return found
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -156,7 +156,7 @@ class _Converter(HTMLParser):
             if tag in VOID:
                 self._end_media(self.media)
             elif tag == "iframe":
-                self.set_cdata_mode(tag)  # its content is no HTML
+                self.set_cdata_mode(tag)  # its content is not HTML
         elif tag == "table":
             self.tables.append(_Table())
             self.table_count += 1
@@ -209,7 +209,7 @@ class _Converter(HTMLParser):
 
 
 def _address(attributes: dict[str, str | None]) -> str:
-    """The http or https address of embedded content, or "" if it has none."""
+    """Return the http or https URL of embedded content, or ""."""
     address = (attributes.get("src") or attributes.get("data") or "").strip()
     if address.startswith("//"):
         address = f"https:{address}"
@@ -221,15 +221,15 @@ def _address(attributes: dict[str, str | None]) -> str:
 
 
 class _Census(HTMLParser):
-    """How often each tag and attribute occurs in a text."""
+    """The number of occurrences of each tag, attribute and link in a text."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.tags = Counter(tag.lower() for tag in _OPAQUE_TAG.findall(html))
         self.attributes: Counter[str] = Counter()  # of allowed tags
         self.links: Counter[str] = Counter()
-        # Well-formed HTML without comments: html.parser takes quadratic time for some malformed input.
-        self.feed(_whole(html))
+        # Normalised first: html.parser takes quadratic time for some malformed input.
+        self.feed(_well_formed(html))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -243,8 +243,8 @@ class _Census(HTMLParser):
                 self.attributes[name] += 1
 
 
-def _whole(html: str) -> str:
-    """Return `html` well-formed, with all its tags and attributes but those whose content is opaque."""
+def _well_formed(html: str) -> str:
+    """Return `html` as well-formed HTML with all its tags and attributes, except OPAQUE elements."""
     cleaner = nh3.Cleaner(
         tags={tag.lower() for tag in _TAG.findall(html)} - OPAQUE,
         clean_content_tags=DROPPED_WITH_CONTENT,
@@ -257,9 +257,9 @@ def _whole(html: str) -> str:
 
 
 def _removals(before: _Census, after: _Census, *, is_empty: bool) -> Iterator[Alteration]:
-    """Yield what `before` has and `after` has not, conversions apart."""
+    """Yield an alteration for each kind of markup that `before` has and `after` has not."""
     tags = before.tags - after.tags
-    if is_empty:  # empty paragraphs hold nothing that could be lost
+    if is_empty:  # removing empty paragraphs loses nothing
         tags -= Counter({tag: tags[tag] for tag in TAGS})
     dropped, unwrapped = Counter[str](), Counter[str]()
     for tag, count in tags.items():
@@ -272,10 +272,12 @@ def _removals(before: _Census, after: _Census, *, is_empty: bool) -> Iterator[Al
     if dropped:
         yield Alteration("markup_removed", f"removed {_listed(dropped)}")
     if unwrapped:
-        yield Alteration("markup_unwrapped", f"removed the tags of {_listed(unwrapped)}; their content stays")
+        yield Alteration(
+            "markup_unwrapped", f"removed the tags of {_listed(unwrapped)}; their content was kept"
+        )
     if before.links.total() > after.links.total():
         for address in before.links - after.links:
-            yield Alteration("link_removed", f"removed the address of a link: {address!r}")
+            yield Alteration("link_removed", f"removed the URL of a link: {address!r}")
     if attributes := before.attributes - after.attributes:
         names = ", ".join(f"{count} {name}" for name, count in sorted(attributes.items()))
         yield Alteration("attributes_removed", f"removed attributes: {names}")

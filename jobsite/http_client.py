@@ -1,5 +1,5 @@
-"""HTTP requests to one origin: no redirect leaves it, and no connection goes to an address of a private
-network that the operator did not name."""
+"""HTTP requests to one origin. Redirects to another origin and private addresses that the operator did not
+allow are refused (SSRF protection)."""
 
 import ipaddress
 import logging
@@ -13,7 +13,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 from urllib3.util.connection import create_connection
 
-# A failure is reported once, in words; a warning for each attempt would stand around that line.
+# A failure is reported once; do not log a warning for each attempt.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 REDIRECTS_MAX = 3
@@ -24,11 +24,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class RequestRefusedError(Exception):
-    """A request that is not made, with the reason in words."""
+    """A request that was not made. The message states the reason."""
 
 
 def is_public(address: str) -> bool:
-    """Whether `address` is reachable from everywhere, so that a request to it reveals nothing private."""
+    """Whether `address` is a public address, so that a request to it cannot reach a private network."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         if ip in NAT64:
@@ -39,7 +39,7 @@ def is_public(address: str) -> bool:
 
 
 class _Checked(HTTPConnection):
-    """A connection that is made to an address that `is_allowed`, and to no other."""
+    """A connection that is made to addresses that `is_allowed` only."""
 
     def __init__(self, *args: Any, is_allowed: Callable[[str], bool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,10 +55,10 @@ class _Checked(HTTPConnection):
             if not self.is_allowed(address):
                 where = f"{address}, which" if address == self.host else f"{self.host} is at {address}, which"
                 raise RequestRefusedError(
-                    f"{where} is no public address; name it with --allow-address {address} to read it anyway"
+                    f"{where} is not a public address; pass --allow-address {address} to allow it"
                 )
         problem: OSError | None = None
-        for address in addresses:  # those that were checked: the name is not resolved again
+        for address in addresses:  # the checked addresses: resolving again could give others (DNS rebinding)
             try:
                 return create_connection(
                     (address, self.port),
@@ -74,19 +74,19 @@ class _Checked(HTTPConnection):
 
 
 class _CheckedTls(_Checked, HTTPSConnection):
-    """The same over TLS."""
+    """The same for TLS."""
 
 
 class OriginClient:
-    """GET requests to the origin of `base_url`; `allowed` are networks that need not be public.
+    """A client for GET requests to the origin of `base_url`. `allowed` are private networks to allow.
 
-    An address in `base_url` itself counts as named by the operator, and so does localhost.
+    An IP address in `base_url` itself is allowed, and so is localhost.
     """
 
     def __init__(self, base_url: str, *, headers: dict[str, str], allowed: Collection[Network] = ()) -> None:
         parts = urlsplit(base_url)
         self.base_url = base_url
-        self._allowed = {*allowed, *_named(parts.hostname or "")}
+        self._allowed = {*allowed, *_allowed_networks(parts.hostname or "")}
         self._pool: Any = urllib3.connection_from_url(
             base_url,
             headers=headers,
@@ -99,9 +99,9 @@ class OriginClient:
         self._pool.ConnectionCls = _CheckedTls if parts.scheme == "https" else _Checked
 
     def get(self, target: str) -> urllib3.BaseHTTPResponse:
-        """Return the response to `target`, a path with a query below the base URL.
+        """Return the response to `target`, a path and query below the base URL.
 
-        Raises RequestRefusedError, and urllib3's HTTPError when there is no response.
+        Raise RequestRefusedError, or urllib3's HTTPError if there is no response.
         """
         url = f"{self.base_url}{target}"
         for _ in range(REDIRECTS_MAX + 1):
@@ -115,7 +115,7 @@ class OriginClient:
             before, url = url, urljoin(url, location)
             if _origin(url) != _origin(before):
                 raise RequestRefusedError(
-                    f"{before} redirects to another origin, {url}; if that is the source, pass its base URL"
+                    f"{before} redirects to another origin, {url}; pass the base URL of that origin to use it"
                 )
         raise RequestRefusedError(f"{self.base_url}{target} redirects more than {REDIRECTS_MAX} times")
 
@@ -125,26 +125,26 @@ class OriginClient:
 
 
 def reason(error: Exception) -> str:
-    """Say in a few words why there was no response."""
+    """Return a short description of `error`, for an error message."""
     cause = getattr(error, "reason", None) or error
     if isinstance(cause, NameResolutionError):
         return "its host name does not resolve"
     if isinstance(cause, NewConnectionError):
         detail = cause.__cause__
-        return f"it cannot be reached ({getattr(detail, 'strerror', None) or detail})"
+        return f"it is not reachable ({getattr(detail, 'strerror', None) or detail})"
     if isinstance(cause, ConnectTimeoutError):
-        return f"it cannot be reached (no connection within {CONNECT_SECONDS} seconds)"
+        return f"it is not reachable (no connection within {CONNECT_SECONDS} seconds)"
     if isinstance(cause, urllib3.exceptions.ReadTimeoutError):
-        return f"it did not answer within {READ_SECONDS} seconds"
+        return f"it did not respond within {READ_SECONDS} seconds"
     if isinstance(cause, urllib3.exceptions.SSLError):
         return f"no TLS connection ({cause})"
     if isinstance(cause, urllib3.exceptions.ResponseError):
-        return f"it does not answer ({cause})"
+        return f"it does not respond ({cause})"
     return str(cause).splitlines()[0] if str(cause) else type(cause).__name__
 
 
-def _named(host: str) -> list[Network]:
-    """The addresses that naming `host` names: its own if it is one, those of this machine for localhost."""
+def _allowed_networks(host: str) -> list[Network]:
+    """Return the networks that `host` itself allows: its address, or loopback for localhost."""
     if host == "localhost" or host.endswith(".localhost"):
         return [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1")]
     try:

@@ -58,7 +58,7 @@ UNFOLD = [
     _("Welcome"),
     _("Welcome back to"),
     _("You have been successfully logged out from the administration"),
-    # its list of shortcuts
+    # its list of keyboard shortcuts
     _("Available shortcuts"),
     _("Changelist shortcuts"),
     _("Command tool shortcuts"),

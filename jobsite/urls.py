@@ -1,4 +1,4 @@
-"""The whole public surface of the job site."""
+"""All URLs of the job site."""
 
 from django.conf import settings
 from django.contrib import admin
@@ -28,14 +28,14 @@ token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 v0_1 = SimpleRouter(trailing_slash=False)
 v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
-admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # before its urls are read
+admin.site.login = limited(admin.site.login)  # type: ignore[method-assign]  # before admin.site.urls is read
 admin.site.password_change = limited(password_in_admin)  # type: ignore[method-assign]
-if "allauth" in settings.INSTALLED_APPS:  # whoever has a second factor is asked for it on the account pages
+if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
     from allauth.account.decorators import secure_admin_login
 
-    from jobsite.accounts.sign_in import elsewhere
+    from jobsite.accounts.sign_in import redirects_login
 
-    admin.site.login = secure_admin_login(elsewhere(admin.site.login))  # type: ignore[method-assign]
+    admin.site.login = secure_admin_login(redirects_login(admin.site.login))  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),

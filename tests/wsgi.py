@@ -1,4 +1,4 @@
-"""A request to a WSGI application, without a server in between."""
+"""Requests to a WSGI application without a server."""
 
 from io import BytesIO
 from typing import Any
@@ -9,7 +9,7 @@ from jobsite.serving.response_cache import run_wsgi
 def ask(
     application: Any, path: str, method: str = "GET", **headers: str
 ) -> tuple[str, dict[str, str], bytes]:
-    """Return status, headers and body of the answer; `headers` are named as in the environ."""
+    """Return status, headers and body; `headers` are named as in the environ."""
     path, _, query = path.partition("?")
     environ = {
         "REQUEST_METHOD": method,

@@ -1,10 +1,10 @@
-"""The closed list of vocabularies that classify a vacancy."""
+"""The vocabularies that classify a vacancy."""
 
 from django.db import models
 
 
 class Keyword(models.TextChoices):
-    """The nine vocabularies of a vacancy: fields of the interface and members of `filter[...]`."""
+    """The nine vocabularies of a vacancy: keys of the API and of `filter[...]`."""
 
     FUNCTIONGROUP = "functiongroup", "Job category"
     TYPES = "types", "Types"
@@ -18,5 +18,5 @@ class Keyword(models.TextChoices):
 
     @property
     def is_single(self) -> bool:
-        """Whether a vacancy has at most one option of it."""
+        """Whether a vacancy has at most one of its options."""
         return self is Keyword.FUNCTIONGROUP

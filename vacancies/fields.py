@@ -1,4 +1,4 @@
-"""Fields that clean or derive their own value on every way in: admin, import, bulk insert, update."""
+"""Fields that sanitise or derive their value on every write: admin, import, bulk insert, update()."""
 
 import unicodedata
 from functools import lru_cache
@@ -9,8 +9,8 @@ from django_prose_editor.fields import ProseEditorField
 
 from jobsite.html import CleanHtml, sanitise, visible_text
 
-# What a text may hold (docs/decisions.md #11). The editor offers exactly this, so a recruiter
-# never writes what would be dropped.
+# The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
+# writes is removed.
 EDITOR_EXTENSIONS: dict[str, Any] = {
     "Bold": True,
     "Italic": True,
@@ -24,7 +24,7 @@ EDITOR_EXTENSIONS: dict[str, Any] = {
     "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
 }
 # Latin letters that Unicode does not decompose into a base letter and an accent, and typographic
-# marks that people type as their ASCII cousins.
+# characters that people type as ASCII.
 _FOLDED = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
     | dict.fromkeys("‘’‚‛", "'")
@@ -34,31 +34,31 @@ _FOLDED = str.maketrans(
 
 
 def fold(text: str) -> str:
-    """Return `text` without case, accents and typographic variants, words separated by single spaces.
+    """Return `text` without case, accents and typographic variants, with single spaces between words.
 
-    Stored text and search words are folded alike, so that a plain substring test finds the same
-    rows on every database.
+    Stored texts and search words are both folded, so that a substring test finds the same rows on every
+    database.
     """
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
         _FOLDED
     )
-    return " ".join("".join(filter(_is_seen, decomposed)).split())
+    return " ".join("".join(filter(_is_significant, decomposed)).split())
 
 
-def _is_seen(character: str) -> bool:
-    """Whether it is more than an accent, a NUL, or a mark such as the soft hyphen that nobody types."""
+def _is_significant(character: str) -> bool:
+    """Whether it is not an accent, a NUL or an invisible format character such as the soft hyphen."""
     return (
         not unicodedata.combining(character) and unicodedata.category(character) != "Cf" and character != "\0"
     )
 
 
-@lru_cache(maxsize=1024)  # texts of one employer or one bulk load repeat
+@lru_cache(maxsize=1024)  # texts repeat within an employer or a bulk load
 def _folded_html(html: CleanHtml) -> str:
     return fold(visible_text(html))
 
 
 class HtmlField(ProseEditorField):
-    """HTML text, sanitised before it reaches the database whichever way it comes."""
+    """HTML text that is sanitised before every write to the database."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("blank", True)
@@ -71,15 +71,15 @@ class HtmlField(ProseEditorField):
         return value
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        # QuerySet.update() comes here without pre_save.
+        # QuerySet.update() calls this without pre_save.
         return super().get_db_prep_save(sanitise(value) if isinstance(value, str) else value, connection)
 
 
 class FoldedField(models.TextField):
     """Folded text of other fields of the same row, for search and sorting.
 
-    It is derived whenever the row is saved whole; who saves with `update_fields` names it too, and
-    `manage.py lint_vacancies --fix` heals what was written around the models.
+    A save derives it. A save with `update_fields` must include it. After raw SQL, run `manage.py
+    lint_vacancies --fix`.
     """
 
     def __init__(self, *args: Any, sources: tuple[str, ...] = (), **kwargs: Any) -> None:

@@ -1,8 +1,8 @@
-"""Uploaded files: which of them somebody may see at a moment, how they are handed out, which nobody names.
+"""Uploaded files: who may see them, how they are served, and which are orphans.
 
-The image and the attachments of a vacancy are seen by whoever sees that: everybody what the public interface
-shows now, insiders what is internal, the holder of a preview what it opens, colleagues what they work on.
-What is hidden is absent: it answers as a name that never was.
+Whoever may see a vacancy may see its image and attachments: the public, insiders for internal vacancies, the
+holder of a preview link, and recruiters for the vacancies of their brands. A file that the client may not
+see gives the same 404 as one that does not exist.
 """
 
 import re
@@ -31,7 +31,7 @@ from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
 
 IMAGES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
-# Never what somebody says of a file, nor what it may look like.
+# By extension; never guessed from the content or taken from the uploader.
 TYPES = IMAGES | {
     ".pdf": "application/pdf",
     ".txt": "text/plain; charset=utf-8",
@@ -45,7 +45,7 @@ TYPES = IMAGES | {
     ".ppt": "application/vnd.ms-powerpoint",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
-# Where files are, and the columns that name them.
+# The directories of files, and the columns that reference them.
 COLUMNS = {
     "vacancies": ((Vacancy, "image"),),
     "attachments": ((Attachment, "file"),),
@@ -53,31 +53,33 @@ COLUMNS = {
     "brands": ((Brand, "icon_small"), (Brand, "icon_large")),
 }
 _NAME = re.compile(rf"({'|'.join(COLUMNS)})/[^/\0]{{1,200}}")
-KEPT_UNNAMED = timedelta(days=1)  # a form that is being saved names its files at its end
+ORPHAN_AGE = timedelta(days=1)  # a save stores its files before it references them
 STEP = 500  # names
 
 
-class Shown(NamedTuple):
-    """A file that somebody sees: what it is called, and until when time alone lets it be seen."""
+class VisibleFile(NamedTuple):
+    """A file that a client may see: its title, and when it stops being visible."""
 
     title: str = ""
     until: datetime | None = None
 
 
-# --- Who sees it -------------------------------------------------------------------------------
+# --- Access ------------------------------------------------------------------------------------
 
 
-def shown_by(vacancies: VacancyQuerySet, name: str) -> Shown | None:
-    """What one of `vacancies` shows by the file `name`, None where none does. One query.
+def shown_by(vacancies: VacancyQuerySet, name: str) -> VisibleFile | None:
+    """Return the file `name` if one of `vacancies` shows it, else None. One query.
 
-    Faces of employers and of people who answer for vacancies are no secret, as long as they are theirs:
-    whether any vacancy shows one would be asked of all that a person ever had.
+    Brand icons and pictures of recruiters are public as long as they are in use. Checking whether a visible
+    vacancy shows them would query all vacancies of the brand or recruiter.
     """
     folder = name.partition("/")[0]
     if folder == "brands":
-        return Shown() if Brand.objects.filter(Q(icon_small=name) | Q(icon_large=name)).exists() else None
+        return (
+            VisibleFile() if Brand.objects.filter(Q(icon_small=name) | Q(icon_large=name)).exists() else None
+        )
     if folder == "recruiters":
-        return Shown() if Recruiter.objects.filter(image=name).exists() else None
+        return VisibleFile() if Recruiter.objects.filter(image=name).exists() else None
     if folder == "attachments":
         found = vacancies.filter(attachments__file=name).values_list("attachments__name", "publish_until")
     else:
@@ -86,62 +88,62 @@ def shown_by(vacancies: VacancyQuerySet, name: str) -> Shown | None:
     if not rows:
         return None
     ends = [until for _title, until in rows]
-    return Shown(rows[0][0] if folder == "attachments" else "", None if None in ends else max(ends))
+    return VisibleFile(rows[0][0] if folder == "attachments" else "", None if None in ends else max(ends))
 
 
-def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[Shown, bool] | None:
-    """What the client of `request` sees under `name` at the moment `at`, and whether everybody does."""
+def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFile, bool] | None:
+    """Return the file `name` if the client of `request` may see it, and whether it is public."""
     published = Vacancy.objects.published(at=at)
     if found := shown_by(published.external() if is_protected() else published, name):
         return found, True
-    for vacancies in _beyond(request, published):
+    for vacancies in _restricted(request, published):
         if found := shown_by(vacancies, name):
             return found, False
     return None
 
 
-def _beyond(request: HttpRequest, published: VacancyQuerySet) -> Iterator[VacancyQuerySet]:
-    """What the client of `request` sees and not everybody does."""
+def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[VacancyQuerySet]:
+    """Yield the vacancies that the client of `request` may see and the public may not."""
     if is_protected() and is_insider(Request(request, authenticators=APIView().get_authenticators())):
         yield published.internal()
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
-    if _is_colleague(request.user) and not lacks_factor(request):
+    if _is_recruiter(request.user) and not lacks_factor(request):
         yield Vacancy.objects.workable_by(request.user)
 
 
-def _is_colleague(user: Any) -> bool:
-    """Whether `user` sees the pages of vacancies in the workplace."""
+def _is_recruiter(user: Any) -> bool:
+    """Whether `user` may view vacancies in the admin."""
     rights = ("vacancies.view_vacancy", "vacancies.change_vacancy")
     return user.is_active and user.is_staff and any(map(user.has_perm, rights))
 
 
-# --- Handing out -------------------------------------------------------------------------------
+# --- Serving -----------------------------------------------------------------------------------
 
 
 @require_safe
 def media(request: HttpRequest, name: str) -> Any:
-    """The file `name` for who may see it. Behind nginx (X_ACCEL_PREFIX) it sends the bytes."""
+    """Serve the file `name` to clients that may see it. With X_ACCEL_PREFIX, nginx sends the content."""
     now = timezone.now()
     found = seen_by(request, name, at=now) if _NAME.fullmatch(name) else None
     if found is None or not default_storage.exists(name):
-        return _absent(request)
+        return _not_found(request)
     shown, is_public = found
-    # They are compressed already, and parts of them are asked for by their place in the file.
+    # Files are compressed already, and byte ranges refer to the uncompressed file.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     headers = _headers(name, shown.title)
     file = StaticFile(default_storage.path(name), list(headers.items()))
     response: Any
     if settings.X_ACCEL_PREFIX:
         response = HttpResponse(headers=headers)
-        response["ETag"] = file.etag  # made as nginx makes it
+        response["ETag"] = file.etag  # in nginx's format
         response["X-Accel-Redirect"] = quote(f"{settings.X_ACCEL_PREFIX}{name}")
     else:
         caching.compare_weakly(request.META, file.etag)
-        answer = file.get_response(request.method, request.META)
-        response = WhiteNoiseFileResponse(answer.file or (), status=int(answer.status))
+        served = file.get_response(request.method, request.META)
+        response = WhiteNoiseFileResponse(served.file or (), status=int(served.status))
         del response["Content-Type"]
-        for header, value in answer.headers:
+        for header, value in served.headers:
             response[header] = value
     if is_public:
         caching.public(response, now=now, until=shown.until)
@@ -151,10 +153,10 @@ def media(request: HttpRequest, name: str) -> Any:
     return response
 
 
-def _absent(request: HttpRequest) -> Any:
+def _not_found(request: HttpRequest) -> Any:
     handler: Any = get_resolver().resolve_error_handler(404)
     response = handler(request, exception=Http404())
-    response["Cache-Control"] = "no-store"  # it may be there in a moment
+    response["Cache-Control"] = "no-store"  # it may become visible
     return response
 
 
@@ -172,17 +174,16 @@ def _headers(name: str, title: str) -> dict[str, str]:
     }
 
 
-# --- Which nobody names ------------------------------------------------------------------------
+# --- Orphans -----------------------------------------------------------------------------------
 
 
 def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
-    """Yield name and size in bytes of each file that no row and no version names, older than a day at the
-    moment `at`."""
+    """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references."""
     old = {
         name: default_storage.size(name)
         for folder in COLUMNS
         for name in _files(folder)
-        if default_storage.get_modified_time(name) < at - KEPT_UNNAMED
+        if default_storage.get_modified_time(name) < at - ORPHAN_AGE
     }
     names = sorted(old)
     for start in range(0, len(names), STEP):
@@ -191,8 +192,8 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
             found = model._default_manager.filter(**{f"{column}__in": step}).values_list(column, flat=True)
             for name in found:
                 old.pop(name, None)
-    if old:  # what an older version says can be brought back
-        for name in _named_by_versions():
+    if old:  # a version can be restored
+        for name in _referenced_by_versions():
             old.pop(name, None)
     yield from sorted(old.items())
 
@@ -205,9 +206,9 @@ def _files(folder: str) -> Iterable[str]:
     return (f"{folder}/{file}" for file in files)
 
 
-def _named_by_versions() -> Iterator[str]:
-    told = Version.objects.filter(Q(content__has_key="image") | Q(content__has_key="attachments"))
-    rows = told.order_by("pk").values_list("content__image", "content__attachments")
+def _referenced_by_versions() -> Iterator[str]:
+    versions = Version.objects.filter(Q(content__has_key="image") | Q(content__has_key="attachments"))
+    rows = versions.order_by("pk").values_list("content__image", "content__attachments")
     for image, attachments in rows.iterator(chunk_size=2000):
         yield image or ""
         yield from (each["file"] for each in attachments or ())

@@ -1,4 +1,4 @@
-"""Publication: what is in the way of it, and the decisions about it, for one vacancy or many at a time."""
+"""Changes of vacancies: publication, duplication, restoring and merging of options."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -44,13 +44,13 @@ def end_of_day(day: date) -> datetime:
 
 
 def last_day(until: datetime) -> date:
-    """The day in which the last moment before `until` lies; the inverse of `end_of_day`."""
-    # In UTC, because a night in which the clock jumps would otherwise lose or gain a day.
+    """Return the last day before `until`. The inverse of `end_of_day`."""
+    # Subtracted in UTC: around a change of the clock, local arithmetic could give another day.
     return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
 def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
-    """Why `vacancy` cannot go out at the moment `at`, by field; empty when nothing is in the way."""
+    """Return the reasons why `vacancy` cannot be published at `at`, by field; empty if it can."""
     found = vacancy.missing_to_publish()
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
@@ -61,19 +61,19 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
 
 @dataclass
 class BulkResult:
-    """The ids of those that a decision changed, and of the others which and why not, by field."""
+    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by field."""
 
     done: list[int] = field(default_factory=list)
     refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
 
 
 def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
-    """Publish at the moment `at`.
+    """Publish at `at`.
 
-    One that appeared before keeps its first moment, so that going offline for a day does not bring
-    it back to the top of every list; a planned or missing moment becomes `at`.
+    A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day would
+    move it to the top of every list. A missing or future publish_from becomes `at`.
     """
-    at = at.replace(microsecond=0)  # a recruiter's moment is whole seconds: see imports.Importer.keep_order
+    at = at.replace(microsecond=0)  # whole seconds mark a recruiter's choice (exchange.list_order)
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
@@ -109,7 +109,7 @@ def schedule(
 
 
 def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
-    """Take those that are published or planned offline."""
+    """Unpublish vacancies that are published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
@@ -121,7 +121,7 @@ def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -
 
 
 def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> BulkResult:
-    """Show them until the end of `day`. Nothing is shortened."""
+    """Extend the publication to the end of `day`. A publication is never shortened."""
     until = end_of_day(day)
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -140,7 +140,7 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
 
 
 def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
-    """Put away what is not shown any more."""
+    """Archive vacancies that are not published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status == Status.ARCHIVED:
@@ -161,29 +161,29 @@ def _decide(
     at: datetime,
     author: Any,
 ) -> BulkResult:
-    """Let `decide` change each of `vacancies` or say why not; write and put on record what changed, all
-    or nothing."""
-    outcome = BulkResult()
+    """Call `decide`, which changes a vacancy or returns the reasons why not, for each of `vacancies`. Save
+    and record the changed ones in one transaction."""
+    result = BulkResult()
     with transaction.atomic():
         ready = []
         for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
             if reasons := decide(vacancy):
-                outcome.refused[vacancy] = reasons
+                result.refused[vacancy] = reasons
                 continue
             vacancy.updated_at = at
             ready.append(vacancy)
         Vacancy.objects.bulk_update(ready, [*PUBLICATION, "updated_at"], batch_size=BATCH)
         record_publication(ready, change, author=author, at=at)
-        outcome.done = [vacancy.pk for vacancy in ready]
+        result.done = [vacancy.pk for vacancy in ready]
         if change == Change.PUBLISHED:
-            mark_live(outcome.done, at=at)
-    return outcome
+            mark_live(result.done, at=at)
+    return result
 
 
 def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
-    """Return a new draft with the content of `vacancy`, and without its dates."""
+    """Return a new draft with the content of `vacancy`, without its dates."""
     with transaction.atomic():
-        # Locked, so that its texts and its parts are those of one save.
+        # Locked, so that the columns and the related rows are from the same save.
         copy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
         copy.pk, copy._state.adding = None, True
         copy.title = _("Copy of %(title)s") % {"title": vacancy.title}
@@ -191,8 +191,8 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
         copy.status, copy.publish_from, copy.publish_until = Status.DRAFT, None, None
         copy.created_at = copy.updated_at = at
         copy.save()
-        parts: tuple[Any, ...] = (VacancyOption, VacancyRecruiter, Attachment)
-        for model in parts:
+        child_tables: tuple[Any, ...] = (VacancyOption, VacancyRecruiter, Attachment)
+        for model in child_tables:
             rows = list(model.objects.filter(vacancy=vacancy))
             for row in rows:
                 row.pk, row.vacancy = None, copy
@@ -202,7 +202,7 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:
 
 
 def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> None:
-    """Let `vacancy` carry exactly the options `pks` of the filter `keyword`, in this order."""
+    """Set the options of `vacancy` in the filter `keyword` to `pks`, in this order."""
     pks = list(pks)
     links = VacancyOption.objects.filter(vacancy=vacancy, option__filter__keyword=keyword)
     links.exclude(option__in=pks).delete()
@@ -217,38 +217,41 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 def restore(
     version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None
 ) -> tuple[Vacancy, list[str]]:
-    """Let the vacancy say again what it said after `version`, and return it with the names of what is
-    gone since and stays away. When, to whom and for which brand it shows stays as it is; one that was
-    deleted comes back as a draft. A form that is not among `forms`, where those are given, counts as gone.
-    Raises a ValidationError where what shows could not go out like that."""
+    """Restore the content of the vacancy after `version`. Return the vacancy and the names of related rows
+    that no longer exist.
+
+    The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft. If `forms` is given, a
+    form that is not among them counts as missing. Raise ValidationError if the vacancy is published or
+    scheduled and the restored content could not be published.
+    """
     wanted = content_at(version)
     with transaction.atomic():
-        # Locked, because of one that was deleted there is nothing else that two could wait for.
+        # A deleted vacancy has no row to lock: lock its versions, so that two restores wait for each other.
         list(Version.objects.select_for_update().filter(vacancy=version.vacancy_id).values_list("pk"))
         vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
         if vacancy is None:
             brand = wanted["brand"] and Brand.objects.filter(pk=wanted["brand"][0]).first()
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
-            gone = [wanted["brand"][1]] if wanted["brand"] and not brand else []
+            missing = [wanted["brand"][1]] if wanted["brand"] and not brand else []
         else:
             record_drift(vacancy, at=at)
-            gone = []
+            missing = []
         vacancy.updated_at = at
-        gone += _apply(vacancy, wanted, at=at, forms=forms)
+        missing += _apply(vacancy, wanted, at=at, forms=forms)
         record(vacancy, Change.RESTORED, author=author, at=at)
-    return vacancy, gone
+    return vacancy, missing
 
 
 def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:
-    """Save the values `wanted`; return the names of what they point to that is gone."""
-    gone: list[str] = []
+    """Save the values `wanted`. Return the names of related rows that no longer exist."""
+    missing: list[str] = []
 
-    def there(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
-        """The ids among `pairs` of rows that still are."""
+    def existing(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
+        """Return the ids among `pairs` whose rows exist, and add the names of the others to `missing`."""
         pairs = list(pairs)
         rows = forms if forms is not None and model is forms.model else model._default_manager.all()
         found = set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
-        gone.extend(name for pk, name in pairs if pk not in found)
+        missing.extend(name for pk, name in pairs if pk not in found)
         return [pk for pk, _ in pairs if pk in found]
 
     for column in Vacancy._meta.concrete_fields:
@@ -256,22 +259,22 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
             continue
         value = wanted[column.name]
         if column.is_relation:
-            value = next(iter(there(column.related_model, [value] if value else [])), None)
+            value = next(iter(existing(column.related_model, [value] if value else [])), None)
         setattr(vacancy, column.attname, value)
     reasons: dict[str, str] = {}
     if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):
         reasons = publish_blockers(vacancy=vacancy, at=at)
-    elif vacancy.status == Status.PUBLISHED:  # one that ended needs no text, and a head as ever
+    elif vacancy.status == Status.PUBLISHED:  # an expired one needs no description, but a head recruiter
         reasons = vacancy.missing_to_publish()
     if reasons:
         raise ValidationError(list(reasons.values()))
     vacancy.save()
     for keyword in Keyword:
         if keyword.value in wanted:
-            save_options(vacancy=vacancy, keyword=keyword, pks=there(FilterOption, wanted[keyword.value]))
+            save_options(vacancy=vacancy, keyword=keyword, pks=existing(FilterOption, wanted[keyword.value]))
     if "recruiters" in wanted:
         vacancy.recruiter_links.all().delete()
-        pks = there(vacancy.recruiters.model, wanted["recruiters"])
+        pks = existing(vacancy.recruiters.model, wanted["recruiters"])
         VacancyRecruiter.objects.bulk_create(
             VacancyRecruiter(vacancy=vacancy, recruiter_id=pk, position=place) for place, pk in enumerate(pks)
         )
@@ -281,20 +284,19 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
             Attachment(vacancy=vacancy, position=place, **row)
             for place, row in enumerate(wanted["attachments"])
         )
-    return gone
+    return missing
 
 
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
-    """Let every vacancy that carries one of `others`, options of the same filter, carry `into` in its
-    place, and delete them; return how many vacancies that were. Raises a ValidationError where `into` was
-    merged or deleted meanwhile."""
+    """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
+    number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
     gone = [option.pk for option in others]
     with transaction.atomic():
         links = VacancyOption.objects.filter(option__in=gone)
-        # Locked in the order of whoever saves a vacancy: the vacancy, then the options, at the commit. From
-        # then on nobody can choose an option that is deleted below.
-        carriers = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
-        list(carriers.order_by("pk").select_for_update().values_list("pk", flat=True))
+        # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
+        # options. From here on, nobody can choose an option that is deleted below.
+        vacancies_with_option = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
+        list(vacancies_with_option.order_by("pk").select_for_update().values_list("pk", flat=True))
         options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
             text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
@@ -302,10 +304,10 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
         vacancies = set(links.values_list("vacancy", flat=True))
         carrying = VacancyOption.objects.filter(option=into).values("vacancy")
         links.filter(vacancy__in=carrying).delete()
-        kept: dict[int, int] = {}  # the first of several, in the recruiter's order
+        first: dict[int, int] = {}  # link by vacancy: the first one, if it has several of `others`
         for pk, vacancy in links.order_by("position", "pk").values_list("pk", "vacancy"):
-            kept.setdefault(vacancy, pk)
-        pks = list(kept.values())
+            first.setdefault(vacancy, pk)
+        pks = list(first.values())
         for start in range(0, len(pks), BATCH):
             VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
         links.delete()

@@ -1,4 +1,4 @@
-"""The preview of a vacancy as a page, for whoever was sent its link."""
+"""The preview page of a vacancy, for the holder of its link."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,7 +17,7 @@ from vacancies.models import Audience, Filter, State, Vacancy
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
-# Images may be anywhere, as those of vacancies may; nothing else is asked of another host.
+# Images may be on any host; everything else only on ours.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; form-action 'none'; "
     "base-uri 'none'; frame-ancestors 'self'"
@@ -26,13 +26,13 @@ CSP = (
 
 @require_safe
 def preview(request: HttpRequest, token: str) -> HttpResponse:
-    """The vacancy that `token` opens, and its application form, out of the answers of the interface."""
+    """Show the vacancy that `token` opens and its application form, from the API's representations."""
     vacancy = Vacancy.objects.with_related().with_form().filter(pk__in=[opened_by(token)]).first()
     if vacancy is None:
         response = render(request, "vacancies/preview_expired.html", status=404)
     else:
         response = render(request, "vacancies/preview.html", _context(request, vacancy, token))
-    # The address is the key: no search engine, no cache and no site that is linked to may learn it.
+    # The URL grants access: keep it from search engines, caches and linked sites.
     response["Cache-Control"] = "private, no-store"
     response["Content-Security-Policy"] = CSP
     response["Referrer-Policy"] = "no-referrer"
@@ -47,8 +47,8 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
     schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
     return {
         "item": item,
-        "facts": [(f.label, _together(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
-        # once more, in case somebody wrote around the models: this page is on our own origin
+        "facts": [(f.label, _joined(item[f.keyword])) for f in Filter.objects.all() if item[f.keyword]],
+        # sanitised again: raw SQL bypasses the models, and this page is on our own origin
         "lead": sanitise(item["short_description"] or ""),
         "texts": [
             (capfirst(field.verbose_name), sanitise(item[field.name]))
@@ -65,5 +65,5 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
     }
 
 
-def _together(value: str | list[str]) -> str:
+def _joined(value: str | list[str]) -> str:
     return value if isinstance(value, str) else ", ".join(value)

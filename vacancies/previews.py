@@ -1,4 +1,4 @@
-"""Links to vacancies that are not public yet: signed, and good for a day."""
+"""Signed links to vacancies that are not public, valid for one day."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,12 +9,12 @@ _signer = signing.TimestampSigner(salt="vacancies.preview")
 
 
 def token_for(pk: int) -> str:
-    """Return a token that opens the vacancy `pk` as it is stored, to whoever holds it, for a day."""
+    """Return a token that gives its holder access to the vacancy `pk` for LIFETIME."""
     return _signer.sign(str(pk))
 
 
 def opened_by(token: str) -> int | None:
-    """Return the id of the vacancy that `token` opens, or None where it is wrong or has expired."""
+    """Return the id of the vacancy that `token` opens, or None if it is invalid or expired."""
     try:
         return int(_signer.unsign(token, max_age=LIFETIME))
     except signing.BadSignature:
@@ -22,6 +22,6 @@ def opened_by(token: str) -> int | None:
 
 
 def ends_at(token: str) -> datetime:
-    """The moment from which a good `token` opens nothing any more."""
+    """Return the time at which a valid `token` expires."""
     signed = signing.b62_decode(token.split(_signer.sep)[1])
     return datetime.fromtimestamp(signed, UTC) + LIFETIME

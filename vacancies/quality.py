@@ -1,4 +1,4 @@
-"""What is wrong or doubtful about vacancies and brands before somebody outside notices."""
+"""Quality checks of vacancies and brands: errors, and content warnings (likely mistakes)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from vacancies.models import Brand, State, Vacancy, VacancyOption
 from vacancies.querysets import VacancyQuerySet
 
 SOON = 7  # days
-# In a title that is public, whatever its name says; words as a whole, in the languages of the workplace.
+# Whole words that do not belong in title_internal, which is public, in the languages of the admin.
 INTERNAL_WORDS = (
     "internal", "internal only", "confidential", "not public", "do not publish", "intern gebruik",
     "alleen intern", "enkel intern", "vertrouwelijk", "niet publiceren", "usage interne", "confidentiel",
@@ -28,8 +28,8 @@ INTERNAL_WORDS = (
 
 @dataclass(frozen=True)
 class ContentWarning:
-    """Something that is allowed to go out and rarely meant: what it is called in the list of vacancies,
-    what is said of one, and which ones it is about at a moment."""
+    """A likely mistake that does not prevent publication: `label` for the list of vacancies, `text` for one
+    vacancy, and the `condition` on vacancies at a given time."""
 
     code: str
     label: Any
@@ -90,18 +90,18 @@ CONTENT_WARNINGS = (
 
 
 def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
-    """Those of `vacancies` that are or will be public with the doubt `code` about them."""
+    """Return the published and scheduled `vacancies` that have the warning `code`."""
     [warning] = [warning for warning in CONTENT_WARNINGS if warning.code == code]
     return vacancies.alias(title_length=Length("title")).shown(at=at).filter(warning.condition(at))
 
 
 def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
-    """Each with what `doubts` needs to know."""
-    marks = {
+    """Annotate `vacancies` for `content_warnings`."""
+    columns = {
         _column(warning): ExpressionWrapper(Q(warning.condition(at)), output_field=models.BooleanField())
         for warning in CONTENT_WARNINGS
     }
-    return vacancies.alias(title_length=Length("title")).annotate(**marks)
+    return vacancies.alias(title_length=Length("title")).annotate(**columns)
 
 
 def _column(warning: ContentWarning) -> str:
@@ -109,7 +109,7 @@ def _column(warning: ContentWarning) -> str:
 
 
 def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
-    """What there is to doubt about `vacancy`, wherever it stands; needs `with_warnings()`."""
+    """Return the warnings about `vacancy`, in any state. Requires `with_warnings()`."""
     return [warning for warning in CONTENT_WARNINGS if getattr(vacancy, _column(warning))]
 
 
@@ -121,7 +121,7 @@ RULES = (
 
 @dataclass
 class Finding:
-    """One remark; an error is something that the public already gets wrong, or will."""
+    """One result of the checks. An error is visible to the public, or will be."""
 
     kind: str  # "vacancy" or "brand"
     id: int
@@ -136,41 +136,41 @@ class Finding:
 
 
 def about_brand(brand: Brand) -> Iterator[Finding]:
-    """Yield what there is to say about `brand`."""
+    """Yield the findings about `brand`."""
     if unclean := unclean_fields(brand):
-        text = f"stored otherwise than it would be saved now: {', '.join(unclean)}"
+        text = f"not stored as it would be saved now: {', '.join(unclean)}"
         yield Finding("brand", brand.pk, brand.name, True, "unclean", text)
 
 
 def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[Finding]:
-    """Yield what there is to say about `vacancy` at the moment `at`; needs `with_warnings()`."""
+    """Yield the findings about `vacancy` at `at`. Requires `with_warnings()`."""
     state = vacancy.state_at(at)
     is_shown = state in (State.PUBLISHED, State.SCHEDULED)
 
-    def say(code: str, text: str, *, error: bool = False) -> Finding:
+    def finding(code: str, text: str, *, error: bool = False) -> Finding:
         return Finding("vacancy", vacancy.pk, vacancy.title, error, code, text)
 
     if unclean := unclean_fields(vacancy):
-        text = f"stored otherwise than it would be saved now: {', '.join(unclean)}"
-        yield say("unclean", text, error=is_shown)
+        text = f"not stored as it would be saved now: {', '.join(unclean)}"
+        yield finding("unclean", text, error=is_shown)
     if not is_shown:
         if state is State.EXPIRED and vacancy.is_hot:
-            yield say("hot-expired", "still flagged hot, but expired")
+            yield finding("hot-expired", "hot, but expired")
         return
     for name, text in vacancy.missing_to_publish().items():
-        yield say(f"no-{name.replace('_', '-')}", text, error=True)
+        yield finding(f"no-{name.replace('_', '-')}", text, error=True)
     for warning in content_warnings(vacancy):
-        yield say(warning.code, str(warning.text), error=warning.is_error)
+        yield finding(warning.code, str(warning.text), error=warning.is_error)
     if vacancy.slug == f"({vacancy.pk})":
-        yield say("no-slug", "no letter of the title can stand in its address")
+        yield finding("no-slug", "the title has no letter that can be part of the slug")
     for name in html_fields(Vacancy):
         text = getattr(vacancy, name)
         if "&amp;lt;" in text or "&amp;nbsp;" in text:
-            yield say("double-escaped", f"{name} shows markup as text: it was escaped twice")
+            yield finding("double-escaped", f"{name} shows markup as text, because it was escaped twice")
 
 
 def unclean_fields(instance: models.Model) -> list[str]:
-    """Return the fields that do not hold what saving would put there (rows written around the models)."""
+    """Return the fields whose stored value differs from what a save would write, as after raw SQL."""
     unclean = []
     for field in instance._meta.fields:
         stored = getattr(instance, field.attname)
@@ -183,11 +183,11 @@ def unclean_fields(instance: models.Model) -> list[str]:
 
 
 def clean(instance: models.Model, *, at: datetime) -> None:
-    """Save the unclean fields of `instance` and nothing else, as the row is now."""
+    """Save the unclean fields of the current row of `instance`, and no others."""
     with transaction.atomic():
         row = type(instance)._default_manager.select_for_update().get(pk=instance.pk)
         names = unclean_fields(row)
         if isinstance(row, Vacancy) and set(names) & set(html_fields(Vacancy)):
-            row.updated_at = at  # the public sees another text
+            row.updated_at = at  # the public text changes
             names.append("updated_at")
         row.save(update_fields=names)

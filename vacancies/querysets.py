@@ -29,14 +29,8 @@ class VacancyList(Enum):
     INTERNAL = "internal", ("internal", "both"), False
     HOT_INTERNAL = "hot_internal", ("internal", "both"), True
 
-    column: str  # of DailyCount
-    audiences: tuple[str, ...]
-    is_hot: bool
-
     def __init__(self, column: str, audiences: tuple[str, ...], is_hot: bool) -> None:
-        self.column = column
-        self.audiences = audiences
-        self.is_hot = is_hot
+        self.column, self.audiences, self.is_hot = column, audiences, is_hot
 
     @property
     def is_internal(self) -> bool:
@@ -50,8 +44,8 @@ class VacancyList(Enum):
 
     def sql(self, row: str = "") -> str:
         """The same condition in SQL; `row` is a prefix of the columns, such as "NEW."."""
-        audiences = ", ".join(f"'{audience}'" for audience in self.audiences)
-        return f"{row}audience IN ({audiences})" + (f" AND {row}is_hot" if self.is_hot else "")
+        values = ", ".join(f"'{audience}'" for audience in self.audiences)
+        return f"{row}audience IN ({values})" + (f" AND {row}is_hot" if self.is_hot else "")
 
     def contains(self, *, audience: str, is_hot: bool) -> bool:
         return audience in self.audiences and (is_hot or not self.is_hot)

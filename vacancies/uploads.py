@@ -1,6 +1,7 @@
-"""How uploaded files are kept: images encoded anew, so that nothing but the picture stays of them, all under
-names that nobody guesses. It happens in the fields, so on every way in; what the files must be is said in
-`validators`."""
+"""Storage of uploaded files. Images are re-encoded without metadata, and all files get random names.
+
+The model fields do this, so it applies to every upload. `validators` has the rules for files.
+"""
 
 import shutil
 from io import BytesIO
@@ -27,7 +28,7 @@ from vacancies.validators import (
     validate_image,
 )
 
-# How each format is written: about as large as it came, in some seconds at 25 megapixels.
+# Encoder settings: about the original size, within seconds for 25 megapixels.
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     "JPEG": (".jpg", {"quality": 90, "optimize": True}),
     "PNG": (".png", {"compress_level": 6}),
@@ -40,11 +41,11 @@ NO_ROOM = _(
 
 
 class NotStoredError(Exception):
-    """The storage did not take a file: it is full, or nobody may write there."""
+    """The storage refused a file: it is full or not writable."""
 
 
 class CleanImage(ContentFile):
-    """An image as it was encoded here."""
+    """An image that `clean_image` has encoded."""
 
     is_clean = True
 
@@ -54,8 +55,8 @@ class CleanImage(ContentFile):
 
 
 def clean_image(file: Any) -> CleanImage:
-    """Return the picture in `file` and nothing else that it may hold: no place, camera, comment, thumbnail
-    or other file behind it. It stands upright, in sRGB. Raises a ValidationError for what is no image."""
+    """Return the picture in `file`, re-encoded upright in sRGB, without metadata such as location, camera,
+    comments, thumbnails or appended files. Raise ValidationError if it is not a valid image."""
     if isinstance(file, CleanImage):
         return file
     validate_image(file)
@@ -65,7 +66,7 @@ def clean_image(file: Any) -> CleanImage:
             kind = "JPEG" if image.format == "MPO" else str(image.format)
             suffix, how = FORMATS[kind]
             _picture(image, kind).save(made, kind, **how)
-    except Exception as error:  # Pillow raises many kinds for what was made to be strange, or cut off
+    except Exception as error:  # Pillow raises many types for malformed and truncated images
         raise ValidationError(UNREADABLE, code="image_unreadable") from error
     finally:
         file.seek(0)
@@ -73,35 +74,35 @@ def clean_image(file: Any) -> CleanImage:
 
 
 def _picture(image: Image.Image, kind: str) -> Image.Image:
-    """The pixels of `image`, as `kind` can hold them."""
+    """Return the pixels of `image` in a mode that the format `kind` supports."""
     profile = image.info.get("icc_profile")
     picture = ImageOps.exif_transpose(image)
     if profile:
         picture = _to_srgb(picture, profile)
     if kind == "JPEG" and picture.mode not in ("L", "RGB"):
         picture = picture.convert("RGB")
-    seen = {"transparency"} if kind == "PNG" else set()
-    picture.info = {key: value for key, value in picture.info.items() if key in seen}
+    preserved = {"transparency"} if kind == "PNG" else set()
+    picture.info = {key: value for key, value in picture.info.items() if key in preserved}
     return picture
 
 
 def _to_srgb(picture: Image.Image, profile: bytes) -> Image.Image:
-    """`picture` in the colours that it has for those who look at its profile, which does not stay."""
+    """Return `picture` converted from its colour profile to sRGB, because the profile is removed."""
     if picture.mode == "P":
         picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
     if picture.mode not in ("RGB", "RGBA", "CMYK"):
         return picture
     try:
-        given, wanted = ImageCms.ImageCmsProfile(BytesIO(profile)), ImageCms.createProfile("sRGB")
+        source, target = ImageCms.ImageCmsProfile(BytesIO(profile)), ImageCms.createProfile("sRGB")
         mode = "RGBA" if picture.mode == "RGBA" else "RGB"
-        return ImageCms.profileToProfile(picture, given, wanted, outputMode=mode) or picture
+        return ImageCms.profileToProfile(picture, source, target, outputMode=mode) or picture
     except (ImageCms.PyCMSError, OSError, ValueError):
-        return picture  # a profile that is none, or of another kind of image
+        return picture  # an invalid profile, or one for another mode
 
 
 def clean_document(file: Any) -> Any:
-    """Return `file` as it may be kept: an image encoded anew, anything else as it is. Raises a
-    ValidationError for what is neither."""
+    """Return `file` for storage: re-encoded if it is an image, else unchanged. Raise ValidationError if it is
+    not a valid document."""
     if is_checked(file):
         return file
     validate_document(file)
@@ -109,7 +110,7 @@ def clean_document(file: Any) -> Any:
 
 
 def has_room(storage: Storage, size: int) -> bool:
-    """Whether `size` more bytes fit; a storage that is no folder will say so itself."""
+    """Whether `size` more bytes fit. A storage that is not a directory is assumed to have room."""
     try:
         root = Path(storage.path("")).resolve()
     except NotImplementedError:
@@ -122,7 +123,7 @@ def has_room(storage: Storage, size: int) -> bool:
 
 
 class _CleanOnUpload:
-    """A field of a form whose value may be kept as it is, or is told of as an error of this field."""
+    """A form field that cleans the uploaded file and reports errors at the field."""
 
     storage: Storage
 
@@ -137,7 +138,7 @@ class _CleanOnUpload:
 
 
 class ImageFormField(_CleanOnUpload, forms.ImageField):
-    """Django's own would let Pillow try every format that it knows."""
+    """An image, without Django's check: that lets Pillow try every format it knows."""
 
     default_validators = []
     cleaned = staticmethod(clean_image)
@@ -148,18 +149,18 @@ class DocumentFormField(_CleanOnUpload, forms.FileField):
 
 
 class _CleanFile(FieldFile):
-    """A file that is checked and named when it is stored."""
+    """A file that is cleaned and given a random name when it is stored."""
 
     def save(self, name: str, content: File, save: bool = True) -> None:
         content.name = content.name or name
         content = self.field.cleaned(content)  # type: ignore[attr-defined]
         suffix = getattr(content, "suffix", "") or f".{name.lower().rpartition('.')[2]}"
-        kept = f"{token_hex(16)}{suffix}"
+        stored_name = f"{token_hex(16)}{suffix}"
         try:
-            super().save(kept, content, save=False)
+            super().save(stored_name, content, save=False)
         except OSError as error:
-            # what was written of it, under a name that is nobody else's
-            self.storage.delete(self.field.generate_filename(self.instance, kept))
+            # remove what was written; the random name belongs to no other file
+            self.storage.delete(self.field.generate_filename(self.instance, stored_name))
             raise NotStoredError from error
         if save:
             self.instance.save()
@@ -170,7 +171,7 @@ class _CleanImageFile(_CleanFile, ImageFieldFile):
 
 
 class ImageField(models.ImageField):
-    """An image that was encoded here."""
+    """An image, re-encoded by `clean_image`."""
 
     attr_class = _CleanImageFile
     cleaned = staticmethod(clean_image)
@@ -186,7 +187,7 @@ class ImageField(models.ImageField):
 
 
 class DocumentField(models.FileField):
-    """A document that is what its name says."""
+    """A document, checked by `clean_document`."""
 
     attr_class = _CleanFile
     cleaned = staticmethod(clean_document)

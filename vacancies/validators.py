@@ -1,4 +1,4 @@
-"""What an uploaded file must be before it is kept."""
+"""Validators of uploaded files, dates and videos."""
 
 import re
 import warnings
@@ -19,7 +19,7 @@ IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
 IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
 UNREADABLE = _("This image is damaged: open it in another program and save it again, as JPEG for instance.")
-JPEG_SCANS_MAX = 100  # a progressive one has about ten; each of thousands would be decoded over all pixels
+JPEG_SCANS_MAX = 100  # a progressive JPEG has about ten; each scan is decoded over all pixels
 
 PICTURE_SIDE_MIN = 300  # pixels
 PICTURE_RATIO_MAX = 3
@@ -33,28 +33,28 @@ DOCUMENT_RULE = _(
     "A PDF, a text, a document of Word, Excel, PowerPoint or LibreOffice without macros, of at most 20 MB, "
     "or an image."
 )
-INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is unpacked
-DIRECTORY_BYTES_MAX = 1024 * 1024  # of the list of its parts: about 10,000 of them
+INNER_BYTES_MAX = 1024 * 1024  # of the one part of a document that is decompressed
+DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
 
-# Whoever opens an image anywhere in this process: beyond that it is an error, before anything is decoded.
+# For every image that this process opens: a larger one is an error before it is decoded.
 Image.MAX_IMAGE_PIXELS = IMAGE_PIXELS_MAX
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
-# Sites put it into a player: an address of the web, or the bare id of a video.
+# Sites pass it to a video player: a URL, or the id of a video.
 validate_video = RegexValidator(
     r"^(https?://\S+|[^:\s]+)\Z", _("Enter an http or https URL, or the ID of a video.")
 )
 
 
 def validate_moment(moment: datetime) -> None:
-    """Refuse moments so far off that another time zone has no date for them."""
+    """Refuse datetimes near the limits of `datetime`, which cannot be converted to every time zone."""
     if not 1900 <= moment.year <= 2200:
         raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
 
 def is_checked(file: Any) -> bool:
-    """Whether `file` was stored earlier, so that a rule that came later does not keep its owner from being
-    saved; or went through `vacancies.uploads` just now."""
+    """Whether `file` was stored earlier, when other rules may have applied, or was just cleaned by
+    `vacancies.uploads`."""
     return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)
 
 
@@ -62,9 +62,9 @@ def is_checked(file: Any) -> bool:
 
 
 def validate_image(file: File) -> None:
-    """Refuse what browsers may not show, what is slow to load, and what is made to exhaust memory.
+    """Refuse formats that browsers may not show, and images that are too large to load or to decode.
 
-    Reads the header only: whether the rest can be decoded, `vacancies.uploads.clean_image` finds out.
+    Reads the header only. `vacancies.uploads.clean_image` decodes the pixels.
     """
     if is_checked(file):
         return
@@ -78,11 +78,11 @@ def validate_image(file: File) -> None:
     try:
         with Image.open(file, formats=IMAGE_FORMATS) as image:
             pixels, is_jpeg = image.width * image.height, image.format in ("JPEG", "MPO")
-            # a photo of a phone may hold a second one, which is left out
+            # a JPEG may contain a second picture (MPO), which is dropped
             is_animated = not is_jpeg and getattr(image, "is_animated", False)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         pixels, is_jpeg, is_animated = IMAGE_PIXELS_MAX + 1, False, False
-    except Exception as error:  # of many kinds, for other and broken files
+    except Exception as error:  # Pillow raises many types for unsupported and damaged files
         kind = kind_of(file)
         if kind in ("JPEG", "PNG", "WebP"):
             raise ValidationError(UNREADABLE, code="image_unreadable") from error
@@ -108,14 +108,14 @@ def validate_image(file: File) -> None:
 
 
 def validate_picture(file: File) -> None:
-    """Refuse what nothing is left of when a site crops it to its own shape: the image of a vacancy."""
+    """Refuse images that are too small or too narrow for sites to crop: for the image of a vacancy."""
     if getattr(file, "_committed", False):
         return
     try:
         with Image.open(file, formats=IMAGE_FORMATS) as image:
             short, long = sorted(image.size)
     except Exception:
-        return  # which validate_image says better
+        return  # validate_image reports it
     finally:
         file.seek(0)
     if short < PICTURE_SIDE_MIN or long > PICTURE_RATIO_MAX * short:
@@ -126,9 +126,9 @@ def validate_picture(file: File) -> None:
 
 
 def validate_document(file: File) -> None:
-    """Refuse what a browser would run from our own address (HTML, SVG, scripts), what is not what its name
-    says, and documents with macros. Of a packed document one small part is read, whatever the others would
-    unpack to."""
+    """Refuse files that a browser would execute from our origin (HTML, SVG, scripts), files whose content
+    does not match the extension, and documents with macros. One small part of a ZIP-based document is
+    decompressed, so that a ZIP bomb does no harm."""
     if is_checked(file):
         return
     name = str(file.name)
@@ -149,10 +149,10 @@ def validate_document(file: File) -> None:
             params={"size": file.size / 1024 / 1024},
         )
     try:
-        is_so = CONTENT[ending](file)
+        is_valid = CONTENT[ending](file)
     finally:
         file.seek(0)
-    if not is_so:
+    if not is_valid:
         raise ValidationError(
             _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",
@@ -173,7 +173,7 @@ def _begins(start: bytes) -> Callable[[File], bool]:
 
 
 def _is_text(file: File) -> bool:
-    """UTF-8, as it is served, without what no text holds."""
+    """Whether it is UTF-8 without control characters. Files are served as UTF-8."""
     content = _content(file)
     try:
         content.decode()
@@ -188,7 +188,7 @@ def _refuse_macros(content: bytes, *marks: bytes) -> None:
 
 
 def _is_old_office(stream: str) -> Callable[[File], bool]:
-    """An OLE file with the stream of that program, whose name its directory has in UTF-16."""
+    """Return a check for an OLE file with the given stream; its directory has names in UTF-16."""
 
     def check(file: File) -> bool:
         content = _content(file)
@@ -201,10 +201,10 @@ def _is_old_office(stream: str) -> Callable[[File], bool]:
 
 
 class _Limited:
-    """A file of which `left` more bytes can be read. Raises a ValidationError beyond that.
+    """A file of which at most `left` more bytes can be read; reading more raises ValidationError.
 
-    zipfile parses as many entries as the central directory holds, whatever the end record, which may be
-    forged or of zip64, says about their number. What it cannot read it cannot parse.
+    zipfile parses every entry of the central directory, and the number in the end record may be forged.
+    Limiting what it can read limits what it parses.
     """
 
     def __init__(self, file: File, left: int) -> None:
@@ -223,8 +223,8 @@ class _Limited:
 
 
 def _part(file: File, name: str) -> bytes:
-    """The beginning of one part of a packed file; empty where it has none. Nothing else is unpacked. Raises
-    a ValidationError if it has too many parts, or macros."""
+    """Return the beginning of one part of a ZIP file; empty if there is none. Nothing else is decompressed.
+    Raise ValidationError if the file has too many parts, or macros."""
     file.seek(0)
     if file.read(4) != b"PK\x03\x04":
         return b""
@@ -236,10 +236,10 @@ def _part(file: File, name: str) -> bytes:
             with packed.open(name) as part:
                 return part.read(INNER_BYTES_MAX)
     except (BadZipFile, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
-        return b""  # what zipfile raises for broken, encrypted and odd ones
+        return b""  # raised by zipfile for damaged and encrypted files
     except ValidationError:
         raise
-    except Exception:  # zlib.error, lzma.LZMAError and their kind
+    except Exception:  # zlib.error, lzma.LZMAError and similar
         return b""
 
 
@@ -269,7 +269,7 @@ CONTENT: dict[str, Callable[[File], bool]] = {
 DOCUMENT_IMAGES = ("jpg", "jpeg", "png")
 ENDINGS = (*CONTENT, *DOCUMENT_IMAGES)
 
-# What people upload instead, by how it begins: to be called by its name.
+# The first bytes of other formats, to name them in error messages.
 _KINDS = (
     (rb"GIF8", "GIF"),
     (rb"\xff\xd8\xff", "JPEG"),
@@ -294,6 +294,6 @@ _KINDS = (
 
 
 def kind_of(file: File) -> str:
-    """The kind of file that `file` is, as far as its beginning tells; empty where it does not."""
+    """Return the format of `file` by its first bytes; empty if unknown."""
     head = _content(file)[:1000]
     return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")

@@ -1,4 +1,4 @@
-"""What commands about one account share."""
+"""Lookup of the account that a command is about."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from jobsite.ops.commands import UsageError
 
 
 def account(username: str) -> Any:
-    """Return the account called `username`. Raises UsageError."""
+    """Return the account `username`. Raise UsageError."""
     try:
         return privacy.find(username=username)
     except privacy.NoSuchAccountError as error:

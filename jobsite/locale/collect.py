@@ -11,7 +11,7 @@ from django.core.management.commands import compilemessages, makemessages
 
 APPS = ("forms_structure", "vacancies", "applications", "jobsite")
 LANGUAGES = ["nl", "fr", "de"]
-# gettext's own header would change with each run
+# gettext's own header contains the date
 HEADER = r"""msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=UTF-8\n"

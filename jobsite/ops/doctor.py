@@ -70,7 +70,7 @@ def redact(text: str) -> str:
     return re.sub(r"(://[^\s/:@]*):[^\s/@]*@", r"\1:***@", text)
 
 
-def describe_refusal(error: Exception) -> Finding:
+def describe_unreadable(error: Exception) -> Finding:
     """Return a finding for an error that prevented reading the settings."""
     received = re.findall(r"'([^']*)'", str(error))
     names = [name for name, value in os.environ.items() if value and value in received]

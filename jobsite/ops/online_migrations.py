@@ -7,7 +7,7 @@ False` and can be interrupted: every operation can be repeated.
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from django.db import migrations, router, transaction
@@ -101,6 +101,10 @@ class AddForeignKeyOnline(migrations.AddField):
                 inner.deferred_sql.clear()  # it creates the index
         for statement in schema_editor._field_indexes_sql(model, field):
             _create_index(schema_editor, str(statement))
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        with nullcontext() if _is_online(schema_editor) else _atomic(schema_editor):
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
 class ReplaceConstraintOnline(migrations.AddConstraint):

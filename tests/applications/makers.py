@@ -1,4 +1,4 @@
-"""Plain makers of applicants and their applications."""
+"""Factories of applicants and applications."""
 
 from datetime import datetime, timedelta
 from itertools import count
@@ -23,7 +23,7 @@ def make_user(name: str = "", **values: Any) -> User:
 
 
 def make_token(user: User, lifetime: timedelta = timedelta(days=30)) -> str:
-    """A usable token of `user`, in clear."""
+    """Return a valid token of `user`."""
     return tokens.issue(user=user, lifetime=lifetime)[1]
 
 
@@ -32,7 +32,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def signed_in(user: User) -> Client:
-    """A client with a session of `user`."""
+    """Return a client with a session of `user`."""
     client = Client()
     client.force_login(user)
     return client
@@ -49,7 +49,7 @@ def make_stage(name: str = "", *, embargo_days: int = 0, **labels: str) -> Stage
 def make_application(
     *, user: User | None = None, vacancy: Any = None, stage: Stage | None = None, **values: Any
 ) -> Application:
-    """An application of an hour ago, in `stage`."""
+    """Create an application from an hour ago in `stage`."""
     at: datetime = values.pop("created_at", None) or timezone.now() - timedelta(hours=1)
     application = Application.objects.create(
         user=user or make_user(),

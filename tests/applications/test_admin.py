@@ -1,4 +1,4 @@
-"""The admin of applications: brand scoping, stage changes, the access log."""
+"""Applications in the admin: access by brand, stage changes and the access log."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ SEEING = ("view_application", "change_application", "view_historyentry", "view_a
 
 @pytest.fixture(autouse=True)
 def stages(db):
-    """Three stages to tell apart; a flush after a live-server test takes those of the migration."""
+    """Three stages. A flush after a live-server test deletes those of the migration."""
     Stage.objects.all().delete()
     Status.objects.all().delete()
     for position, (name, label, embargo) in enumerate(
@@ -83,7 +83,7 @@ def page(application):
 
 
 def change(application, **values):
-    """Return what the form of an application posts."""
+    """Return the data that the form of an application posts."""
     latest = application.changes.last()
     steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0}
     return {"stage": latest.stage_id, "seen": latest.pk} | steps | values

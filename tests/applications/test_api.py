@@ -1,4 +1,4 @@
-"""GET /v1/user/applications: whose, what of it, in which state; and nobody else's, to nobody else."""
+"""GET /v1/user/applications: access, content, order and embargoes."""
 
 import json
 import os
@@ -81,7 +81,7 @@ CREDENTIALS = {
 
 @pytest.fixture
 def asking(jane, time_machine):
-    """A client for each credential; each user but the recruiter has one application."""
+    """Return a client for each credential. Each user except the recruiter has one application."""
     for user, title in ((jane, OWN), (make_user("other"), FOREIGN), (make_user("gone"), "zyxgone")):
         make_application(user=user, vacancy=make_vacancy(title=title))
     users = {application.user.username: application.user for application in Application.objects.all()}
@@ -117,7 +117,7 @@ def asking(jane, time_machine):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
 @pytest.mark.parametrize("credential", CREDENTIALS)
-def test_everybody_sees_their_own_and_nobody_elses(asking, credential, method):
+def test_user_sees_their_own_applications_only(asking, credential, method):
     status, titles = CREDENTIALS[credential]
 
     answer = asking[credential].generic(method, MINE)
@@ -145,7 +145,7 @@ def test_everybody_sees_their_own_and_nobody_elses(asking, credential, method):
     assert "public" not in answer.get("Cache-Control", "")
 
 
-def test_new_password_ends_tokens_and_sessions_at_once(jane):
+def test_new_password_ends_tokens_and_sessions(jane):
     clients = signed_in(jane), Client(headers=bearer(make_token(jane)))
     assert [client.get(MINE).status_code for client in clients] == [200, 200]
 
@@ -156,7 +156,7 @@ def test_new_password_ends_tokens_and_sessions_at_once(jane):
     assert Client(headers=bearer(make_token(jane))).get(MINE).status_code == 200
 
 
-def test_deactivation_ends_tokens_and_sessions_at_once(jane):
+def test_deactivation_ends_tokens_and_sessions(jane):
     clients = signed_in(jane), Client(headers=bearer(make_token(jane)))
     assert [client.get(MINE).status_code for client in clients] == [200, 200]
 
@@ -181,7 +181,7 @@ def test_deactivation_ends_tokens_and_sessions_at_once(jane):
         "own session",
     ],
 )
-def test_credential_never_disturbs_what_is_public(asking, filters, credential, path):
+def test_credentials_do_not_change_public_responses(asking, filters, credential, path):
     path = path.format(pk=make_vacancy(audience="both", is_hot=True).pk)
 
     def ask(client):
@@ -203,18 +203,18 @@ def test_malformed_header_is_a_401(client, header):
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_session_counts_where_the_header_is_of_another_kind(jane):
+def test_session_is_used_with_another_authorization_scheme(jane):
     make_application(user=jane)
 
     assert len(items(signed_in(jane), headers={"Authorization": "Basic ADox"})) == 1
 
 
-def test_wrong_token_is_told_though_a_session_is_good(jane):
+def test_wrong_token_is_refused_despite_a_session(jane):
     assert signed_in(jane).get(MINE, headers=bearer("0" * 64)).status_code == 401
 
 
 @pytest.mark.parametrize("query", ["user=1", "filter[user]=1", "page[size]=1", "fields=id", "id=1"])
-def test_no_parameter_widens_the_answer(jane, query):
+def test_no_parameter_gives_access_to_more(jane, query):
     make_application(vacancy=make_vacancy(title=FOREIGN))
 
     answer = signed_in(jane).get(f"{MINE}?{query}")
@@ -228,7 +228,7 @@ def test_no_parameter_widens_the_answer(jane, query):
 
 @pytest.fixture
 def full(at):
-    """A vacancy with something under every key."""
+    """Return a vacancy with a value for every key."""
     vacancy = make_vacancy(
         audience="both",
         is_hot=True,
@@ -246,7 +246,7 @@ def own_keys(item):
     return {key: item.pop(key) for key in ("status", "is_spontaneous", "history") if key in item}
 
 
-def test_item_is_the_vacancy_and_where_it_stands(client, jane, full):
+def test_item_is_the_vacancy_and_the_status(client, jane, full):
     application = make_application(user=jane, vacancy=full, stage=make_stage(en="Under review"))
     make_step(application, "First interview", result="passed")
     (item,) = items(signed_in(jane))
@@ -279,7 +279,7 @@ def test_item_is_the_vacancy_and_where_it_stands(client, jane, full):
         {"audience": "internal"},
     ],
 )
-def test_item_stays_whole_whatever_becomes_of_the_vacancy(client, settings, jane, full, change, mode):
+def test_item_is_complete_in_every_state_of_the_vacancy(client, settings, jane, full, change, mode):
     make_application(user=jane, vacancy=full)
     published = client.get(f"/v1/vacancies/{full.pk}").json()["data"]
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
@@ -302,7 +302,7 @@ def test_item_follows_changes_of_the_vacancy(jane, full):
     assert (item["title"], item["location"]) == ("Renamed", "Ghent")
 
 
-def test_vacancy_with_applications_is_not_deleted_under_them(jane, full):
+def test_vacancy_with_applications_cannot_be_deleted(jane, full):
     from django.db.models import ProtectedError
 
     make_application(user=jane, vacancy=full)
@@ -355,7 +355,7 @@ def test_history_is_in_order_and_empty_without_steps(jane, at):
     assert [[step["name"] for step in history] for history in histories] == [["a", "b", "c"], []]
 
 
-def test_site_that_shows_no_steps_leaves_the_key_out(settings, jane):
+def test_history_is_omitted_by_setting(settings, jane):
     settings.APPLICATION_HISTORY = False
     make_step(make_application(user=jane), "zyxstep")
 
@@ -369,7 +369,7 @@ def test_site_that_shows_no_steps_leaves_the_key_out(settings, jane):
     ("microsecond", "text"),
     [(0, "000"), (999, "000"), (1000, "001"), (999_999, "999"), (123_999, "123"), (50_000, "050")],
 )
-def test_milliseconds_are_cut_off_never_rounded(settings, jane, microsecond, text):
+def test_milliseconds_are_truncated(settings, jane, microsecond, text):
     settings.TIME_ZONE = "Europe/Brussels"
     planned = datetime(2026, 7, 31, 21, 59, 59, microsecond, tzinfo=UTC)
     make_step(make_application(user=jane), planned_at=planned)
@@ -380,7 +380,7 @@ def test_milliseconds_are_cut_off_never_rounded(settings, jane, microsecond, tex
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de", "xx", ""])
-def test_nothing_internal_is_in_any_answer(jane, at, language):
+def test_response_has_no_internal_data(jane, at, language):
     stages = [make_stage(f"zyxstage{n}", en="Status", embargo_days=n) for n in range(3)]
     application = make_application(user=jane, stage=stages[0])
     recruiter = make_user("zyxauthor", first_name="zyxfirst", last_name="zyxlast")
@@ -398,7 +398,7 @@ def test_nothing_internal_is_in_any_answer(jane, at, language):
 # --- When --------------------------------------------------------------------------------------
 
 
-def test_status_under_embargo_shows_when_it_is_over(jane, at, time_machine):
+def test_status_is_shown_after_its_embargo(jane, at, time_machine):
     told = make_stage(en="Under review")
     application = make_application(user=jane, stage=told)
     rejected = make_stage(en="Not selected", embargo_days=2)
@@ -412,13 +412,13 @@ def test_status_under_embargo_shows_when_it_is_over(jane, at, time_machine):
     assert seen == {0: "Under review", 172_799: "Under review", 172_800: "Not selected"}
 
 
-def test_first_status_shows_though_it_is_under_embargo(jane):
+def test_first_status_is_shown_during_its_embargo(jane):
     make_application(user=jane, stage=make_stage(en="Received", embargo_days=9))
 
     assert items(signed_in(jane))[0]["status"] == "Received"
 
 
-def test_embargo_does_not_hold_back_what_came_after(jane, at):
+def test_embargo_does_not_delay_later_statuses(jane, at):
     application = make_application(user=jane, stage=make_stage(en="Received"))
     for stage in (make_stage(en="Not selected", embargo_days=2), make_stage(en="In interviews")):
         StageChange.objects.create(application=application, stage=stage, at=at)
@@ -426,8 +426,8 @@ def test_embargo_does_not_hold_back_what_came_after(jane, at):
     assert items(signed_in(jane))[0]["status"] == "In interviews"
 
 
-def test_what_is_under_embargo_never_follows_what_came_after(jane, at, time_machine):
-    """A rejection that was taken back is not told when its embargo ends."""
+def test_superseded_status_is_not_shown_after_its_embargo(jane, at, time_machine):
+    """A reverted rejection is not shown when its embargo ends."""
     application = make_application(user=jane, stage=make_stage(en="Received"))
     for stage in (make_stage(en="Not selected", embargo_days=2), make_stage(en="In interviews")):
         StageChange.objects.create(application=application, stage=stage, at=at)
@@ -459,7 +459,7 @@ def tables(captured):
 
 
 @pytest.mark.parametrize("count", [1, 50])
-def test_queries_are_as_many_for_one_application_as_for_fifty(jane, at, count):
+def test_list_of_fifty_takes_the_queries_of_one(jane, at, count):
     stages = [make_stage(), make_stage(embargo_days=1)]
     for n in range(count):
         vacancy = make_vacancy(recruiters=(f"R{n}", "Sam"), options={"regions": [f"Region {n}"]})
@@ -475,7 +475,7 @@ def test_queries_are_as_many_for_one_application_as_for_fifty(jane, at, count):
         assert tables(captured) == expected
 
 
-def test_thousand_applications_answer(jane, at):
+def test_thousand_applications_are_served(jane, at):
     vacancies = [make_vacancy(options={"regions": [f"Region {n}"]}) for n in range(10)]
     moments = [at - timedelta(hours=n) for n in range(100)]
     applications = Application.objects.bulk_create(
@@ -534,8 +534,8 @@ def site(at, settings):
     return signed_in(jane)
 
 
-def test_body_is_the_contract(site):
-    """After a change that is meant: UPDATE_GOLDEN=1, and read the difference."""
+def test_response_matches_the_golden_file(site):
+    """After an intended change, run with UPDATE_GOLDEN=1 and review the diff."""
     body = site.get(MINE, headers={"Accept-Language": "nl"}).json()
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):

@@ -1,4 +1,4 @@
-"""import_applications: the same again changes nothing, bad rows lose no good one, names stay out of logs."""
+"""import_applications: idempotence, refusals, and no personal data in the output."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def vacancy(at):
 
 @pytest.fixture(autouse=True)
 def stages(db):
-    """Two stages; a flush after a live-server test takes those of the migration."""
+    """Two stages. A flush after a live-server test deletes those of the migration."""
     StageChange.objects.all().delete()
     Stage.objects.all().delete()
     Status.objects.all().delete()
@@ -43,7 +43,7 @@ def row(**values):
 
 @pytest.fixture
 def land(tmp_path, capsys):
-    """Import rows; give the exit code, the report and everything that was said."""
+    """Return a function that imports rows and returns the exit code, the report and the output."""
 
     def run(*rows, words=(), content=None):
         path = tmp_path / "applications.json"
@@ -76,7 +76,7 @@ STEPS = [
 ]
 
 
-def test_row_becomes_an_application_that_its_applicant_sees(land, vacancy):
+def test_imported_application_is_visible_to_its_applicant(land, vacancy):
     code, report, _ = land(row(status="Not selected", history=STEPS, is_spontaneous=True))
 
     assert code == 0
@@ -104,7 +104,7 @@ def test_same_again_changes_nothing(land, vacancy, time_machine, at):
     assert snapshot() == before
 
 
-def test_dry_run_says_the_same_and_writes_nothing(land, vacancy):
+def test_dry_run_reports_the_same_and_writes_nothing(land, vacancy):
     rows = [row(status="Brand new status", history=STEPS), row(vacancy_id=9)]
     before = snapshot(), Status.objects.count(), Stage.objects.count()
 
@@ -117,7 +117,7 @@ def test_dry_run_says_the_same_and_writes_nothing(land, vacancy):
     assert dry[0] == real[0] == 1
 
 
-def test_bad_rows_are_named_by_number_and_lose_no_good_one(land, vacancy):
+def test_invalid_rows_are_reported_by_number_and_others_imported(land, vacancy):
     bad = [
         row(vacancy_id=999),
         row(vacancy_id="abc"),
@@ -140,11 +140,11 @@ def test_bad_rows_are_named_by_number_and_lose_no_good_one(land, vacancy):
     assert [line.split(":")[0] for line in report["failed"]] == [
         f"applications.json row {number}" for number in range(1, 13)
     ]
-    assert "there is no vacancy 999" in report["failed"][0]
+    assert "vacancy 999 does not exist here" in report["failed"][0]
     assert "zyx" not in said
 
 
-def test_status_in_any_language_finds_its_stage(land, vacancy):
+def test_status_is_matched_in_any_language(land, vacancy):
     for n, text in enumerate(("Not selected", "niet WEERHOUDEN", "Not selected "), 1):
         land(row(status=text, created_at=f"2026-02-0{n} 08:00:00"))
 
@@ -153,7 +153,7 @@ def test_status_in_any_language_finds_its_stage(land, vacancy):
     assert Status.objects.count() == 2
 
 
-def test_unknown_status_becomes_a_status_with_a_stage(land, vacancy, settings):
+def test_unknown_status_is_created_with_a_stage(land, vacancy, settings):
     settings.LANGUAGE_CODE = "nl"
     code, report, _ = land(
         row(status="Op gesprek"), row(status="op gesprek", created_at="2026-02-02 08:00:00")
@@ -166,14 +166,14 @@ def test_unknown_status_becomes_a_status_with_a_stage(land, vacancy, settings):
     assert "Op gesprek" in report["notes"][0]
 
 
-def test_status_called_like_a_stage_gets_a_stage_of_its_own(land, vacancy):
+def test_status_named_like_a_stage_gets_another_stage(land, vacancy):
     land(row(status="New"))
 
     assert Status.objects.get(label_en="New").stages.get().name == "New (2)"
 
 
-def test_status_that_its_applicant_knew_is_not_held_back(land, vacancy):
-    """`status` is what was read there already; a `stage` is ours, and its embargo counts."""
+def test_imported_status_is_exempt_from_the_embargo(land, vacancy):
+    """The applicant knows a `status` from the source. A `stage` is ours, with its embargo."""
     land(row(status="Not selected"))
     land(row(stage="Rejected", created_at="2026-02-02 08:00:00"))
     land(row(created_at="2026-03-02 09:00:00"))
@@ -196,7 +196,7 @@ def test_change_at_the_source_is_recorded_and_dated(land, vacancy, at):
     assert (application.updated_at, application.is_spontaneous) == (at, True)
 
 
-def test_history_follows_the_source_and_leaves_steps_made_here(land, vacancy):
+def test_imported_steps_follow_the_source_and_own_steps_are_kept(land, vacancy):
     land(row(history=STEPS))
     make_step(Application.objects.get(), "Made here")
 
@@ -213,7 +213,7 @@ def test_history_follows_the_source_and_leaves_steps_made_here(land, vacancy):
     assert [step.name for step in HistoryEntry.objects.all()] == ["Made here"]
 
 
-def test_account_that_is_here_is_left_alone(land, vacancy):
+def test_existing_account_is_not_changed(land, vacancy):
     user = make_user("zyxjane", email="mine@example.org", first_name="Jane")
     before = User.objects.values().get()
 
@@ -224,7 +224,7 @@ def test_account_that_is_here_is_left_alone(land, vacancy):
     assert user.applications.count() == 1
 
 
-def test_account_that_comes_is_no_staff_and_has_no_password(land, vacancy):
+def test_imported_account_is_not_staff_and_has_no_password(land, vacancy):
     land(row(user=PERSON | {"is_staff": True, "is_superuser": True, "is_active": False}))
     user = User.objects.get()
 
@@ -233,7 +233,7 @@ def test_account_that_comes_is_no_staff_and_has_no_password(land, vacancy):
     assert user.email == "zyxjane@example.org"
 
 
-def test_account_comes_with_its_password(land, vacancy, client):
+def test_account_is_imported_with_its_password(land, vacancy, client):
     _, _, said = land(row(user=PERSON | {"password": PASSWORD}))
 
     body = {"username": "zyxjane", "password": PASSWORD}
@@ -241,7 +241,7 @@ def test_account_comes_with_its_password(land, vacancy, client):
     assert PASSWORD not in said
 
 
-def test_nothing_personal_is_said(land, vacancy, caplog):
+def test_output_has_no_personal_data(land, vacancy, caplog):
     caplog.set_level("DEBUG", "applications")
     rows = [
         row(zyxkey=1, user=PERSON | {"zyxname": "Jane"}),
@@ -260,7 +260,7 @@ def test_nothing_personal_is_said(land, vacancy, caplog):
 
 
 @pytest.mark.parametrize("content", ["", "{", "{}", '"x"', "null", "[" * 100_000, "\x00"])
-def test_file_that_holds_no_list_is_a_failure_in_words(land, content):
+def test_file_without_a_list_is_an_error(land, content):
     code, report, _ = land(content=content)
 
     assert code == 1
@@ -276,10 +276,10 @@ def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):
 
     said = capsys.readouterr()
     assert said.out.startswith("2 applications: 1 created, 0 updated, 0 unchanged, 1 refused.")
-    assert said.err.startswith("failed: applications.json row 2: there is no vacancy 9 here")
+    assert said.err.startswith("failed: applications.json row 2: vacancy 9 does not exist here")
 
 
-def test_missing_flag_changes_nothing_and_text_is_no_flag(land, vacancy):
+def test_missing_flag_changes_nothing_and_text_is_refused(land, vacancy):
     land(row(is_spontaneous=True))
 
     assert counts(land(row())[1])["unchanged"] == 1
@@ -303,7 +303,7 @@ def test_times_in_a_named_zone_are_converted(land, vacancy):
     assert counts(land(row(history=steps), words=words)[1])["unchanged"] == 1
 
 
-def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
+def test_ndjson_report_and_limit_have_no_personal_data(land, vacancy, tmp_path):
     report_file = tmp_path / "report.jsonl"
     rows = [
         row(history=[{"name": "zyxstep\nx", "planned_at": "2026-02-03 10:00:00"}]),
@@ -318,7 +318,7 @@ def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
     assert [json.loads(line) for line in report_file.read_text().splitlines()] == [
         {
             "kind": "note", "row": "applications.json row 1", "id": None, "field": "history.name",
-            "code": "line_breaks", "message": "line breaks became spaces",
+            "code": "line_breaks", "message": "replaced line breaks by spaces",
         },
         {
             "kind": "failed", "row": "applications.json row 2", "id": None, "field": "vacancy_id",
@@ -326,7 +326,7 @@ def test_lines_report_and_limit_name_nobody(land, vacancy, tmp_path):
         },
         {
             "kind": "failed", "row": "applications.json row 3", "id": None, "field": "",
-            "code": "repeated_key", "message": "a key occurs more than once in this row.",
+            "code": "repeated_key", "message": "A key occurs more than once in this row.",
         },
     ]  # fmt: skip
     assert "zyx" not in said + report_file.read_text()
@@ -342,7 +342,7 @@ def documented():
     return text.partition("## The format of import_applications\n")[2].partition("\n## ")[0]
 
 
-def test_the_documented_example_lands(documented, land):
+def test_the_documented_example_is_imported(documented, land):
     make_vacancy(pk=412)
     [example] = re.findall(r"```json\n(.*?)```", documented, re.DOTALL)
 

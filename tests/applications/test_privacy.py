@@ -1,4 +1,4 @@
-"""erase_applicant, purge_applications, export_applicant: gone is gone, kept is kept, told is everything."""
+"""erase_applicant, purge_applications and export_applicant."""
 
 import json
 import os
@@ -20,8 +20,8 @@ from django.db.models import ProtectedError
 from django.test import Client
 from django.utils import timezone
 
-from applications import privacy
 from applications.models import AccessLog, Application, HistoryEntry, StageChange, Token
+from applications.privacy import deletion
 from tests.applications.makers import (
     MINE,
     bearer,
@@ -53,7 +53,7 @@ def run(*words):
 
 
 def dump():
-    """Every value of every table, as text."""
+    """Return every value of every table as text."""
     found = {}
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -63,7 +63,7 @@ def dump():
 
 
 def holding(marker):
-    """The tables that hold `marker`, whatever its case and however JSON writes it."""
+    """Return the tables that contain `marker`, in any case and JSON escaping."""
     marks = {marker.casefold(), json.dumps(marker)[1:-1].casefold()}
     return {
         table
@@ -85,7 +85,7 @@ def log(user, row, message="", text=None):
 
 
 def life(name, mail, first, last, recruiter):
-    """Everything that an applicant leaves behind. Returns the marks of it."""
+    """Create rows of every kind for an applicant. Return the values that identify them."""
     user = make_user(name, email=mail, first_name=first, last_name=last)
     vacancy = make_vacancy()
     for n in range(2):
@@ -123,7 +123,7 @@ def recruiter(db):
 
 @pytest.fixture
 def person(settings, at, recruiter):
-    """The marks of a person, with another one beside who is not to be touched."""
+    """The values that identify a person, with another person who must not be affected."""
     settings.RATE_LIMIT = "600/min"
     life("other", "other@example.org", "Jan", "Janssens", recruiter)
     return life(NAME, MAIL, FIRST, LAST, recruiter)
@@ -132,7 +132,7 @@ def person(settings, at, recruiter):
 # --- Erasing -----------------------------------------------------------------------------------
 
 
-def test_nothing_of_an_erased_person_is_left(person, caplog):
+def test_erasure_removes_all_data_of_the_applicant(person, caplog):
     caplog.set_level("DEBUG")
     assert all(holding(mark) for mark in person if len(mark) != 64)  # the token in clear is nowhere even now
 
@@ -148,7 +148,7 @@ def test_nothing_of_an_erased_person_is_left(person, caplog):
     assert Client(headers=bearer(person[-2])).get(MINE).status_code == 401
 
 
-def test_erasing_leaves_everybody_else_alone(person, recruiter):
+def test_erasure_does_not_affect_others(person, recruiter):
     other = User.objects.get(username="other")
     mine = Application.objects.of(User.objects.get(username=NAME)).values_list("pk", flat=True)
     entries = set(
@@ -172,7 +172,7 @@ def test_erasing_leaves_everybody_else_alone(person, recruiter):
     assert set(User.objects.values_list("username", flat=True)) == {"other", "recruiter"}
 
 
-def test_log_of_other_things_stays_without_the_name(person, recruiter):
+def test_log_entries_about_other_rows_are_kept_without_the_name(person, recruiter):
     run("erase_applicant", NAME)
 
     kept = LogEntry.objects.filter(change_message__contains="[erased]").order_by("pk")
@@ -184,7 +184,7 @@ def test_log_of_other_things_stays_without_the_name(person, recruiter):
     assert kept[0].get_change_message()
 
 
-def test_name_inside_another_word_is_not_the_name(recruiter, at):
+def test_name_inside_another_word_is_not_replaced(recruiter, at):
     make_user("an", email="")
     vacancy = make_vacancy(title="Anna, an-other, an@x.org, an.b and Jan; an.")
     entry = log(recruiter, vacancy, message='[{"changed": {"fields": ["Plan"]}}]')
@@ -199,14 +199,14 @@ def test_name_inside_another_word_is_not_the_name(recruiter, at):
     assert plain.object_repr == "Plan of Anna"
 
 
-def test_erasing_reports_what_went(person):
+def test_erasure_reports_deleted_rows(person):
     assert run("erase_applicant", NAME)[1] == (
         "Erased an account with 2 applications, 2 steps, 1 tokens, 1 sessions, 3 failed sign-ins, "
         "7 entries of the admin's log (2 more cleaned).\n"
     )
 
 
-def test_dry_run_of_erasing_says_the_same_and_changes_nothing(person):
+def test_dry_run_of_an_erasure_changes_nothing(person):
     before = dump()
 
     dry = json.loads(run("erase_applicant", NAME, "--dry-run", "--format", "json")[1])
@@ -219,7 +219,7 @@ def test_dry_run_of_erasing_says_the_same_and_changes_nothing(person):
 
 
 @pytest.mark.parametrize("values", [{"is_staff": True}, {"is_superuser": True}])
-def test_staff_is_refused(values, at):
+def test_staff_account_is_not_erased(values, at):
     application = make_application(user=make_user("zyxstaff", **values))
 
     code, _, said = run("erase_applicant", "zyxstaff")
@@ -237,7 +237,7 @@ def test_unknown_account_is_a_usage_error_without_the_name(command):
     assert (code, out, said) == (2, "", "There is no account of this name.")
 
 
-def test_what_hangs_on_an_account_keeps_all_of_it(person, monkeypatch):
+def test_protected_account_is_kept_completely(person, monkeypatch):
     before = dump()
 
     def protected(self, *args, **kwargs):
@@ -246,7 +246,7 @@ def test_what_hangs_on_an_account_keeps_all_of_it(person, monkeypatch):
     monkeypatch.setattr(User, "delete", protected)
     code, _, said = run("erase_applicant", NAME)
 
-    assert (code, said) == (1, "Something hangs on this account, nothing was deleted: vacancies.")
+    assert (code, said) == (1, "Other rows refer to this account; nothing was deleted: vacancies.")
     after = dump()
     assert {table for table in after if after[table] != before[table]} <= {
         "vacancies_vacancy",
@@ -259,7 +259,7 @@ def test_what_hangs_on_an_account_keeps_all_of_it(person, monkeypatch):
 
 @pytest.fixture
 def ages(at, recruiter):
-    """An applicant a year old with an old application, one with an old and a new one, and others."""
+    """Applicants with an old application, with an old and a new one, and others."""
     year = at - timedelta(days=365)
     old = {"date_joined": year}
     for name, moments in (("stale", [year]), ("both", [year, at]), ("idle", []), ("fresh", [at])):
@@ -282,7 +282,7 @@ def names():
     return set(User.objects.values_list("username", flat=True))
 
 
-def test_what_is_old_goes_and_the_rest_stays(ages, at):
+def test_purge_deletes_old_data_only(ages, at):
     everybody = names()
     applications = set(Application.objects.filter(updated_at__gte=at - timedelta(days=30)))
 
@@ -299,7 +299,7 @@ def test_what_is_old_goes_and_the_rest_stays(ages, at):
     assert run("purge_applications", "--older-than", 30)[1].startswith("Deleted 0 applications")
 
 
-def test_dry_run_of_purging_says_the_same_and_changes_nothing(ages):
+def test_dry_run_of_a_purge_changes_nothing(ages):
     words = ("purge_applications", "--older-than", "30", "--format", "json")
     before = dump()
 
@@ -313,7 +313,7 @@ def test_dry_run_of_purging_says_the_same_and_changes_nothing(ages):
     assert dry["days"] == 30
 
 
-def test_limit_is_the_last_change_to_the_second(at):
+def test_purge_compares_the_last_change_to_the_second(at):
     for seconds in (-1, 0, 1):
         make_application(
             vacancy=make_vacancy(title=str(seconds)),
@@ -327,7 +327,7 @@ def test_limit_is_the_last_change_to_the_second(at):
     assert set(left) == {"-1", "0"}
 
 
-def test_setting_says_how_long_and_the_word_overrules_it(settings, at):
+def test_option_overrides_the_retention_setting(settings, at):
     settings.APPLICATIONS_KEPT_DAYS = 100
     for days in (50, 200):
         make_application(created_at=at - timedelta(days=days))
@@ -339,7 +339,7 @@ def test_setting_says_how_long_and_the_word_overrules_it(settings, at):
 @pytest.mark.parametrize(
     "words", [(), ("--older-than", "0"), ("--older-than", "-5"), ("--older-than", "99999")]
 )
-def test_nothing_is_purged_without_a_number_of_days(settings, words, at):
+def test_purge_requires_a_number_of_days(settings, words, at):
     settings.APPLICATIONS_KEPT_DAYS = 0
     make_application(created_at=at - timedelta(days=9000))
 
@@ -350,7 +350,7 @@ def test_nothing_is_purged_without_a_number_of_days(settings, words, at):
     assert Application.objects.exists()
 
 
-def test_credentials_that_are_over_go_without_anything_else(jane, at, time_machine):
+def test_purge_credentials_deletes_expired_credentials_only(jane, at, time_machine):
     make_application(user=jane)
     make_token(jane, timedelta(days=1))
     good = make_token(jane, timedelta(days=9))
@@ -361,14 +361,14 @@ def test_credentials_that_are_over_go_without_anything_else(jane, at, time_machi
 
     code, out, _ = run("purge_credentials")
 
-    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that were over.\n")
+    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n")
     assert Token.objects.get().token_key == good[:15]
     assert Session.objects.get().session_key == "good"
     assert Application.objects.exists()
     assert not AccessAttempt.objects.exists()
 
 
-def test_expired_tokens_go_and_others_stay(jane, at, time_machine):
+def test_expired_tokens_are_deleted(jane, at, time_machine):
     make_token(jane, timedelta(days=1))
     good = make_token(jane, timedelta(days=9))
     time_machine.move_to(at + timedelta(days=2), tick=False)
@@ -383,7 +383,7 @@ def jane(at):
     return make_user("jane")
 
 
-def test_account_that_goes_takes_its_traces_along(person, time_machine, at):
+def test_purged_account_leaves_no_data(person, time_machine, at):
     time_machine.move_to(at + timedelta(days=400), tick=False)
     User.objects.filter(username="other").update(last_login=timezone.now())
 
@@ -394,7 +394,7 @@ def test_account_that_goes_takes_its_traces_along(person, time_machine, at):
     assert not AccessLog.objects.exists()
 
 
-def test_record_of_an_erased_person_goes_when_it_is_old(person, at, time_machine):
+def test_old_access_log_of_an_erased_applicant_is_purged(person, at, time_machine):
     run("erase_applicant", NAME)
     assert AccessLog.objects.count() == 4
     Application.objects.update(updated_at=at + timedelta(days=399))
@@ -405,7 +405,7 @@ def test_record_of_an_erased_person_goes_when_it_is_old(person, at, time_machine
     assert AccessLog.objects.count() == 2
 
 
-def test_account_on_which_something_hangs_is_counted_and_kept(ages, monkeypatch):
+def test_protected_account_is_kept_and_counted(ages, monkeypatch):
     delete = User.delete
 
     def protected(self, *args, **kwargs):
@@ -418,12 +418,12 @@ def test_account_on_which_something_hangs_is_counted_and_kept(ages, monkeypatch)
     code, out, _ = run("purge_applications", "--older-than", 30)
 
     assert code == 0
-    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept: something hangs on them.\n")
+    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept because other rows refer to them.\n")
     assert "stale" in names()
 
 
-def test_many_applications_go_in_batches(at, monkeypatch):
-    monkeypatch.setattr(privacy, "BATCH", 2)
+def test_many_applications_are_deleted_in_batches(at, monkeypatch):
+    monkeypatch.setattr(deletion, "BATCH", 2)
     user = make_user()
     for n in range(5):
         make_application(user=user, created_at=at - timedelta(days=100 + n))
@@ -434,7 +434,7 @@ def test_many_applications_go_in_batches(at, monkeypatch):
 # --- Telling -----------------------------------------------------------------------------------
 
 
-def test_export_is_everything_that_is_held(at, recruiter):
+def test_export_has_all_data(at, recruiter):
     user = make_user(NAME, email=MAIL, first_name=FIRST, last_name=LAST)
     vacancy = make_vacancy(title="Nurse")
     application = make_application(user=user, vacancy=vacancy, stage=make_stage("zyxstage1", en="Received"))
@@ -502,7 +502,7 @@ def test_export_is_everything_that_is_held(at, recruiter):
     assert (access.application, access.actor, access.at) == (application.pk, None, at)
 
 
-def test_export_tells_a_status_when_its_embargo_is_over(at, time_machine):
+def test_export_has_statuses_after_their_embargo(at, time_machine):
     application = make_application(user=make_user(NAME), stage=make_stage(en="Received", embargo_days=1))
     StageChange.objects.create(
         application=application, stage=make_stage(en="Not selected", embargo_days=2), at=at
@@ -517,12 +517,12 @@ def test_export_tells_a_status_when_its_embargo_is_over(at, time_machine):
     assert statuses() == ["Received", "Not selected"]
 
 
-def test_export_to_a_file_is_for_its_owner(tmp_path, person, caplog):
+def test_exported_file_is_readable_by_its_owner_only(tmp_path, person, caplog):
     path = tmp_path / "export.json"
 
     code, out, err = run("export_applicant", NAME, "--output", path)
 
-    assert (code, out, err) == (0, "Wrote an account with 2 applications.\n", "")
+    assert (code, out, err) == (0, "Exported an account with 2 applications.\n", "")
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert json.loads(path.read_text())["account"]["username"] == NAME
     assert FIRST in path.read_text()
@@ -531,15 +531,15 @@ def test_export_to_a_file_is_for_its_owner(tmp_path, person, caplog):
     assert run("export_applicant", NAME, "--output", tmp_path / "no" / "where")[0] == 1
 
 
-def test_export_of_an_account_without_anything(jane):
+def test_export_of_an_account_without_data(jane):
     told = json.loads(run("export_applicant", "jane", "--format", "json")[1])
 
     assert told["account"]["username"] == "jane"
     assert [value for key, value in told.items() if key != "account"] == [[]] * 6
 
 
-def test_sessions_are_those_that_the_site_keeps(settings):
-    """Erasing looks into the table: another engine would need another look."""
+def test_sessions_are_stored_in_the_database(settings):
+    """Erasure reads the session table, so the session engine must use it."""
     engine = import_module(settings.SESSION_ENGINE)
 
     assert engine.SessionStore.get_model_class() is Session

@@ -1,4 +1,4 @@
-"""Colleagues and commands that write the same application or account at the same moment."""
+"""Concurrent changes of one application or account by users and commands."""
 
 from datetime import timedelta
 from functools import partial
@@ -12,6 +12,7 @@ from django.utils import timezone
 from applications import operations, privacy
 from applications.importer import Importer
 from applications.models import Application, Stage, Status
+from applications.privacy import retention
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -46,7 +47,7 @@ def stages_of(application: Application) -> list[str]:
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_parallel_moves_to_one_stage_write_it_once(stages: dict[str, Stage], _: int) -> None:
+def test_concurrent_moves_to_one_stage_record_one_change(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
     posted = {"action": f"move_to_{stages['Invited'].pk}", "_selected_action": [application.pk]}
 
@@ -57,7 +58,7 @@ def test_parallel_moves_to_one_stage_write_it_once(stages: dict[str, Stage], _: 
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_parallel_moves_of_many_write_each_once(stages: dict[str, Stage], _: int) -> None:
+def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], _: int) -> None:
     applications = [make_application(stage=stages["New"]) for _ in range(6)]
     rows, at = Application.objects.all(), timezone.now()
     move = partial(operations.move, stage=stages["Invited"], author=None, at=at)
@@ -71,8 +72,8 @@ def test_parallel_moves_of_many_write_each_once(stages: dict[str, Stage], _: int
     assert [stages_of(each) for each in applications] == [["New", "Invited"]] * 6
 
 
-def test_move_after_a_later_change_is_dated_like_it(stages: dict[str, Stage]) -> None:
-    """A request that waited, or a node whose clock is behind, still moves the application, and once."""
+def test_move_is_not_dated_before_the_previous_change(stages: dict[str, Stage]) -> None:
+    """A request that waited, or a node whose clock is behind, moves the application once."""
     application = make_application(stage=stages["New"])
     rows, at = Application.objects.all(), timezone.now()
     move = partial(operations.move, applications=rows, author=None)
@@ -86,7 +87,7 @@ def test_move_after_a_later_change_is_dated_like_it(stages: dict[str, Stage]) ->
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_two_saves_of_an_application_one_is_told(stages: dict[str, Stage], _: int) -> None:
+def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
     page = f"{LIST}{application.pk}/change/"
     steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0, "seen": application.changes.get().pk}
@@ -115,7 +116,7 @@ def imported(rows: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.parametrize("has_account", [True, False])
 @pytest.mark.parametrize("_", REPEATS)
-def test_parallel_imports_of_one_file_create_each_row_once(has_account: bool, _: int) -> None:
+def test_concurrent_imports_create_each_row_once(has_account: bool, _: int) -> None:
     vacancy = make_vacancy()
     if has_account:
         User.objects.create_user("mia", "mia@example.org")
@@ -138,7 +139,7 @@ def test_parallel_imports_of_one_file_create_each_row_once(has_account: bool, _:
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_import_beside_a_move_writes_the_stage_once(stages: dict[str, Stage], _: int) -> None:
+def test_concurrent_import_and_move_record_one_change(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
     row = {
         "user": {"username": application.user.username},
@@ -158,7 +159,7 @@ def test_import_beside_a_move_writes_the_stage_once(stages: dict[str, Stage], _:
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_two_erasures_one_finds_nobody(settings: Any, tmp_path: Any, _: int) -> None:
+def test_concurrent_erasures_erase_once(settings: Any, tmp_path: Any, _: int) -> None:
     settings.ERASURE_LOG = str(tmp_path / "erasures.log")
     user = make_application().user
 
@@ -169,7 +170,7 @@ def test_of_two_erasures_one_finds_nobody(settings: Any, tmp_path: Any, _: int) 
     assert len((tmp_path / "erasures.log").read_text().splitlines()) == 1
 
 
-def test_account_that_got_into_the_admin_meanwhile_is_not_erased() -> None:
+def test_account_that_concurrently_became_staff_is_not_erased() -> None:
     user = make_application().user
     User.objects.filter(pk=user.pk).update(is_staff=True)
 
@@ -180,20 +181,18 @@ def test_account_that_got_into_the_admin_meanwhile_is_not_erased() -> None:
 
 
 @pytest.mark.parametrize("change", [{"last_login": NOW}, {"is_staff": True}])
-def test_purge_keeps_an_account_whose_owner_comes_back_meanwhile(
-    monkeypatch: Any, change: dict[str, Any]
-) -> None:
+def test_purge_keeps_an_account_that_concurrently_signed_in(monkeypatch: Any, change: dict[str, Any]) -> None:
     long_ago = NOW - timedelta(days=1000)
     back, idle = (User.objects.create_user(name, date_joined=long_ago) for name in ("back", "idle"))
-    real = privacy._idle_accounts
+    real = retention._idle_accounts
 
     def listed(before: Any) -> Any:
         accounts = list(real(before))
-        monkeypatch.setattr(privacy, "_idle_accounts", real)
+        monkeypatch.setattr(retention, "_idle_accounts", real)
         User.objects.filter(pk=back.pk).update(**change)
         return accounts
 
-    monkeypatch.setattr(privacy, "_idle_accounts", listed)
+    monkeypatch.setattr(retention, "_idle_accounts", listed)
 
     gone = privacy.purge(before=NOW - timedelta(days=365), now=NOW)
 

@@ -1,4 +1,4 @@
-"""A real nginx that caches everything it may, in front of a real service: what it hands to whom.
+"""A caching nginx in front of a real service serves no response to the wrong client.
 
 With `proxy_cache` and nothing else said, nginx keeps what its upstream allows and looks at the address
 alone. One answer of an applicant that it kept would be everybody's.
@@ -6,48 +6,31 @@ alone. One answer of an applicant that it kept would be everybody's.
 
 import http.client
 import json
-import os
-import shutil
-import subprocess
-import time
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests import servers
 from tests.applications.makers import MINE
-from tests.servers import Instance, free_port
+from tests.servers import Instance
 
 pytestmark = [
     pytest.mark.once,
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("nginx"), reason="there is no nginx here"),
+    pytest.mark.skipif(not servers.NGINX, reason="there is no nginx here"),
 ]
 
 CONFIG = """
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log warn;
-worker_processes 1;
-{user}
-events {{ worker_connections 64; }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  proxy_cache_path {folder}/cache keys_zone=shared:1m;
-  server {{
-    listen 127.0.0.1:{port};
-    location / {{
-      proxy_pass {upstream};
-      proxy_set_header Host 127.0.0.1;
-      proxy_cache shared;
-      proxy_cache_key $scheme$host$request_uri;
-      proxy_cache_methods GET HEAD;
-      add_header X-Cache-Status $upstream_cache_status always;
-    }}
+proxy_cache_path {folder}/cache keys_zone=shared:1m;
+server {{
+  listen 127.0.0.1:PORT;
+  location / {{
+    proxy_pass {upstream};
+    proxy_set_header Host 127.0.0.1;
+    proxy_cache shared;
+    proxy_cache_key $scheme$host$request_uri;
+    proxy_cache_methods GET HEAD;
+    add_header X-Cache-Status $upstream_cache_status always;
   }}
 }}
 """
@@ -82,7 +65,7 @@ for user in User.objects.order_by("username"):
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory):
-    """A service with two applicants, each of whom applied to a vacancy of their own."""
+    """A service with two applicants, each with an application to a different vacancy."""
     folder = tmp_path_factory.mktemp("service")
     instance = Instance(folder, INTERNAL_ACCESS="authenticated", MULTI_BRANDING="no")
     (folder / "applications.json").write_text(json.dumps(ROWS))
@@ -94,32 +77,13 @@ def instance(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def edge(instance, tmp_path_factory):
-    """The base URL of an nginx that caches, in front of the service."""
+    """The base URL of a caching nginx in front of the service."""
     folder = tmp_path_factory.mktemp("nginx")
     with instance.serve() as upstream:
-        port = free_port()
-        user = "user root;" if os.geteuid() == 0 else ""
-        config = folder / "nginx.conf"
-        config.write_text(CONFIG.format(folder=folder, port=port, upstream=upstream, user=user))
-        server = subprocess.Popen(
-            ["nginx", "-p", str(folder), "-c", str(config), "-e", str(folder / "error.log")],
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            url = f"http://127.0.0.1:{port}"
-            deadline = time.monotonic() + 20
-            while True:
-                try:
-                    ask(url, "/v1/filters?up")
-                    break
-                except OSError:
-                    assert time.monotonic() < deadline, (folder / "error.log").read_text()
-                    assert server.poll() is None, (folder / "error.log").read_text()
-                    time.sleep(0.05)
-            yield url
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+        nginx = servers.Nginx(folder / "nginx", CONFIG.format(folder=folder, upstream=upstream))
+        nginx.probe = "/v1/filters?probe"  # no address that a test requests: it is cached
+        with nginx:
+            yield nginx.url
 
 
 def ask(url, path, method="GET", body=None, **headers):
@@ -135,7 +99,7 @@ def ask(url, path, method="GET", body=None, **headers):
 
 @pytest.fixture(scope="module")
 def people(instance, edge):
-    """The headers by which each applicant is known: by token, got through the cache, and by session."""
+    """The credentials of each applicant: a token, requested through the cache, and a session."""
     sessions = instance.manage("shell", "-v0", "-c", SIGN_IN).stdout.split()[-2:]
     found = {}
     for row, session in zip(ROWS, sessions, strict=True):
@@ -156,7 +120,7 @@ def test_public_lists_are_cached(edge):
         assert len({text for _, _, text in answers}) == 1
 
 
-def test_public_list_from_the_cache_is_the_same_for_who_is_signed_in(edge, people):
+def test_cached_public_list_is_the_same_for_signed_in_users(edge, people):
     plain = ask(edge, "/v1/vacancies?signed-in")
     for headers in people.values():
         status, told, text = ask(edge, "/v1/vacancies?signed-in", **headers)
@@ -165,7 +129,7 @@ def test_public_list_from_the_cache_is_the_same_for_who_is_signed_in(edge, peopl
 
 @pytest.mark.parametrize("by", ["token", "session"])
 @pytest.mark.parametrize("first", ["GET", "HEAD"])
-def test_nobody_gets_the_applications_of_another(edge, people, by, first):
+def test_cache_does_not_serve_the_applications_of_another_user(edge, people, by, first):
     path = f"{MINE}?{by}-{first}"  # an entry of the cache of its own
     anna, bert = (people[name, by] for name in ("zyxanna", "zyxbert"))
     ask(edge, path, first, **anna)
@@ -184,7 +148,7 @@ def test_nobody_gets_the_applications_of_another(edge, people, by, first):
             assert told["X-Cache-Status"] == "MISS"
 
 
-def test_refusal_of_one_is_not_kept_for_another(edge, people):
+def test_refusal_is_not_cached(edge, people):
     path = f"{MINE}?refused"
 
     statuses = [ask(edge, path, **headers)[0] for headers in ({}, people["zyxanna", "token"], {})]
@@ -192,7 +156,7 @@ def test_refusal_of_one_is_not_kept_for_another(edge, people):
     assert statuses == [401, 200, 401]
 
 
-def test_internal_lists_are_not_kept_either(edge, people):
+def test_internal_lists_are_not_cached(edge, people):
     for path in ("/v1/vacancies/internal", "/v0.1/vacancies/internal", "/v1/vacancies/1"):
         for headers in people.values():
             status, told, text = ask(edge, path, **headers)
@@ -203,7 +167,7 @@ def test_internal_lists_are_not_kept_either(edge, people):
         assert "zyx" not in text
 
 
-def test_tokens_are_not_kept(edge, people):
+def test_tokens_are_not_cached(edge, people):
     assert ask(edge, "/v1/auth/token")[0] == 405
     status, _, text = ask(edge, "/v1/auth/token", "DELETE", **people["zyxbert", "token"])
     assert (status, text) == (204, "")

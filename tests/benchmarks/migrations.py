@@ -1,7 +1,7 @@
 """Measure how long each migration blocks readers and writers:
 
     createdb -T jobsite_1000000 upgrade      # a copy of a big database
-    DATABASE_URL=postgres://.../upgrade .venv/bin/python -m tests.benchmarks.migrations --back vacancies.0002
+    DATABASE_URL=postgres://.../upgrade .venv/bin/python -m tests.benchmarks.migrations --back vacancies.0001
 
 `--back` first migrates backwards, to get the old schema. The command then applies one migration at a time
 while a reader and a writer use the existing tables. Exit code 1: one of them waited longer than LIMIT.
@@ -37,7 +37,7 @@ WRITES = (
 
 
 class Prober(threading.Thread):
-    """Runs statements one by one, and remembers how long each took."""
+    """Runs statements one by one and records the duration of each."""
 
     def __init__(self, url: str, statements: tuple[str, ...], highest: int) -> None:
         super().__init__(daemon=True)
@@ -59,8 +59,8 @@ class Prober(threading.Thread):
                     time.sleep(INTERVAL)
 
     def taken_since(self, start: int) -> tuple[int, float]:
-        """How many statements were run since that many, and the longest."""
-        # The one that is waiting now counts: it ends before the next is asked for.
+        """Return the number of statements after the first `start`, and the longest duration."""
+        # Wait for the current statement, so that it counts.
         count = len(self.taken)
         while len(self.taken) == count and self.is_alive():
             time.sleep(INTERVAL)
@@ -88,7 +88,7 @@ def main() -> None:
     arguments = parser.parse_args()
     url = os.environ["DATABASE_URL"]
     if urlsplit(url).scheme not in ("postgres", "postgresql"):
-        sys.exit("DATABASE_URL has to name a PostgreSQL database that may be changed.")
+        sys.exit("DATABASE_URL must be a PostgreSQL database that may be modified.")
     for target in arguments.back:
         manage("migrate", "--verbosity=0", *target.split("."))
     with psycopg.connect(url) as connection:
@@ -113,11 +113,11 @@ def main() -> None:
     measure("(nothing)", lambda: time.sleep(BASELINE))
     worst = 0
     for app, name in plan():
-        # what was migrated along with another one is done: migrating to it would go back
+        # skip migrations that were applied as a dependency: migrating to them would go backwards
         with suppress(ValueError):
             if (app, name) in plan():
                 measure(f"{app}.{name}", lambda app=app, name=name: manage("migrate", "-v0", app, name))
-    measure("(triggers, and whatever is left)", lambda: manage("migrate", "-v0"))
+    measure("(triggers and the rest)", lambda: manage("migrate", "-v0"))
     errors = sorted({error for prober in probers for error in prober.errors})
     print(f"The longest wait is {worst:.3f} s; errors: {'; '.join(errors) or 'none'}.")
     sys.exit(worst > LIMIT or bool(errors))

@@ -1,4 +1,4 @@
-"""A small site: every shape that an item, a form, a filter and a list of the interface can have."""
+"""A small site with every form that an item, an application form, a filter and a list can have."""
 
 from datetime import datetime, timedelta
 
@@ -68,7 +68,7 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
             head_recruiter=head,
             audience=("public", "both", "public", "internal")[n % 4],
             status="published",
-            # Pairs share a moment, so that only the id tells them apart.
+            # Pairs have the same time of publication, so that the id decides their order.
             publish_from=now - timedelta(days=1 + n // 2),
             publish_until=now + timedelta(days=30) if n % 2 else None,
         )

@@ -1,7 +1,7 @@
-"""The contract as golden JSON: one body per endpoint and version, to the byte.
+"""The API contract as golden JSON: the exact body of each endpoint and version.
 
-After a change that is meant, `UPDATE_GOLDEN=1 python -m pytest tests/contract/test_golden.py` writes
-them anew; read the difference before you commit it.
+After an intended change, `UPDATE_GOLDEN=1 python -m pytest tests/contract/test_golden.py` rewrites the files.
+Read the diff before you commit it.
 """
 
 import json
@@ -49,7 +49,7 @@ def _field(name, type_, label, *, required=False, css="col-12", **more):
     return {"name": name, "type": type_, "label": label, "required": required, "css": css, **more}
 
 
-# The five types of the interface, every kind of owner, conditions of conditions; one further type.
+# The five types of the interface, every kind of parent field, nested conditions; one further type.
 BASE = [
     {
         "title": "À propos de vous",
@@ -201,7 +201,7 @@ def site(at, filters, settings):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", BODIES)
-def test_body_is_the_contract(client, site, name):
+def test_body_equals_the_golden_file(client, site, name):
     body = client.get(BODIES[name]).json()
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     golden = HERE / name
@@ -211,5 +211,5 @@ def test_body_is_the_contract(client, site, name):
     assert text == golden.read_text()
 
 
-def test_every_golden_body_is_served():
+def test_every_golden_file_has_a_request():
     assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES)

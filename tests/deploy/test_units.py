@@ -1,6 +1,5 @@
 """Units of systemd, and the containers of compose.yaml: what they start is there, is shut in, and works."""
 
-import http.client
 import os
 import re
 import shutil
@@ -205,58 +204,42 @@ def test_replica_of_the_containers_follows():
 @pytest.mark.slow
 @pytest.mark.once
 def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
-    port = servers.free_port()
     (tmp_path / "answers.py").write_text(
         "import os\n"
         "def application(environ, start_response):\n"
         "    start_response('200 OK', [])\n"
         "    return [str(os.getpid()).encode()]\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "answers:application",
-        "--workers",
-        "2",
-        "--no-control-socket",
-    ]
-    master = subprocess.Popen([*command, "--bind", f"127.0.0.1:{port}", "--log-level", "error"], cwd=tmp_path)
+    command = f"{sys.executable} -m gunicorn answers:application --workers 2 --no-control-socket"
+    command += " --bind 127.0.0.1:PORT --log-level error"
+    server = servers.Application(tmp_path / "answers", *command.split(), env={}, probe="/")
+    server.cwd = tmp_path
 
-    def ask() -> str | None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=servers.TIMEOUT)
-        try:
-            connection.request("GET", "/")
-            return connection.getresponse().read().decode()
-        except OSError:
-            return None
-        finally:
-            connection.close()
+    def ask() -> bytes | None:
+        with suppress(OSError):
+            return servers.get(server.port, "/", timeout=servers.TIMEOUT)[2]
+        return None
 
-    answers: list[str | None] = []
+    answers: list[bytes | None] = []
     is_over = threading.Event()
 
     def ask_on() -> None:
         while not is_over.wait(0.02):
             answers.append(ask())
 
-    try:
-        servers.until(ask)
-        workers = Path(f"/proc/{master.pid}/task/{master.pid}/children")
-        servers.until(lambda: len(workers.read_text().split()) == 2)
-        before = set(workers.read_text().split())
+    with server:
+        servers.until(lambda: len(server.pids()) == 3)
+        master, *before = server.pids()
         asking = threading.Thread(target=ask_on)
         asking.start()
-        env = os.environ | {"WEB_CONCURRENCY": "2", "RELOAD_SECONDS": "2"}
-        subprocess.run([DEPLOY / "reload.sh", str(master.pid)], check=True, env=env)
-        servers.until(lambda: len(workers.read_text().split()) == 2)
-        is_over.set()
-        asking.join()
-        after = set(workers.read_text().split())
-    finally:
-        is_over.set()
-        master.terminate()
-        master.wait(timeout=servers.TIMEOUT)
+        try:
+            env = os.environ | {"WEB_CONCURRENCY": "2", "RELOAD_SECONDS": "2"}
+            subprocess.run([DEPLOY / "reload.sh", str(master)], check=True, env=env)
+            servers.until(lambda: len(server.pids()) == 3)
+        finally:
+            is_over.set()
+            asking.join()
+        after = server.pids()[1:]
 
-    assert not before & after
+    assert not {*before} & {*after}
     assert None not in answers

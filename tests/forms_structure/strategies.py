@@ -41,7 +41,7 @@ _stems = st.sampled_from(["a", "Z", "first_name_", "e-mail-", "x" * 55])
 
 
 class _Draw:
-    """Draws one structure: numbers its names, so that none is there twice, and bounds its size."""
+    """Draws a structure of bounded size. Names are numbered, so that they are unique."""
 
     def __init__(self, draw: Any, fields_max: int, prefix: str) -> None:
         self.draw, self.left, self.prefix, self.number = draw, fields_max, prefix, 0
@@ -90,13 +90,13 @@ class _Draw:
 def structures(
     draw: Any, min_sections: int = 0, fields_max: int = 12, prefix: str = ""
 ) -> list[dict[str, Any]]:
-    """Valid structures, as they are stored; all their names begin with `prefix`."""
+    """Strategy of valid stored structures whose names start with `prefix`."""
     drawing = _Draw(draw, fields_max, prefix)
     return [drawing.section() for _ in range(draw(st.integers(min_sections, 3)))]
 
 
 def chain(depth: int) -> list[dict[str, Any]]:
-    """A structure whose conditions go `depth` levels deep."""
+    """Return a structure with conditions of `depth` levels."""
     field: dict[str, Any] = {}
     for level in range(depth, -1, -1):
         field = {
@@ -116,7 +116,7 @@ def section(*fields: dict[str, Any], **values: Any) -> dict[str, Any]:
 
 
 def specimen() -> list[dict[str, Any]]:
-    """A structure with every kind of thing that there can be."""
+    """Return a structure with every kind of field, option and condition."""
     yes_no = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
     explained = text_field("permit_when", on_value="no", required=True)
     languages = text_field("english", type="range", label="English", on_value="yes") | {
@@ -221,7 +221,7 @@ NOT_A_NAME = ("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_cons
 
 
 def corruptions(sections: Any, *, is_served: bool = False) -> list[Corruption]:
-    """Each thing that can be wrong with valid `sections`: stored ones, or as the interface says them."""
+    """Yield each possible error in valid `sections`, stored or in the format of the API."""
     return list(_Corruptions(is_served).of(sections))
 
 

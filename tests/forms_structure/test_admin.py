@@ -1,4 +1,4 @@
-"""The endpoints of the form builder, and their permissions."""
+"""The server side of the form builder: requests, permissions and responses."""
 
 import json
 from copy import deepcopy
@@ -436,7 +436,7 @@ def test_unused_form_can_be_deleted(anna, form):
     assert not Form.objects.exists()
 
 
-def test_consent_text_is_added_to_and_never_changed(anna):
+def test_consent_text_cannot_be_changed(anna):
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
     anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
 
@@ -507,7 +507,7 @@ def test_unknown_form_is_404(anna, pk):
         assert anna.get(f"{LIST}{pk}/{page}/").status_code == 404
 
 
-def test_data_of_the_page_cannot_break_out_of_its_script(anna):
+def test_page_data_is_escaped_in_the_script(anna):
     label = "</script><script>alert(1)</script>"
     form = operations.create(name=label, structure=[STRUCTURE[0] | {"title": label}])
 

@@ -1,4 +1,4 @@
-"""The interface's own JSON: what is served can be read back whole, what is wrong is named by its path."""
+"""Forms in the JSON of the API: round trip, and errors by path."""
 
 import copy
 import json
@@ -42,8 +42,8 @@ def faults(sections, **how):
 @pytest.mark.django_db
 @search(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(structures(), structures(fields_max=4, prefix="own-") | st.none(), st.sampled_from(LANGUAGES))
-def test_any_form_survives_its_way_through_the_interface(client, structure, extension, language):
-    """Checked, saved, served and read again it is what it was: the form, and the one that extends it."""
+def test_served_form_is_parsed_unchanged(client, structure, extension, language):
+    """Validated, saved, served and parsed again, a form and its extension are unchanged."""
     expected = structure + (extension or [])
     with transaction.atomic():
         vacancy = Vacancy.objects.first() or make_vacancy()
@@ -66,7 +66,7 @@ def test_any_form_survives_its_way_through_the_interface(client, structure, exte
 
 @search(max_examples=40)
 @given(structures(), st.sampled_from(LANGUAGES))
-def test_input_is_left_alone(structure, language):
+def test_input_is_not_modified(structure, language):
     sections = served(structure, language)
     before = copy.deepcopy(sections)
 
@@ -77,13 +77,13 @@ def test_input_is_left_alone(structure, language):
 # --- Consent -----------------------------------------------------------------------------------
 
 
-def test_consent_is_left_out_and_kept_apart():
+def test_consent_box_is_separated_from_the_structure():
     reading = ParsedForm(served(specimen(), consent=CONSENT))
 
     assert (reading.structure, reading.consent) == (specimen(), "I agree.")
 
 
-def test_form_without_consent_is_read_too():
+def test_form_without_consent_is_accepted():
     reading = ParsedForm(served(specimen()))
 
     assert (reading.structure, reading.consent) == (specimen(), None)
@@ -104,13 +104,13 @@ def test_consent_may_have_another_name_in_the_source():
 
 
 @pytest.mark.parametrize("wrong", [{"type": "text"}, {"required": False}, {"required": "yes"}])
-def test_consent_is_a_required_checkbox(wrong):
+def test_consent_must_be_a_required_checkbox(wrong):
     assert faults([section(text_field(), CONSENT | wrong)]) == {
         "sections.0.fields.1": "The consent must be a required checkbox."
     }
 
 
-def test_consent_is_the_last_field_of_the_last_section():
+def test_consent_must_be_the_last_field():
     assert list(faults([section(CONSENT, text_field())])) == ["sections.0.fields.0.name"]
     assert list(faults([section(CONSENT), section(text_field())])) == ["sections.0.fields.0.name"]
 
@@ -119,7 +119,7 @@ def test_consent_is_the_last_field_of_the_last_section():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_language_is_told_by_the_levels(language):
+def test_language_is_determined_by_the_levels(language):
     assert ParsedForm(served(specimen(), language)).language == language
 
 
@@ -127,7 +127,7 @@ def test_form_without_levels_has_no_language():
     assert ParsedForm([section(text_field())]).language is None
 
 
-def test_levels_in_other_words_are_noted():
+def test_other_level_labels_are_noted():
     sections = served([section(text_field(type="range"))])
     sections[0]["fields"][0]["options"][0]["label"] = "nope"
 
@@ -136,7 +136,7 @@ def test_levels_in_other_words_are_noted():
     assert reading.structure == [section(text_field(type="range"))]
     assert reading.language is None
     assert reading.notes == [
-        "the levels nope, weak, moderate, good, very good, native speaker are ours by number, in our words"
+        "the level labels nope, weak, moderate, good, very good, native speaker were replaced by ours"
     ]
 
 
@@ -151,7 +151,7 @@ def test_levels_in_two_languages_are_noted():
     assert (reading.language, len(reading.notes)) == (None, 2)
 
 
-def test_markup_that_goes_is_noted():
+def test_removed_markup_is_noted():
     reading = ParsedForm(
         [section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")]
     )
@@ -166,7 +166,7 @@ def test_markup_that_goes_is_noted():
 # --- What is wrong -----------------------------------------------------------------------------
 
 
-def test_each_thing_that_can_be_wrong_is_named_by_its_path():
+def test_each_error_is_reported_with_its_path():
     sections = served(specimen(), consent=CONSENT)
     wrong = corruptions(served(specimen()), is_served=True)
 
@@ -180,7 +180,7 @@ def test_each_thing_that_can_be_wrong_is_named_by_its_path():
 
 @search(max_examples=150)
 @given(structures(min_sections=1), st.data())
-def test_one_thing_wrong_anywhere_is_named_by_its_path(structure, data):
+def test_one_error_anywhere_is_reported_with_its_path(structure, data):
     sections = served(structure, "fr", CONSENT)
     corruption = data.draw(st.sampled_from(corruptions(served(structure, "fr"), is_served=True)))
 
@@ -199,7 +199,7 @@ def test_label_input_is_a_text_input():
     }
 
 
-def test_option_bears_the_name_of_its_field():
+def test_option_must_have_the_name_of_its_field():
     sections = served(specimen())
     sections[0]["fields"][2]["options"][1]["name"] = "first_name"
 
@@ -220,11 +220,11 @@ def test_range_has_the_six_levels_in_order():
 
 
 @pytest.mark.parametrize("data", [None, {}, {"data": []}, "x", 5])
-def test_anything_else_is_no_form(data):
+def test_other_json_is_refused(data):
     assert list(faults(data)) == ["sections"]
 
 
-def test_bottomless_form_is_a_fault_and_no_crash():
+def test_deeply_nested_form_is_refused():
     assert len(faults(served(chain(300)))) == 1
 
 
@@ -238,13 +238,13 @@ def test_digest_is_short_and_the_same_for_equal_data():
 
 @search(max_examples=60)
 @given(structures(), structures())
-def test_digest_differs_exactly_where_forms_do(one, other):
+def test_digest_differs_for_different_forms(one, other):
     same = digest(served(one)) == digest(served(other))
 
     assert same == (served(one) == served(other))
 
 
-def test_digest_tells_apart_what_looks_alike():
+def test_digest_distinguishes_similar_values():
     different = ([], [[]], [1], ["1"], [True], [None], [1, 2], ["1,2"], {"1": 2}, {})
 
     assert len({digest(value) for value in different}) == len(different)

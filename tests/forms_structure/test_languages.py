@@ -1,4 +1,4 @@
-"""The builder is in the language of the user; forms, API and commands are not."""
+"""The builder in the user's language; forms, API and commands in theirs."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def form(db):
 
 @pytest.fixture
 def colleague(db):
-    """A user whose browser prefers a language."""
+    """Return a signed-in client whose browser prefers `language`."""
     root = User.objects.create_superuser("root")
 
     def client(language):
@@ -151,7 +151,7 @@ def test_consent_text_page_is_in_german(colleague):
 
 
 def called(source, name, count):
-    """The texts that `source` calls `name` with."""
+    """Return the texts that `source` passes to `name`."""
     text = r"\s*\"((?:[^\"\\]|\\.)*)\""
     return re.findall(rf"\b{name}\({','.join([text] * count)}", source)
 

@@ -1,4 +1,4 @@
-"""What the tables themselves refuse, and which consent text holds."""
+"""Constraints of forms, and the selection of the consent text."""
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -46,7 +46,7 @@ WAYS_IN = {
 
 
 @pytest.mark.parametrize("way_in", WAYS_IN)
-def test_no_way_in_takes_a_bad_structure(way_in):
+def test_every_write_validates_the_structure(way_in):
     form = operations.create(name="A", structure=GOOD)
 
     with pytest.raises(StructureError), transaction.atomic():
@@ -56,7 +56,7 @@ def test_no_way_in_takes_a_bad_structure(way_in):
     assert [snapshot.structure for snapshot in Snapshot.objects.all()] == [GOOD]
 
 
-def test_every_way_in_sanitises():
+def test_every_write_sanitises():
     dirty, clean = [section(description="<p>a<script>x</script></p>")], [section(description="<p>a</p>")]
 
     Form.objects.bulk_create([Form(name="A", structure=dirty)])
@@ -82,7 +82,7 @@ def test_form_without_sections_is_a_form():
 # --- Constraints -------------------------------------------------------------------------------
 
 
-def test_one_form_at_most_is_the_sites():
+def test_at_most_one_default_form():
     Form.objects.create(name="A", is_default=True)
     Form.objects.create(name="B")
     Form.objects.create(name="C")
@@ -105,14 +105,14 @@ def test_form_cannot_extend_itself():
     assert list(refused.value.message_dict) == ["extends"]
 
 
-def test_sites_form_extends_none():
+def test_default_form_cannot_extend():
     base = Form.objects.create(name="A")
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Form.objects.create(name="B", extends=base, is_default=True)
 
 
-def test_sites_form_may_be_extended():
+def test_default_form_can_be_extended():
     base = Form.objects.create(name="A", is_default=True, structure=GOOD)
 
     form = Form(name="B", extends=base, structure=OTHER)
@@ -121,7 +121,7 @@ def test_sites_form_may_be_extended():
     assert form.whole_structure == [*GOOD, *OTHER]
 
 
-def test_extensions_are_not_extended():
+def test_extension_cannot_be_extended():
     base = Form.objects.create(name="A")
     more = Form.objects.create(name="B", extends=base)
     chain = "Choose a form that is not itself added after another form."
@@ -133,7 +133,7 @@ def test_extensions_are_not_extended():
         assert refused.value.message_dict == {"extends": [chain]}
 
 
-def test_language_is_one_that_forms_speak():
+def test_language_must_be_supported():
     with pytest.raises(IntegrityError), transaction.atomic():
         Form.objects.create(name="A", language="xx")
 
@@ -141,13 +141,13 @@ def test_language_is_one_that_forms_speak():
 @pytest.mark.parametrize(
     ("site", "expected"), [("en", "en"), ("nl-be", "nl"), ("fr", "fr"), ("de-at", "de"), ("es", "en")]
 )
-def test_language_is_the_sites_unless_said(settings, site, expected):
+def test_default_language_is_the_sites(settings, site, expected):
     settings.LANGUAGE_CODE = site
 
     assert Form(name="A").language == ConsentText(text="I agree").language == expected
 
 
-def test_name_is_there_once():
+def test_name_is_unique():
     Form.objects.create(name="A")
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -182,7 +182,7 @@ def test_form_in_use_cannot_be_deleted(use):
     assert Form.objects.filter(pk=form.pk).exists()
 
 
-def test_unused_form_goes_with_its_versions():
+def test_deleting_an_unused_form_deletes_its_versions():
     form = operations.create(name="A", structure=GOOD)
 
     form.delete()
@@ -190,7 +190,7 @@ def test_unused_form_goes_with_its_versions():
     assert not Snapshot.objects.exists()
 
 
-def test_version_outlives_its_author(django_user_model):
+def test_version_is_kept_when_its_author_is_deleted(django_user_model):
     anna = django_user_model.objects.create_user("anna")
     form = operations.create(name="A", structure=GOOD, author=anna)
 
@@ -231,13 +231,13 @@ def test_consent_is_the_newest_text_in_the_language(settings):
         ),
     ],
 )
-def test_consent_that_nobody_wrote_is_built_in(language, text):
+def test_default_consent_is_built_in(language, text):
     with translation.override("fr"):
         assert current(language) == (language, 1, text)
     assert not ConsentText.objects.exists()
 
 
-def test_built_in_consent_holds_in_a_language_that_has_none_and_a_site_that_has_none(settings):
+def test_built_in_consent_is_the_last_fallback(settings):
     settings.LANGUAGE_CODE = "nl"
     ConsentText.objects.add(language="fr", text="fr")
 
@@ -245,14 +245,14 @@ def test_built_in_consent_holds_in_a_language_that_has_none_and_a_site_that_has_
     assert current("nl")[:2] == ("nl", 1)
 
 
-def test_consent_of_another_language_is_no_newer_one():
+def test_newer_consent_of_another_language_is_not_used():
     ConsentText.objects.add(language="en", text="en")
     ConsentText.objects.add(language="nl", text="nl")
 
     assert current("en") == ("en", 2, "en")
 
 
-def test_version_of_a_consent_is_given_once():
+def test_consent_version_is_unique():
     ConsentText.objects.add(language="en", text="a")
 
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -1,4 +1,4 @@
-"""Saving forms: nothing is lost, nobody overwrites another unseen, and a refused save writes nothing."""
+"""Saves of forms: snapshots, conflicts, lost names and refusals."""
 
 import re
 
@@ -19,12 +19,12 @@ ONE, TWO, THREE = ([section(text_field(name))] for name in ("one", "two", "three
 
 
 def history(form):
-    """What is kept of `form`, newest first."""
+    """Return the snapshots of `form`, newest first."""
     return list(form.snapshots.values_list("revision", "structure", "author__username", "origin"))
 
 
 def everything():
-    """All that a save could write."""
+    """Return everything that a save can write."""
     forms = Form.objects.values_list("pk", "name", "language", "structure", "revision", "updated_at")
     return list(forms), list(Snapshot.objects.values_list("form", "revision", "structure"))
 
@@ -37,7 +37,7 @@ def anna():
 # --- create ------------------------------------------------------------------------------------
 
 
-def test_created_form_has_its_first_version_kept(anna):
+def test_created_form_has_a_first_snapshot(anna):
     form = operations.create(
         name="Engineers", structure=specimen(), author=anna, origin="demo", language="nl"
     )
@@ -47,7 +47,7 @@ def test_created_form_has_its_first_version_kept(anna):
     assert history(form) == [(1, specimen(), "anna", "demo")]
 
 
-def test_created_form_is_stored_as_checked():
+def test_created_form_is_stored_validated():
     form = operations.create(name="A", structure=[section(description="<p>Hi<script>x</script></p>")])
 
     assert form.structure == Form.objects.get().structure == [section(description="<p>Hi</p>")]
@@ -84,7 +84,7 @@ def test_name_is_numbered_when_taken(taken, wanted, free):
 # --- save --------------------------------------------------------------------------------------
 
 
-def test_save_keeps_the_state_it_replaces(anna):
+def test_save_keeps_the_replaced_state(anna):
     form = operations.create(name="A", structure=ONE)
 
     assert operations.save(form=form, structure=TWO, author=anna, origin="builder") is True
@@ -111,8 +111,8 @@ def test_same_structure_with_keys_in_another_order_changes_nothing():
     assert form.revision == 1
 
 
-def test_another_name_or_language_is_a_version_too(at, time_machine):
-    """Or somebody who saves with the old ones would turn them back unseen."""
+def test_changed_name_or_language_is_a_new_revision(at, time_machine):
+    """Otherwise a save with the old values would revert them unnoticed."""
     form = operations.create(name="A", structure=ONE)
     time_machine.shift(60)
 
@@ -129,7 +129,7 @@ def test_another_name_or_language_is_a_version_too(at, time_machine):
     assert (form.name, form.language, form.revision) == ("B", "en", 3)
 
 
-def test_names_in_use_vanish_only_when_they_are_given_up():
+def test_names_in_use_are_removed_only_if_given_up():
     form = operations.create(name="A", structure=[*ONE, *TWO])
 
     with pytest.raises(operations.LostNamesError) as refused:
@@ -141,7 +141,7 @@ def test_names_in_use_vanish_only_when_they_are_given_up():
     assert Form.objects.get().structure == THREE
 
 
-def test_stale_save_is_told_of_the_conflict_and_not_of_names():
+def test_stale_save_is_a_conflict_before_lost_names():
     form = operations.create(name="A", structure=ONE)
     operations.save(form=form, structure=TWO)
 
@@ -149,8 +149,8 @@ def test_stale_save_is_told_of_the_conflict_and_not_of_names():
         operations.save(form=form, structure=THREE, revision=1, keep_names=True)
 
 
-def test_name_taken_in_this_moment_is_numbered_all_the_same(monkeypatch):
-    """Two copies at once: the second one finds its name taken only when it writes."""
+def test_concurrently_taken_name_is_numbered(monkeypatch):
+    """Two concurrent copies: the second one gets the conflict when it writes."""
     operations.create(name="A", structure=ONE)
     free_name, stale = operations.free_name, iter(["A"])
     monkeypatch.setattr(operations, "free_name", lambda name: next(stale, None) or free_name(name))
@@ -179,7 +179,7 @@ def test_save_touches_no_other_column():
     assert form.name == "renamed meanwhile"
 
 
-def test_state_that_something_else_wrote_is_kept_too():
+def test_state_written_outside_save_gets_a_snapshot():
     form = Form.objects.create(name="A", structure=ONE)
 
     operations.save(form=form, structure=TWO)
@@ -198,7 +198,7 @@ def test_refused_save_writes_nothing():
     assert everything() == before
 
 
-def test_form_that_moved_on_is_not_overwritten(anna):
+def test_newer_revision_is_not_overwritten(anna):
     form, stale = operations.create(name="A", structure=ONE), Form.objects.get()
     operations.save(form=form, structure=TWO, revision=1, author=anna)
     before = everything()
@@ -211,7 +211,7 @@ def test_form_that_moved_on_is_not_overwritten(anna):
     assert everything() == before
 
 
-def test_author_who_saw_the_newest_state_may_save():
+def test_save_of_the_current_revision_is_accepted():
     form = operations.create(name="A", structure=ONE)
     operations.save(form=form, structure=TWO, revision=1)
 
@@ -228,8 +228,8 @@ def test_without_a_revision_the_last_one_wins():
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks the whole file instead")
-def test_rows_are_locked_in_one_order_whichever_form_is_saved():
-    """What is extended first, then what extends it: two saves at once never wait for each other."""
+def test_forms_are_locked_in_a_fixed_order():
+    """The base is locked before its extension, so concurrent saves do not deadlock."""
     base = operations.create(name="Base", structure=ONE)
     more = operations.create(name="More", structure=TWO, extends=base)
 
@@ -247,7 +247,7 @@ def test_rows_are_locked_in_one_order_whichever_form_is_saved():
 # --- copy and restore --------------------------------------------------------------------------
 
 
-def test_copy_has_the_same_sections_and_a_history_of_its_own(anna):
+def test_copy_has_the_same_sections_and_its_own_history(anna):
     base = operations.create(name="Base", structure=ONE)
     form = operations.create(name="A", structure=TWO, language="de", extends=base)
 
@@ -260,7 +260,7 @@ def test_copy_has_the_same_sections_and_a_history_of_its_own(anna):
     assert (form.structure, len(history(form))) == (TWO, 1)
 
 
-def test_copy_of_the_sites_form_is_not_the_sites_form():
+def test_copy_of_the_default_form_is_not_default():
     form = operations.create(name="A", structure=ONE, is_default=True)
 
     assert operations.copy(form=form).is_default is False
@@ -298,7 +298,7 @@ def test_restored_version_becomes_the_newest(anna):
     ]  # fmt: skip
 
 
-def test_newest_version_needs_no_restoring():
+def test_restore_of_the_newest_version_changes_nothing():
     form = operations.create(name="A", structure=ONE)
 
     assert operations.restore(snapshot=form.snapshots.get()) is False
@@ -308,7 +308,7 @@ def test_newest_version_needs_no_restoring():
 # --- extensions --------------------------------------------------------------------------------
 
 
-def test_extension_cannot_have_a_name_of_what_it_extends():
+def test_extension_cannot_use_a_name_of_its_base():
     base = operations.create(name="Base", structure=ONE)
 
     with pytest.raises(StructureError) as refused:
@@ -325,7 +325,7 @@ def test_extension_cannot_have_a_name_of_what_it_extends():
     assert (more.structure, more.revision) == (TWO, 1)
 
 
-def test_extended_form_cannot_take_a_name_of_an_extension():
+def test_base_cannot_use_a_name_of_an_extension():
     base = operations.create(name="Base", structure=ONE)
     operations.create(name="More", structure=TWO, extends=base)
     before = everything()
@@ -340,7 +340,7 @@ def test_extended_form_cannot_take_a_name_of_an_extension():
     assert operations.save(form=base, structure=[*ONE, *THREE]) is True
 
 
-def test_name_of_a_label_input_clashes_as_well():
+def test_name_of_a_label_input_must_be_unique_too():
     base = operations.create(name="Base", structure=ONE)
     language = [section(text_field("level", type="range", label={"name": "one", "label": "Which?"}))]
 
@@ -349,7 +349,7 @@ def test_name_of_a_label_input_clashes_as_well():
     assert list(refused.value.faults) == ["sections.0.fields.0.label.name"]
 
 
-def test_restoring_cannot_bring_a_clash_back():
+def test_restore_cannot_create_a_name_clash():
     base = operations.create(name="Base", structure=TWO)
     operations.save(form=base, structure=ONE)
     operations.create(name="More", structure=TWO, extends=base)
@@ -360,7 +360,7 @@ def test_restoring_cannot_bring_a_clash_back():
     assert (base.structure, base.revision) == (ONE, 2)
 
 
-def test_whole_structure_is_the_extended_forms_then_its_own():
+def test_whole_structure_is_the_base_then_its_own():
     base = operations.create(name="Base", structure=ONE)
     more = operations.create(name="More", structure=TWO, extends=base)
 

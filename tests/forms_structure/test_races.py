@@ -1,4 +1,4 @@
-"""Colleagues who write forms and consent texts at the same moment."""
+"""Concurrent writes of forms and consent texts."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ MANY = 6
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_parallel_consent_texts_get_a_version_each(_: int) -> None:
+def test_concurrent_consent_texts_get_different_versions(_: int) -> None:
     add = partial(ConsentText.objects.add, language="en", statement_url="https://acme.example/privacy")
 
     rows = at_once(*(partial(add, text=f"I agree {n}.") for n in range(MANY)))
@@ -26,7 +26,7 @@ def test_parallel_consent_texts_get_a_version_each(_: int) -> None:
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_parallel_forms_of_one_name_get_a_name_each(_: int) -> None:
+def test_concurrent_forms_of_one_name_get_different_names(_: int) -> None:
     rows = at_once(*[partial(operations.create, name="Form", structure=[])] * MANY)
 
     names = ["Form", *(f"Form ({n})" for n in range(2, MANY + 1))]
@@ -36,7 +36,7 @@ def test_parallel_forms_of_one_name_get_a_name_each(_: int) -> None:
 
 @pytest.mark.parametrize("has_one", [True, False])
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_parallel_choices_of_the_default_form_one_holds(has_one: bool, _: int) -> None:
+def test_concurrent_choices_of_the_default_form_leave_one(has_one: bool, _: int) -> None:
     if has_one:
         operations.create(name="Old", structure=[], is_default=True)
     forms = [operations.create(name=f"Form {n}", structure=[]) for n in range(3)]
@@ -48,7 +48,7 @@ def test_of_parallel_choices_of_the_default_form_one_holds(has_one: bool, _: int
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_parallel_saves_of_one_revision_one_counts(_: int) -> None:
+def test_concurrent_saves_of_one_revision_give_one_conflict(_: int) -> None:
     form = operations.create(name="Form", structure=[])
 
     def save(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The JSON Schema of a submission, held against the rules read straight from the docstring of the module."""
+"""The JSON Schema of a submission, compared with an independent implementation of its rules."""
 
 import re
 from datetime import date
@@ -60,7 +60,7 @@ JUNK = [
 
 
 def fits(field, value):
-    """Whether `value` is one that `field` takes."""
+    """Whether `field` accepts `value`."""
     values = [option["value"] for option in field.get("options", ())]
     if field["type"] == "checkbox-group":
         return (
@@ -88,7 +88,7 @@ def fits(field, value):
 
 
 def is_email(value):
-    """Whether `value` is what RFC 5322 calls a dot-atom, of up to 64 characters, at a host name."""
+    """Whether `value` is a dot-atom of RFC 5322, of up to 64 characters, at a host name."""
     if value.count("@") != 1:
         return False
     local, host = value.split("@")
@@ -152,7 +152,7 @@ def forms(draw):
 
 @st.composite
 def submissions(draw, sections):
-    """Valid submissions of a form."""
+    """Strategy of valid submissions of a form."""
     submission = {}
 
     def fill_in(fields):
@@ -186,7 +186,7 @@ def all_names(sections):
 
 @st.composite
 def mutations(draw, sections, submission):
-    """`submission` with one or two members taken away, added or changed."""
+    """Strategy of `submission` with one or two members removed, added or changed."""
     submission = dict(submission)
     values = [value for each in sections for field in each["fields"] for value in all_values(field)]
     wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
@@ -212,7 +212,7 @@ def all_values(field):
 @pytest.mark.slow
 @search(max_examples=120)
 @given(st.data())
-def test_schema_takes_exactly_what_the_rules_take(data):
+def test_schema_accepts_what_the_rules_accept(data):
     sections = data.draw(forms())
     schema = submission_schema(sections, address=ADDRESS)
     Draft202012Validator.check_schema(schema)
@@ -227,8 +227,8 @@ def test_schema_takes_exactly_what_the_rules_take(data):
         assert validator.is_valid(mutated) == is_valid(sections, mutated), mutated
 
 
-def test_each_member_that_goes_or_comes_is_judged_by_the_rules():
-    """Every name of the specimen, gone or with each of many values, in a full submission and in the least."""
+def test_each_removed_or_added_member_is_validated_by_the_rules():
+    """Each field of the specimen removed or with many values, in a full and a minimal submission."""
     sections = served(specimen(), "en", CONSENT)
     validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
     full = {
@@ -268,7 +268,7 @@ def test_text_of_each_kind(kind):
 
 
 @pytest.mark.parametrize("kind", BY_KIND)
-def test_text_is_as_long_as_its_kind_allows_in_code_points(kind):
+def test_text_length_is_limited_in_code_points(kind):
     schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
     schema = schema["properties"]["city"]
 
@@ -279,8 +279,8 @@ def test_text_is_as_long_as_its_kind_allows_in_code_points(kind):
         assert not validator.is_valid("🚑" * LONGEST[kind] + "x")
 
 
-def test_date_is_a_day_that_exists():
-    """Every combination of month and day, possible or not, in years of each kind."""
+def test_date_must_exist():
+    """Every combination of month and day, valid or not, in leap years and others."""
     schema = submission_schema(served([section(text_field(type="date"))]), address=ADDRESS)
     pattern = re.compile(schema["properties"]["city"]["pattern"])
     for year in (0, 1, 4, 96, 100, 400, 1600, 1700, 1900, 1999, 2000, 2004, 2026, 2028, 2100, 9996, 9999):
@@ -291,7 +291,7 @@ def test_date_is_a_day_that_exists():
 
 
 def test_pattern_takes_linear_time():
-    """Validators try a pattern on a text that is too long, too: a large one must not keep them busy."""
+    """Validators apply patterns to texts that are too long too, so patterns must be linear."""
     many = 200_000
     hostile = ("a" * many, "a." * many + "@", "a@" + "b." * many, "a@" + "b" * many, " " * many, "1" * many)
     for kind in BY_KIND:
@@ -303,7 +303,7 @@ def test_pattern_takes_linear_time():
             assert perf_counter() - started < 3, (kind, text[:10])  # 20 ms; hours if it were quadratic
 
 
-def test_conditions_hold_at_every_depth():
+def test_conditions_apply_at_every_depth():
     sections = served(chain(3))
     for field in walk_chain(sections):
         field["required"] = True
@@ -322,7 +322,7 @@ def walk_chain(sections):
         fields = fields[0].get("conditional")
 
 
-def test_several_conditions_of_a_checkbox_group_hold_together():
+def test_several_conditions_of_a_checkbox_group_apply_together():
     options = [{"value": value, "label": value} for value in "ab"]
     more = [text_field(f"why_{value}", on_value=value, required=True) for value in "ab"]
     group = text_field("group", type="checkbox-group", options=options, conditional=more)
@@ -334,7 +334,7 @@ def test_several_conditions_of_a_checkbox_group_hold_together():
     assert not validator.is_valid({"group": ["b"], "why_a": "x", "why_b": "y"})
 
 
-def test_schema_reads_as_the_form_does():
+def test_schema_of_an_example_form():
     permit = text_field(
         "permit",
         type="select",

@@ -1,4 +1,4 @@
-"""The rules of a structure: what is valid stays as it is, each thing that is wrong is named by its path."""
+"""Validation of structures: valid ones are unchanged, errors are reported by path."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def faults(structure, **how):
 
 
 def turned_round(value):
-    """`value` with the keys of every object in the opposite order."""
+    """Return `value` with the keys of every object in reverse order."""
     if isinstance(value, dict):
         return {key: turned_round(value[key]) for key in reversed(value)}
     return [turned_round(member) for member in value] if isinstance(value, list) else value
@@ -31,7 +31,7 @@ def turned_round(value):
 # --- What is valid -----------------------------------------------------------------------------
 
 
-def test_lists_are_those_of_the_interface():
+def test_choices_are_those_of_the_specification():
     assert list(LEVELS) == ["0", "1", "2", "3", "4", "5"]
     assert set(FieldType.values) == set(made.TYPES)
     assert set(Width.values) == set(made.WIDTHS)
@@ -40,7 +40,7 @@ def test_lists_are_those_of_the_interface():
 
 @search(max_examples=60)
 @given(structures())
-def test_valid_structure_stays_as_it_is_to_the_byte(structure):
+def test_valid_structure_is_unchanged(structure):
     once = clean(structure)
 
     assert json.dumps(once) == json.dumps(structure)
@@ -49,11 +49,11 @@ def test_valid_structure_stays_as_it_is_to_the_byte(structure):
 
 @search(max_examples=20)
 @given(structures())
-def test_keys_come_in_one_order(structure):
+def test_keys_are_in_canonical_order(structure):
     assert json.dumps(clean(turned_round(structure))) == json.dumps(structure)
 
 
-def test_input_is_left_alone():
+def test_input_is_not_modified():
     given_ = [section(text_field(), description="<p>Hi<script>x</script></p>")]
     before = json.dumps(given_)
 
@@ -61,12 +61,12 @@ def test_input_is_left_alone():
     assert json.dumps(given_) == before
 
 
-def test_nothing_is_a_structure_too():
+def test_empty_structure_is_valid():
     assert clean([]) == []
     assert clean([section(title="")]) == [{"title": "", "description": "", "fields": []}]
 
 
-def test_owner_of_no_conditions_has_no_such_key():
+def test_empty_conditional_is_omitted():
     assert clean([section(text_field(type="checkbox", conditional=[]))]) == [
         section(text_field(type="checkbox"))
     ]
@@ -86,7 +86,7 @@ def test_description_is_sanitised(received, stored):
     assert clean([section(description=received)]) == [section(description=stored)]
 
 
-def test_walk_meets_owners_before_what_depends_on_them():
+def test_walk_yields_owners_before_conditional_fields():
     assert [(path, field["name"]) for path, field in walk(specimen())] == [
         ("sections.0.fields.0", "first_name"),
         ("sections.0.fields.1", "mail"),
@@ -103,7 +103,7 @@ def test_walk_meets_owners_before_what_depends_on_them():
     ]
 
 
-def test_names_are_those_of_label_inputs_too():
+def test_names_include_label_inputs():
     assert names(specimen()) == [
         "first_name", "mail", "permit", "permit_when", "english", "certificate",
         "other_level", "other_language", "licences", "which", "moves", "from", "shift",
@@ -113,8 +113,8 @@ def test_names_are_those_of_label_inputs_too():
 # --- What is not -------------------------------------------------------------------------------
 
 
-def test_each_thing_that_can_be_wrong_is_named_by_its_path():
-    """Every corruption of a structure that has everything; nothing outside of what is spoilt is blamed."""
+def test_each_error_is_reported_with_its_path():
+    """Every error in a structure with every kind of field. Other paths are not reported."""
     assert clean(specimen()) == specimen()
     wrong = corruptions(specimen())
 
@@ -128,7 +128,7 @@ def test_each_thing_that_can_be_wrong_is_named_by_its_path():
 
 @search(max_examples=150)
 @given(structures(min_sections=1), st.data())
-def test_one_thing_wrong_anywhere_is_named_by_its_path(structure, data):
+def test_one_error_anywhere_is_reported_with_its_path(structure, data):
     corruption = data.draw(st.sampled_from(corruptions(structure)))
 
     found = faults(corruption.spoil(structure))
@@ -137,7 +137,7 @@ def test_one_thing_wrong_anywhere_is_named_by_its_path(structure, data):
     assert corruption.blames_only_its_owner(found)
 
 
-def test_every_fault_is_told_at_once():
+def test_all_errors_are_reported():
     bad = text_field("1st", type="select", css="wide", options=[{"value": "a", "label": ""}])
 
     assert faults([section(bad, title=5), section(text_field(required="no"))]) == {
@@ -150,7 +150,7 @@ def test_every_fault_is_told_at_once():
     }
 
 
-def test_error_reads_as_a_validation_error():
+def test_structure_error_is_a_validation_error():
     with pytest.raises(StructureError) as refused:
         clean([section(text_field(label=""))])
 
@@ -183,7 +183,7 @@ def test_error_reads_as_a_validation_error():
         ),
     ],
 )
-def test_name_is_there_once_in_the_whole_form(first, second, path):
+def test_names_are_unique_in_the_form(first, second, path):
     assert list(faults([section(first), section(second)])) == [path]
 
 
@@ -199,14 +199,14 @@ def test_names_differ_by_case():
     assert clean(structure) == structure
 
 
-def test_name_of_the_form_that_it_extends_is_taken():
+def test_names_of_the_base_are_taken():
     assert faults([section(text_field("city"))], taken=["city"]) == {
         "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added "
         "after."
     }
 
 
-def test_name_of_the_consent_is_kept_free():
+def test_name_of_the_consent_is_reserved():
     assert faults([section(text_field("privacy_consent"))]) == {
         "sections.0.fields.0.name": "privacy_consent is the name of the consent box that the system adds."
     }
@@ -222,7 +222,7 @@ def test_name_of_the_consent_is_kept_free():
         (text_field(type="checkbox-group", options=[{"value": "x", "label": "X"}]), ["x"]),
     ],
 )
-def test_condition_hangs_on_a_value_of_its_owner(field, on_values):
+def test_condition_requires_a_value_of_its_owner(field, on_values):
     def with_condition(value):
         return [section(field | {"conditional": [text_field("more", on_value=value)]})]
 
@@ -232,7 +232,7 @@ def test_condition_hangs_on_a_value_of_its_owner(field, on_values):
 
 
 @pytest.mark.parametrize("type_", ["text", "textarea", "email", "tel", "date", "file"])
-def test_nothing_depends_on_free_text(type_):
+def test_free_text_has_no_conditional_fields(type_):
     assert faults([section(text_field(type=type_, conditional=[text_field("more", on_value="x")]))]) == {
         "sections.0.fields.0.conditional": f"Nothing can depend on a {type_} field: it has no options."
     }
@@ -245,7 +245,7 @@ def test_only_types_with_options_have_options(type_):
     }
 
 
-def test_conditions_go_as_deep_as_the_setting_says():
+def test_depth_of_conditions_is_limited_by_the_setting():
     deepest = settings.FORM_DEPTH_MAX
     assert clean(chain(deepest)) == chain(deepest)
 
@@ -270,7 +270,7 @@ def test_field_has_at_most_ten_thousand_options():
     }
 
 
-def test_what_came_is_shown_short():
+def test_received_values_are_truncated():
     (text,) = faults([section(title={"a": "b" * 1_000})]).values()
 
     assert re.fullmatch(r"Must be text; received \{'a': 'b{50}\.\.\.\.", text)
@@ -289,7 +289,7 @@ def test_what_came_is_shown_short():
         max_leaves=20,
     )
 )
-def test_any_json_is_a_structure_or_refused(value):
+def test_any_json_is_valid_or_refused(value):
     try:
         structure = clean(value)
     except StructureError:

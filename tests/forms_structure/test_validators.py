@@ -41,7 +41,7 @@ def validate() -> Iterator[node.Validators]:
 
 
 def check(validate, sections, values):
-    """Every validator says of each of `values` what the rules say. Returns what they say."""
+    """Check that every validator agrees with the rules about `values`. Return the results."""
     schema = submission_schema(sections, address=ADDRESS)
     expected = [is_valid(sections, value) for value in values]
     for formats in (None, FormatChecker()):
@@ -57,7 +57,7 @@ def check(validate, sections, values):
 
 @search(max_examples=50)
 @given(data=st.data())
-def test_validators_agree_on_forms_made_up(validate, data):
+def test_validators_agree_on_generated_forms(validate, data):
     sections = data.draw(forms())
     submission = data.draw(submissions(sections))
     mutated = [data.draw(mutations(sections, submission)) for _ in range(6)]
@@ -97,7 +97,7 @@ def test_validators_agree_on_days(validate):
     assert [by_day[day] for day in leap] == [False, False, False, True, True]
 
 
-def test_validators_agree_on_each_member_that_goes_or_comes(validate):
+def test_validators_agree_on_each_removed_or_added_member(validate):
     full = {
         "first_name": "An", "mail": "an@example.com", "permit": "yes", "english": "5", "certificate": "c.pdf",
         "other_level": "0", "other_language": "Klingon", "licences": ["yes", "no"], "which": "Both",

@@ -49,7 +49,7 @@ def case(request, settings):
     return datetime.fromisoformat(at).astimezone(UTC), days, datetime.fromisoformat(after).astimezone(UTC)
 
 
-def test_days_are_those_of_the_calendar(case):
+def test_days_after_adds_calendar_days(case):
     at, days, after = case
     assert days_after(at, days) == after
     zone = ZoneInfo(django_settings.TIME_ZONE)
@@ -59,7 +59,7 @@ def test_days_are_those_of_the_calendar(case):
 
 
 @pytest.mark.django_db
-def test_status_is_told_after_so_many_calendar_days(case, client: Client, time_machine):
+def test_embargo_counts_calendar_days(case, client: Client, time_machine):
     at, days, after = case
     if days < 0:
         return
@@ -112,7 +112,7 @@ def test_retention_counts_calendar_days(week):
 
 
 @pytest.mark.django_db
-def test_week_until_a_vacancy_ends_is_one_of_the_calendar(week, admin_client: Client, time_machine):
+def test_closing_within_a_week_counts_calendar_days(week, admin_client: Client, time_machine):
     earlier, later = week
     time_machine.move_to(earlier, tick=False)
     ends = {

@@ -1,4 +1,4 @@
-"""Conversion of foreign HTML: nothing that can be read is lost, and what changed is named."""
+"""Conversion of HTML: no visible text is lost, and alterations are reported."""
 
 import time
 
@@ -26,11 +26,11 @@ def told(html):
         ('<a href="https://x.example/?a=1&b=2">x</a>', '<a href="https://x.example/?a=1&amp;b=2">x</a>'),
     ],
 )
-def test_other_writing_of_the_same_is_no_change(html, clean):
+def test_different_notation_is_not_an_alteration(html, clean):
     assert told(html) == (clean, [])
 
 
-def test_removed_markup_is_named_by_tag_and_count():
+def test_removed_markup_is_reported_by_tag_and_count():
     html = (
         '<div><p style="x" onclick="y">a<img src=1><img src=2></p><script>s</script></div><a href="/j">j</a>'
     )
@@ -39,8 +39,8 @@ def test_removed_markup_is_named_by_tag_and_count():
         "<p>a</p> <a>j</a>",
         [
             ("markup_removed", "removed 2 <img>, 1 <script>"),
-            ("markup_unwrapped", "removed the tags of 1 <div>; their content stays"),
-            ("link_removed", "removed the address of a link: '/j'"),
+            ("markup_unwrapped", "removed the tags of 1 <div>; their content was kept"),
+            ("link_removed", "removed the URL of a link: '/j'"),
             ("attributes_removed", "removed attributes: 1 onclick, 1 style"),
         ],
     )
@@ -52,17 +52,17 @@ def test_removed_markup_is_named_by_tag_and_count():
         (
             '<p>See <iframe src="//video.example/1" title="Our team"><p>x</p></iframe>.</p>',
             '<p>See  <a href="https://video.example/1">Our team</a> .</p>',
-            "1 <iframe> became a link to https://video.example/1",
+            "replaced 1 <iframe> by a link to https://video.example/1",
         ),
         (
             '<video controls><source src="https://v.example/a.mp4">no video</video>',
             '<p><a href="https://v.example/a.mp4">https://v.example/a.mp4</a></p>',
-            "1 <video> became a link to https://v.example/a.mp4",
+            "replaced 1 <video> by a link to https://v.example/a.mp4",
         ),
         (
             '<embed src="http://v.example/a">',
             '<p><a href="http://v.example/a">http://v.example/a</a></p>',
-            "1 <embed> became a link to http://v.example/a",
+            "replaced 1 <embed> by a link to http://v.example/a",
         ),
     ],
 )
@@ -71,7 +71,7 @@ def test_video_becomes_a_link(html, clean, message):
 
 
 @pytest.mark.parametrize("src", ["javascript:pwned()", "data:text/html,x", "/local", ""])
-def test_video_without_an_address_of_the_web_is_removed(src):
+def test_video_without_a_web_url_is_removed(src):
     assert told(f'<p>a<iframe src="{src}"></iframe></p>') == (
         "<p>a</p>",
         [("markup_removed", "removed 1 <iframe>")],
@@ -86,7 +86,7 @@ def test_table_becomes_paragraphs_with_the_text_of_every_cell():
 
     assert told(html) == (
         "<p>Pay</p><p>Grade | Euro</p><p>A | <b>3,000</b></p><p>B</p><ul><li>x</li></ul><p>in | ner</p>end",
-        [("table_converted", "2 <table> became paragraphs, one for each row")],
+        [("table_converted", "replaced 2 <table> by paragraphs, one for each row")],
     )
 
 
@@ -118,7 +118,7 @@ def test_text_that_only_mentions_a_tag_is_not_escaped_html(html):
 
 @pytest.mark.parametrize("part", ["<!--", "<!", "<![if", "<a href='", "<iframe>", "<table><td>", "&lt;p&gt;"])
 def test_conversion_takes_linear_time(part):
-    """A parser that is quadratic in one of these needs minutes."""
+    """A parser that is quadratic in one of these takes minutes."""
     html = f"<video>{part * (400 if 'table' in part else 20_000)}"
     begun = time.perf_counter()
 

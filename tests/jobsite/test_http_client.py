@@ -1,4 +1,4 @@
-"""The HTTP client of the imports: one origin, and public addresses only unless they are named."""
+"""The HTTP client of imports: one origin, and public addresses unless others are allowed."""
 
 import ipaddress
 import socket
@@ -29,7 +29,7 @@ def test_public_address_is_public(address):
 
 @contextmanager
 def resolving(monkeypatch, *answers):
-    """Let every name resolve to the next of `answers`; give the list of what was connected to."""
+    """Resolve every name to the next of `answers`. Return the list of connected addresses."""
     remaining, connected = list(answers), []
 
     def resolve(host, port, **kwargs):
@@ -47,13 +47,13 @@ def resolving(monkeypatch, *answers):
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_name_of_a_private_address_is_refused_before_a_connection(monkeypatch, address):
+def test_host_with_a_private_address_is_refused(monkeypatch, address):
     with resolving(monkeypatch, address) as connected, pytest.raises(RequestRefusedError) as refused:
         OriginClient("http://jobs.example", headers={}).get("/v1/vacancies")
 
     assert str(refused.value) == (
-        f"jobs.example is at {address}, which is no public address; "
-        f"name it with --allow-address {address} to read it anyway"
+        f"jobs.example is at {address}, which is not a public address; "
+        f"pass --allow-address {address} to allow it"
     )
     assert connected == []
 
@@ -70,7 +70,7 @@ def test_name_is_resolved_once_for_each_connection(monkeypatch):
     assert connected == ["93.184.215.14"]
 
 
-def test_private_address_that_the_operator_names_is_connected_to(monkeypatch):
+def test_allowed_private_address_is_connected_to(monkeypatch):
     allowed = [ipaddress.ip_network("10.0.0.0/8")]
     client = OriginClient("http://jobs.example", headers={}, allowed=allowed)
     unreachable = pytest.raises(urllib3.exceptions.MaxRetryError)
@@ -78,18 +78,18 @@ def test_private_address_that_the_operator_names_is_connected_to(monkeypatch):
         client.get("/")
 
     assert set(connected) == {"10.1.2.3"}
-    assert reason(failed.value) == "it cannot be reached (Connection refused)"
+    assert reason(failed.value) == "it is not reachable (Connection refused)"
 
 
 @pytest.mark.parametrize("base", ["http://2130706433", "http://127.1", "http://jobs.localhost.example"])
-def test_other_spelling_of_a_private_address_does_not_name_it(monkeypatch, base):
+def test_another_notation_of_an_address_does_not_allow_it(monkeypatch, base):
     with resolving(monkeypatch, "127.0.0.1") as connected, pytest.raises(RequestRefusedError):
         OriginClient(base, headers={}).get("/")
 
     assert connected == []
 
 
-def test_redirect_to_another_origin_is_refused_and_the_token_stays_here():
+def test_redirect_to_another_origin_is_refused_without_sending_the_token():
     with ExitStack() as servers:
         other, seen = servers.enter_context(stub_server({"/v1/vacancies": (200, {}, b"{}")}))
         away = (302, {"Location": f"{other}/v1/vacancies"}, b"")
@@ -101,14 +101,14 @@ def test_redirect_to_another_origin_is_refused_and_the_token_stays_here():
     assert seen == []
     assert str(refused.value) == (
         f"{url}/v1/vacancies redirects to another origin, {other}/v1/vacancies; "
-        "if that is the source, pass its base URL"
+        "pass the base URL of that origin to use it"
     )
 
 
 @pytest.mark.parametrize(
     "location", ["//evil.example/x", "http://169.254.169.254/", "https://{host}/x", "ftp://x/"]
 )
-def test_every_way_to_leave_the_origin_is_refused(location):
+def test_every_redirect_out_of_the_origin_is_refused(location):
     refused = pytest.raises(RequestRefusedError, match="redirects to another origin")
     with stub_server({"/a": (307, {"Location": location}, b"")}) as (url, seen), refused:
         OriginClient(url, headers={}).get("/a")
@@ -131,7 +131,7 @@ def test_redirect_inside_the_origin_is_followed_and_a_loop_is_refused():
     assert seen == ["/a?x=1", "/b?y=2", *["/loop"] * 4]
 
 
-def test_unknown_host_is_told_in_words(monkeypatch):
+def test_unknown_host_gives_a_readable_error(monkeypatch):
     def fail(*args, **kwargs):
         raise socket.gaierror(-2, "Name or service not known")
 

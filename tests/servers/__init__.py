@@ -6,7 +6,7 @@ that were started here are stopped.
 
 from tests.servers.databases import POSTGRES, REDIS, Postgres, Redis
 from tests.servers.instance import Instance
-from tests.servers.nginx import HOST, NGINX, LoadBalancer, ProductionNginx
+from tests.servers.nginx import HOST, NGINX, LoadBalancer, Nginx, ProductionNginx
 from tests.servers.process import (
     ROOT,
     SYSTEM_ENV,
@@ -33,6 +33,7 @@ __all__ = [
     "Gunicorn",
     "Instance",
     "LoadBalancer",
+    "Nginx",
     "Postgres",
     "ProductionNginx",
     "Redis",

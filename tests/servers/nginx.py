@@ -1,4 +1,4 @@
-"""nginx as a load balancer of several nodes, and nginx with the configuration of production."""
+"""nginx with any configuration, as a load balancer, and with the configuration of production."""
 
 import json
 import os
@@ -19,7 +19,23 @@ HOST = "jobs.example.com"  # the server_name of deploy/nginx.conf
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
-class LoadBalancer(Web):
+class Nginx(Web):
+    """nginx with the directives `http`, in which "PORT" stands for its port."""
+
+    def __init__(self, folder: Path, http: str) -> None:
+        super().__init__(folder)
+        folder.mkdir(exist_ok=True)
+        temporary = " ".join(f"{name}_temp_path {folder}/{name};" for name in _TEMPORARY)
+        (folder / "conf").write_text(f"""
+            {"user root;" if os.geteuid() == 0 else ""}
+            daemon off; pid {folder}/pid; error_log stderr warn; worker_processes 1;
+            events {{ worker_connections 1024; }}
+            http {{ access_log off; {temporary} {http.replace("PORT", str(self.port))} }}
+        """)
+        self.command = [str(NGINX), "-p", str(folder), "-c", str(folder / "conf"), "-e", "stderr"]
+
+
+class LoadBalancer(Nginx):
     """nginx in front of `nodes`, on a plain port, with the proxy and timeout settings of deploy/nginx.conf.
 
     It has neither its cache nor its limits, which would hide failures of the nodes, and no limit on the time
@@ -27,8 +43,6 @@ class LoadBalancer(Web):
     """
 
     def __init__(self, folder: Path, nodes: Sequence[Gunicorn]) -> None:
-        super().__init__(folder)
-        folder.mkdir()
         deployed = (ROOT / "deploy/nginx.conf").read_text()
         names = r"proxy_(?!cache|hide|next_upstream_timeout)|client_(?:header|body)_timeout|keepalive_timeout"
         settings = re.findall(rf"^ {{4}}(?:{names})[^#\n]*", deployed, re.M)
@@ -37,18 +51,15 @@ class LoadBalancer(Web):
         assert settings, "deploy/nginx.conf has no proxy settings"
         assert node, "deploy/nginx.conf names no node"
         upstream = " ".join(f"server 127.0.0.1:{each.port}{node[1]}" for each in nodes)
-        temporary = " ".join(f"{name}_temp_path {folder};" for name in _TEMPORARY)
-        (folder / "conf").write_text(f"""
-            daemon off; pid {folder}/pid; error_log stderr warn; worker_processes 1;
-            events {{ worker_connections 1024; }}
-            http {{
-                access_log off; keepalive_requests 1000000; {temporary}
-                {" ".join(settings)}
-                upstream nodes {{ {upstream} keepalive 32; }}
-                server {{ listen 127.0.0.1:{self.port}; location / {{ proxy_pass http://nodes; }} }}
-            }}
-        """)
-        self.command = [str(NGINX), "-p", str(folder), "-c", str(folder / "conf"), "-e", "stderr"]
+        super().__init__(
+            folder,
+            f"""
+            keepalive_requests 1000000;
+            {" ".join(settings)}
+            upstream nodes {{ {upstream} keepalive 32; }}
+            server {{ listen 127.0.0.1:PORT; location / {{ proxy_pass http://nodes; }} }}
+            """,
+        )
 
 
 class ProductionNginx(Server):

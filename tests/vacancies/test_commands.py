@@ -15,7 +15,7 @@ from tests.factories import make_insider, make_recruiter, make_vacancy
 from vacancies import quality
 from vacancies.api.v1 import SingleVacancyViewSet
 from vacancies.models import Attachment, ListedVacancy, Recruiter, Vacancy, VacancyOption
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
 
@@ -89,7 +89,7 @@ def test_lint_finds_nothing_about_a_good_vacancy():
     assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
 
 
-def test_lint_tells_errors_and_warnings(at, settings):
+def test_lint_reports_errors_and_warnings(at, settings):
     make_vacancy(pk=1, title="NO IMAGE", **GOOD | {"image_url": ""})
     make_vacancy(pk=2, title="Hot", is_hot=True, publish_until=at + timedelta(days=1), **GOOD)
     make_vacancy(pk=3, title="Hot once", is_hot=True, publish_until=at, **GOOD)
@@ -123,10 +123,11 @@ def test_lint_tells_errors_and_warnings(at, settings):
         "warning: vacancy 1 'NO IMAGE': has no image [no-image]",
         "warning: vacancy 1 'NO IMAGE': the title is in capitals [capitals]",
         "warning: vacancy 2 'Hot': is featured, but closes within a week [hot-ending]",
-        "warning: vacancy 3 'Hot once': still flagged hot, but expired [hot-expired]",
+        "warning: vacancy 3 'Hot once': hot, but expired [hot-expired]",
         "error: vacancy 4 'Empty': has no description [no-description]",
-        "warning: vacancy 5 '東京': no letter of the title can stand in its address [no-slug]",
-        "warning: vacancy 5 '東京': description shows markup as text: it was escaped twice [double-escaped]",
+        "warning: vacancy 5 '東京': the title has no letter that can be part of the slug [no-slug]",
+        "warning: vacancy 5 '東京': description shows markup as text, "
+        "because it was escaped twice [double-escaped]",
         "warning: vacancy 6 'Ever': is continuously open, but has a closing date [permanent-ends]",
         "warning: vacancy 6 'Ever': has no options, so no filter finds it [no-options]",
         "warning: vacancy 8 'Silent': has no contact text, and the lead recruiter has no public contact "
@@ -160,7 +161,7 @@ def test_lint_lists_the_first_of_each_rule_and_counts_all(many_doubts):
         *(f"warning: vacancy {pk} 'Cook': has no image [no-image]" for pk in range(1, 21)),
         "error: vacancy 31 'EMPTY': has no description [no-description]",
         "warning: vacancy 31 'EMPTY': the title is in capitals [capitals]",
-        "10 more are not listed: --limit N lists N of each rule.",
+        "10 more; --limit N lists N of each rule.",
         "total: 1 error [no-description]",
         "total: 30 warnings [no-image]",
         "total: 1 warning [capitals]",
@@ -173,7 +174,7 @@ def test_lint_of_chosen_rules(many_doubts):
         "0 errors and 30 warnings.",
         [
             "warning: vacancy 1 'Cook': has no image [no-image]",
-            "29 more are not listed: --limit N lists N of each rule.",
+            "29 more; --limit N lists N of each rule.",
             "total: 30 warnings [no-image]",
         ],
     )
@@ -196,18 +197,18 @@ def test_lint_as_json_lists_all_unless_limited(many_doubts):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--rule", "no-imag"), "There is no rule 'no-imag'; the rules are unclean, hot-expired, "),
+        (("--rule", "no-imag"), "Unknown rule 'no-imag'; the rules are unclean, hot-expired, "),
         (("--limit", "-1"), "--limit must be 0 or more; received -1."),
     ],
 )
-def test_lint_refuses_what_it_does_not_know(words, message):
+def test_lint_refuses_unknown_rules_and_limits(words, message):
     with pytest.raises(CommandError) as refused:
         call_command("lint_vacancies", *words)
 
     assert (refused.value.returncode, str(refused.value)[: len(message)]) == (2, message)
 
 
-def test_lint_cleans_rows_that_were_written_around_the_models():
+def test_lint_fixes_rows_that_were_written_by_sql():
     vacancy = make_vacancy(**GOOD)
     Vacancy.objects.update(title="Renamed")  # its search text did not follow
 
@@ -222,7 +223,7 @@ def test_lint_cleans_rows_that_were_written_around_the_models():
     assert Vacancy.objects.search("renamed").get() == vacancy
 
 
-def test_lint_cleans_markup_that_was_written_around_the_models(at):
+def test_lint_fixes_markup_that_was_written_by_sql(at):
     vacancy = make_vacancy(**GOOD, updated_at=at)
     hidden = make_vacancy(status="draft")
     with connection.cursor() as cursor:
@@ -233,11 +234,11 @@ def test_lint_cleans_markup_that_was_written_around_the_models(at):
     assert (code, lines) == (
         1,
         [
-            f"error: brand {vacancy.brand_id} 'Acme': stored otherwise than it would be saved now: "
+            f"error: brand {vacancy.brand_id} 'Acme': not stored as it would be saved now: "
             "description [unclean]",
-            f"error: vacancy {vacancy.pk} {vacancy.title!r}: stored otherwise than it would be saved now: "
+            f"error: vacancy {vacancy.pk} {vacancy.title!r}: not stored as it would be saved now: "
             "description, search_text [unclean]",
-            f"warning: vacancy {hidden.pk} {hidden.title!r}: stored otherwise than it would be saved now: "
+            f"warning: vacancy {hidden.pk} {hidden.title!r}: not stored as it would be saved now: "
             "description, search_text [unclean]",
             "total: 2 errors [unclean]",
             "total: 1 warning [unclean]",
@@ -252,7 +253,7 @@ def test_lint_cleans_markup_that_was_written_around_the_models(at):
 # --- issue_token ---
 
 
-def test_token_is_good_for_its_user(client, settings):
+def test_issued_token_authenticates_its_user(client, settings):
     settings.INTERNAL_ACCESS = "authenticated"
     make_insider("eve")
 
@@ -265,7 +266,7 @@ def test_token_is_good_for_its_user(client, settings):
 
 
 @pytest.mark.parametrize("words", [("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651")])
-def test_token_for_nobody_or_for_ever_is_a_usage_error(words):
+def test_token_for_an_unknown_user_or_lifetime_is_a_usage_error(words):
     User.objects.create_user("eve")
     User.objects.create_user("gone", is_active=False)
 
@@ -293,7 +294,7 @@ def every_kind(at, filters):
 
 
 @pytest.mark.parametrize("mode", ["public", "authenticated", "network"])
-def test_audit_agrees(every_kind, settings, mode):
+def test_audit_finds_no_differences(every_kind, settings, mode):
     settings.INTERNAL_ACCESS = mode
 
     assert run("audit_visibility") == (
@@ -304,14 +305,19 @@ def test_audit_agrees(every_kind, settings, mode):
 @pytest.mark.parametrize(
     ("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)]
 )
-def test_audit_of_another_moment(every_kind, moment, published):
+def test_audit_at_another_time(every_kind, moment, published):
     code, summary, _ = run("audit_visibility", "--at", moment)
 
     assert (code, f"{published} of them published: no disagreements." in summary) == (0, True)
 
 
-def test_audit_catches_a_list_that_forgets_the_rule(every_kind, monkeypatch):
-    monkeypatch.setattr(VacancyQuerySet, "external", lambda self: self)
+def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
+    in_list = VacancyQuerySet.in_list
+    monkeypatch.setattr(
+        VacancyQuerySet,
+        "in_list",
+        lambda self, which: self if which is VacancyList.EXTERNAL else in_list(self, which),
+    )
 
     code, _, lines = run("audit_visibility")
 
@@ -323,7 +329,7 @@ def test_audit_catches_a_list_that_forgets_the_rule(every_kind, monkeypatch):
     assert f"outsider: /v1/vacancies/{{id}}/form/schema: shows {internal}" in lines
 
 
-def test_audit_catches_a_form_that_forgets_the_rule(every_kind, monkeypatch):
+def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
     def any_form(view):
         view.vacancy = Vacancy.objects.get(pk=view.kwargs["pk"])
         return [], {}
@@ -346,7 +352,7 @@ def test_audit_catches_a_form_that_forgets_the_rule(every_kind, monkeypatch):
     )
 
 
-def test_audit_at_no_time_is_a_usage_error():
+def test_audit_at_an_invalid_time_is_a_usage_error():
     with pytest.raises(CommandError) as refused:
         call_command("audit_visibility", "--at", "soon")
 
@@ -364,7 +370,7 @@ def test_attachment_order_is_the_recruiters(client, at):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_audit_asks_stored_items_and_catches_a_wrong_one(filters, settings):
+def test_audit_reads_rendered_items_and_detects_a_wrong_one(filters, settings):
     """Outside of a transaction stored items answer, as they do for the public."""
     internal = make_vacancy(audience="internal")
     make_vacancy()
@@ -382,7 +388,7 @@ def test_audit_asks_stored_items_and_catches_a_wrong_one(filters, settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_audit_with_views_catches_a_view_that_stored_items_hide(filters, monkeypatch):
+def test_audit_with_views_detects_a_wrong_view(filters, monkeypatch):
     vacancy = make_vacancy()
     monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))
 

@@ -1,4 +1,4 @@
-"""What may stand in a text, on every way in."""
+"""The allowed markup of texts, on every write."""
 
 import pytest
 from hypothesis import given
@@ -50,13 +50,13 @@ def test_allowed_markup_stays_as_it_is():
         ("", ""),
     ],
 )
-def test_everything_else_goes(html, clean):
+def test_other_markup_is_removed(html, clean):
     assert sanitise(html) == clean
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("way", ["save", "create", "bulk_create", "update", "bulk_update"])
-def test_text_is_sanitised_on_every_way_in(way):
+def test_text_is_sanitised_on_every_write(way):
     dirty, clean = "<p onclick=x>a</p><script>b</script>", "<p>a</p>"
     vacancy = make_vacancy()
     pk = vacancy.pk

@@ -1,4 +1,4 @@
-"""The form of a vacancy: which one it is, what the system adds, what it costs, how long it may be kept."""
+"""The form of a vacancy: selection, generated parts, queries and caching."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ CONSENT = {
 
 
 def make_form(name, *fields, **values):
-    """A form with one section that is called as the form is."""
+    """Create a form with one section of the same name."""
     fields = fields or (text_field(f"field_of_{name.lower()}"),)
     return operations.create(name=name, structure=[section(*fields, title=name)], **values)
 
@@ -62,7 +62,7 @@ def version(client, vacancy):
         (False, False, False, "Privacy"),
     ],
 )
-def test_own_form_else_the_brands_else_the_sites_else_the_consent_alone(
+def test_form_is_its_own_or_the_brands_or_the_sites_or_consent_only(
     client, settings, multi_branding, has_own, brand_has, site_has, expected
 ):
     settings.MULTI_BRANDING = multi_branding
@@ -88,7 +88,7 @@ def test_vacancy_without_a_brand_gets_the_sites_form(client, settings):
     assert titles(client, vacancy) == ["Site"]
 
 
-def test_no_form_is_one_section_with_the_consent(client):
+def test_without_a_form_one_section_has_the_consent(client):
     assert get(client, make_vacancy()).json() == {
         "data": [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
     }
@@ -100,7 +100,7 @@ def test_form_without_sections_is_one_section_with_the_consent(client):
     assert sections(client, vacancy) == [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
 
 
-def test_section_without_fields_takes_the_consent(client):
+def test_section_without_fields_gets_the_consent(client):
     vacancy = make_vacancy(form=operations.create(name="Empty", structure=[section(title="")]))
 
     assert sections(client, vacancy) == [{"title": "", "description": None, "fields": [CONSENT]}]
@@ -117,7 +117,7 @@ def test_sections_of_one_vacancy_follow_those_of_the_form_that_it_extends(client
     assert titles(client, special) == ["New", "More"]
 
 
-def test_form_is_served_as_the_interface_has_it(client):
+def test_form_is_served_in_the_format_of_the_api(client):
     vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
 
     answer = get(client, vacancy)
@@ -126,7 +126,7 @@ def test_form_is_served_as_the_interface_has_it(client):
     assert answer["Content-Type"] == "application/json"
 
 
-def test_save_shows_in_the_next_answer(client):
+def test_save_is_visible_in_the_next_response(client):
     form = make_form("Form")
     vacancy = make_vacancy(form=form)
     first, tag = version(client, vacancy), get(client, vacancy)["ETag"]
@@ -196,8 +196,8 @@ def test_consent_has_its_text_version_and_link(client):
     ],
 )
 @pytest.mark.parametrize("accepted", ["de", "en", "xx"])
-def test_what_is_generated_is_in_the_language_of_the_form(client, language, consent, link, accepted):
-    """Whatever the browser prefers: the recruiter's own texts are in one language, so is all the rest."""
+def test_generated_texts_are_in_the_language_of_the_form(client, language, consent, link, accepted):
+    """The language of the browser is ignored: the texts of a recruiter are in one language."""
     form = make_form("Form", text_field("level", type="range"), language=language)
     vacancy = make_vacancy(form=form)
 
@@ -221,7 +221,7 @@ def test_what_is_generated_is_in_the_language_of_the_form(client, language, cons
     ("site", "expected", "title"),
     [("en", "en", "Privacy"), ("fr", "fr", "Vie privée"), ("de-at", "de", "Datenschutz")],
 )
-def test_no_form_speaks_the_language_of_the_site(client, settings, site, expected, title):
+def test_generated_form_is_in_the_language_of_the_site(client, settings, site, expected, title):
     settings.LANGUAGE_CODE = site
 
     answer = get(client, make_vacancy())
@@ -229,7 +229,7 @@ def test_no_form_speaks_the_language_of_the_site(client, settings, site, expecte
     assert (answer["Content-Language"], answer.json()["data"][0]["title"]) == (expected, title)
 
 
-def test_extension_speaks_the_language_of_the_form_that_it_extends(client):
+def test_extension_has_the_language_of_its_base(client):
     base = make_form("Base", text_field("level", type="range"), language="nl")
     vacancy = make_vacancy(form=make_form("More", extends=base, language="fr"))
 
@@ -251,7 +251,7 @@ def test_version_is_the_same_in_header_and_body_of_both(client):
     assert form["Form-Version"] == schema["Form-Version"] == schema.json()["data"]["version"]
 
 
-def test_version_changes_exactly_when_what_is_served_does(client):
+def test_version_changes_only_with_the_served_sections(client):
     form = make_form("Form", text_field("level", type="range"))
     vacancy = make_vacancy(form=form)
     seen = [version(client, vacancy)]
@@ -285,7 +285,7 @@ def test_version_changes_exactly_when_what_is_served_does(client):
     assert version(client, vacancy) == seen[0]
 
 
-def test_version_is_that_of_the_sections_alone(client):
+def test_version_depends_on_the_sections_only(client):
     """Two vacancies with one form have one version, whatever their ids and hosts."""
     form = make_form("Form")
     one, other = make_vacancy(form=form), make_vacancy(form=form)
@@ -296,7 +296,7 @@ def test_version_is_that_of_the_sections_alone(client):
 # --- Schema ------------------------------------------------------------------------------------
 
 
-def test_schema_is_that_of_what_is_served(client, settings):
+def test_schema_is_generated_from_the_served_sections(client, settings):
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
     vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
     address = f"https://jobs.example.com/v1/vacancies/{vacancy.pk}/form/schema"
@@ -310,7 +310,7 @@ def test_schema_is_that_of_what_is_served(client, settings):
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_least_submission_of_no_form_is_the_consent(client):
+def test_minimal_submission_of_the_generated_form_is_the_consent(client):
     schema = get(client, make_vacancy(), "form/schema").json()["data"]["schema"]
     validator = jsonschema.Draft202012Validator(schema)
 
@@ -368,7 +368,7 @@ def test_unchanged_form_is_a_304(client, endpoint):
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_head_answers_as_get_does(client, endpoint):
+def test_head_returns_the_headers_of_get(client, endpoint):
     vacancy = make_vacancy(form=make_form("Form"))
     answer = get(client, vacancy, endpoint)
 
@@ -382,7 +382,7 @@ def test_head_answers_as_get_does(client, endpoint):
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize(("seconds", "age"), [(None, 60), (3600, 60), (60, 60), (59, 59), (1, 1)])
-def test_answer_is_kept_until_the_vacancy_goes_at_most(client, at, endpoint, seconds, age):
+def test_response_is_cached_until_the_end_of_publication_at_most(client, at, endpoint, seconds, age):
     vacancy = make_vacancy(publish_until=seconds and at + timedelta(seconds=seconds))
 
     assert get(client, vacancy, endpoint)["Cache-Control"] == f"public, max-age={age}"
@@ -406,7 +406,7 @@ def test_internal_form_is_for_insiders(client, settings, endpoint, mode, expecte
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("id_", ["0", "007", "abc", "-1", "1.0", "²", "٣", "9" * 19, "9" * 30, "1000000"])
-def test_bad_id_is_one_and_the_same_404(client, endpoint, id_):
+def test_invalid_ids_give_the_same_404(client, endpoint, id_):
     answer = client.get(f"/v1/vacancies/{id_}/{endpoint}")
 
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
@@ -416,7 +416,7 @@ def test_bad_id_is_one_and_the_same_404(client, endpoint, id_):
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("query", ["page[size]=5", "fields=title", "filter[regions]=x", "sort=title"])
-def test_form_takes_no_parameters(client, endpoint, query):
+def test_form_endpoint_refuses_parameters(client, endpoint, query):
     vacancy = make_vacancy()
 
     assert client.get(f"/v1/vacancies/{vacancy.pk}/{endpoint}?{query}").status_code == 400

@@ -1,4 +1,4 @@
-"""Who gets which uploaded file: every viewer x every state of what shows it, and how it is handed out."""
+"""Access to uploaded files, for every viewer and every state of the vacancy, and their responses."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -57,7 +57,7 @@ def files_of(vacancy: Vacancy) -> list[str]:
 
 @pytest.fixture
 def world(settings: Any) -> SimpleNamespace:
-    """Accounts of each kind; internal vacancies are for those who are let in."""
+    """An account of each kind, with protected internal vacancies."""
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "authenticated", ["10.0.0.0/8"]
     own, other = make_brand("Own"), make_brand("Other")
     rights = Permission.objects.filter(codename__in=("view_vacancy", "change_vacancy", "view_recruiter"))
@@ -80,7 +80,7 @@ def client_of(world: SimpleNamespace, viewer: str) -> Client:
 
 
 def body(response: Any) -> bytes:
-    """The whole body; a file is closed at its end."""
+    """Return the whole body and close the file."""
     return b"".join(response) if response.streaming else response.content
 
 
@@ -91,13 +91,13 @@ def status(client: Client, address: str, **extra: Any) -> int:
 
 
 def told(response: Any, name: str) -> tuple[Any, ...]:
-    """What a client can tell from an answer about the file `name`."""
+    """Return what a client can observe in a response for the file `name`."""
     text = body(response).replace(name.encode(), b"NAME").replace(name.split("/")[1].encode(), b"NAME")
     return response.status_code, text, dict(response.headers), sorted(response.cookies)
 
 
 def may(viewer: str, state: str) -> bool:
-    """Who sees the files of a vacancy of the brand of `recruiter`."""
+    """Return the viewers that see the files of a vacancy of the brand of `recruiter`."""
     if state in GONE:
         return False
     if state == "published" or viewer in ("recruiter", "superuser"):
@@ -117,7 +117,7 @@ VIEWERS = (
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_files_are_for_who_sees_the_vacancy(world: SimpleNamespace, state: str) -> None:
+def test_files_are_visible_to_viewers_of_the_vacancy(world: SimpleNamespace, state: str) -> None:
     vacancy = with_files(brand=world.brand, **STATES[state]())
     names = files_of(vacancy)
     if state == "deleted":
@@ -143,7 +143,7 @@ def test_files_are_for_who_sees_the_vacancy(world: SimpleNamespace, state: str) 
                 assert (hidden.status_code, hidden["Cache-Control"]) == (404, "no-store"), viewer
 
 
-def test_access_modes_are_those_of_the_interface(world: SimpleNamespace, settings: Any) -> None:
+def test_files_follow_the_internal_access_mode(world: SimpleNamespace, settings: Any) -> None:
     name = with_files(audience="internal").image.name
     anybody, token = Client(), issue(user=world.accounts["insider"], lifetime=DAY)[1]
     bearer = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
@@ -166,7 +166,7 @@ def test_access_modes_are_those_of_the_interface(world: SimpleNamespace, setting
     assert status(anybody, f"/media/{name}", HTTP_AUTHORIZATION="Bearer wrong") == 404
 
 
-def test_scripts_of_other_sites_read_what_is_public_only(world: SimpleNamespace) -> None:
+def test_cross_origin_scripts_read_public_files_only(world: SimpleNamespace) -> None:
     origin = {"HTTP_ORIGIN": "https://careers.example"}
     shown, hidden = with_files(brand=world.brand), with_files(brand=world.brand, status="draft")
     client = client_of(world, "recruiter")
@@ -190,7 +190,7 @@ def test_scripts_of_other_sites_read_what_is_public_only(world: SimpleNamespace)
             assert "Access-Control-Allow-Origin" not in answer
 
 
-def test_unpublishing_counts_at_once(client: Client) -> None:
+def test_unpublishing_hides_files_at_once(client: Client) -> None:
     vacancy = with_files()
     vacancies = Vacancy.objects.filter(pk=vacancy.pk)
     for _ in range(2):
@@ -206,7 +206,7 @@ def test_unpublishing_counts_at_once(client: Client) -> None:
         operations.publish(vacancies=vacancies, at=timezone.now())
 
 
-def test_nobody_keeps_a_file_longer_than_it_shows(client: Client, at: Any) -> None:
+def test_file_is_not_cached_beyond_its_publication(client: Client, at: Any) -> None:
     vacancy = with_files(publish_until=at + timedelta(seconds=20))
     name = vacancy.image.name
     assert status(client, f"/media/{name}") == 200
@@ -216,7 +216,7 @@ def test_nobody_keeps_a_file_longer_than_it_shows(client: Client, at: Any) -> No
     assert client.head(f"/media/{name}")["Cache-Control"] == "public, max-age=60"
 
 
-def test_copy_that_is_a_draft_hides_nothing_and_shows_nothing(client: Client) -> None:
+def test_draft_copy_does_not_affect_the_access_to_shared_files(client: Client) -> None:
     vacancy = with_files()
     operations.duplicate(vacancy=vacancy, at=timezone.now())
     name = vacancy.image.name
@@ -228,7 +228,7 @@ def test_copy_that_is_a_draft_hides_nothing_and_shows_nothing(client: Client) ->
 # --- Previews ----------------------------------------------------------------------------------
 
 
-def test_preview_brings_its_files_along(client: Client, settings: Any) -> None:
+def test_preview_gives_access_to_files(client: Client, settings: Any) -> None:
     settings.INTERNAL_ACCESS = "authenticated"
     head = make_recruiter("Head")
     head.image.save("a.png", ContentFile(encoded("PNG")))
@@ -250,7 +250,7 @@ def test_preview_brings_its_files_along(client: Client, settings: Any) -> None:
             assert client.get(path + query).status_code == 404
 
 
-def test_preview_ends(client: Client, time_machine: Any) -> None:
+def test_preview_access_to_files_expires(client: Client, time_machine: Any) -> None:
     vacancy = with_files(status="draft")
     address = f"/media/{vacancy.image.name}?preview={token_for(vacancy.pk)}"
     assert status(client, address) == 200
@@ -258,7 +258,7 @@ def test_preview_ends(client: Client, time_machine: Any) -> None:
     assert client.get(address).status_code == 404
 
 
-def test_addresses_without_a_preview_are_bare(client: Client) -> None:
+def test_file_urls_without_a_preview_have_no_token(client: Client) -> None:
     vacancy = with_files()
     item = client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]
     assert item["image"] == f"http://testserver/media/{vacancy.image.name}"
@@ -267,7 +267,7 @@ def test_addresses_without_a_preview_are_bare(client: Client) -> None:
 # --- Brands and people -------------------------------------------------------------------------
 
 
-def test_faces_are_no_secret_while_they_are_theirs(client: Client) -> None:
+def test_recruiter_and_brand_images_are_public_while_in_use(client: Client) -> None:
     brand, person = make_brand(), make_recruiter()
     for owner, field in ((brand, "icon_small"), (brand, "icon_large"), (person, "image")):
         file = getattr(owner, field)
@@ -304,10 +304,10 @@ def test_every_kind_that_may_be_uploaded_has_one_type() -> None:
         ("a", "a", "application/octet-stream", 'attachment; filename="a"'),
     ],
 )
-def test_type_is_ours_and_the_name_is_the_recruiters(
+def test_content_type_is_by_extension_and_the_file_name_by_title(
     client: Client, settings: Any, stored: str, title: str, content_type: str, disposition: str
 ) -> None:
-    """Also of files that came before there were rules."""
+    """Also for files that were stored before the validators existed."""
     name = f"attachments/{stored}"
     folder = Path(settings.MEDIA_ROOT) / "attachments"
     folder.mkdir(parents=True)
@@ -324,7 +324,7 @@ def test_type_is_ours_and_the_name_is_the_recruiters(
     assert body(response) == b"<script>"
 
 
-def test_part_of_a_file_its_head_and_one_that_did_not_change(client: Client) -> None:
+def test_range_head_and_conditional_requests(client: Client) -> None:
     path = f"/media/{with_files().attachments.get().file.name}"
     whole = client.get(path, HTTP_ACCEPT_ENCODING="gzip")
     assert (body(whole), whole["Content-Length"]) == (PDF, str(len(PDF)))
@@ -351,7 +351,7 @@ def test_part_of_a_file_its_head_and_one_that_did_not_change(client: Client) -> 
     assert body(changed) == PDF
 
 
-def test_behind_nginx_it_sends_the_bytes(client: Client, settings: Any) -> None:
+def test_nginx_sends_the_content(client: Client, settings: Any) -> None:
     settings.X_ACCEL_PREFIX = "/_media/"
     vacancy = with_files()
     direct = client.get(f"/media/{vacancy.image.name}")
@@ -381,12 +381,12 @@ def test_behind_nginx_it_sends_the_bytes(client: Client, settings: Any) -> None:
         "vacancies/" + "a" * 3000, "vacancies/%ff%fe", "brands/%00.png", "recruiters/'--.png", "static/a.css",
     ],
 )  # fmt: skip
-def test_odd_paths_are_nothing(client: Client, path: str) -> None:
+def test_invalid_paths_are_not_found(client: Client, path: str) -> None:
     with_files()
     assert client.get(f"/media/{path}").status_code == 404
 
 
-def test_file_that_was_lost_is_absent(client: Client) -> None:
+def test_missing_file_is_not_found(client: Client) -> None:
     vacancy = with_files()
     Path(vacancy.image.path).unlink()
     assert client.get(f"/media/{vacancy.image.name}").status_code == 404
@@ -396,7 +396,7 @@ def test_files_are_only_read(client: Client) -> None:
     assert client.post(f"/media/{with_files().image.name}").status_code == 405
 
 
-def test_one_query_for_what_is_public(client: Client, django_assert_num_queries: Any) -> None:
+def test_public_file_takes_one_query(client: Client, django_assert_num_queries: Any) -> None:
     vacancy = with_files(recruiters=("Zoë",))
     zoe = Recruiter.objects.get(name="Zoë")
     zoe.image.save("a.png", ContentFile(encoded("PNG")))

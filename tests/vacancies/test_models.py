@@ -1,4 +1,4 @@
-"""Integrity in the database, slugs, and the state that the clock gives a vacancy."""
+"""Constraints, slugs, and the state of a vacancy at a given time."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
         {"status": "gone"},
     ],
 )
-def test_database_refuses_what_could_not_be_served(values):
+def test_database_refuses_invalid_vacancies(values):
     vacancy = make_vacancy()
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -35,7 +35,7 @@ def test_database_refuses_an_end_before_the_start(at):
         make_vacancy(publish_from=at, publish_until=at)
 
 
-def test_database_refuses_an_attachment_that_is_nowhere_or_twice():
+def test_database_refuses_an_attachment_with_no_file_or_two():
     vacancy = make_vacancy()
 
     for places in ({}, {"file": "a.pdf", "url": "https://example.org/a.pdf"}):
@@ -50,7 +50,7 @@ def test_database_refuses_the_same_option_twice():
         VacancyOption.objects.create(vacancy=vacancy, option=make_option("regions", "Ghent"))
 
 
-def test_what_is_in_use_cannot_be_deleted():
+def test_rows_in_use_cannot_be_deleted():
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bo",))
 
     for used in (make_brand(), vacancy.head_recruiter, make_recruiter("Bo"), make_option("regions", "Ghent")):
@@ -99,7 +99,7 @@ def test_option_values_are_numbered_when_taken():
 
 
 @pytest.mark.parametrize("name", ["evil.html", "evil.svg", "evil.pdf.html", "evil", "evil.js", "evil.xhtml"])
-def test_attachment_that_a_browser_would_run_is_refused(name):
+def test_attachment_that_a_browser_would_execute_is_refused(name):
     attachment = Attachment(vacancy=make_vacancy(), name="a", file=SimpleUploadedFile(name, b"<script>"))
 
     with pytest.raises(ValidationError) as refused:

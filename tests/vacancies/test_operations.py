@@ -1,4 +1,4 @@
-"""Decisions about publication, copies, the way back and merged options, apart from their pages."""
+"""Publication, duplication, restoring and merging of options, without the admin pages."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -69,9 +69,7 @@ def rows() -> list[dict]:
         (operations.archive, "archived", "status", None),
     ],
 )
-def test_decision_changes_where_it_makes_sense_and_says_why_not_elsewhere(
-    decide, state, refused_for, left, anna
-):
+def test_publication_action_changes_or_refuses_by_state(decide, state, refused_for, left, anna):
     vacancy = make_one(state)
     before = rows()
 
@@ -108,7 +106,7 @@ def test_decision_changes_where_it_makes_sense_and_says_why_not_elsewhere(
         ("archived", NOW + DAY, None),
     ],
 )
-def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refused_for):
+def test_schedule_requires_a_future_time_before_the_end(state, moment, refused_for):
     vacancy = make_one(state)
     before = rows()
 
@@ -137,7 +135,7 @@ def test_schedule_plans_for_a_moment_to_come_before_the_end(state, moment, refus
         ("archived", date(2026, 4, 1), "status"),
     ],
 )
-def test_extend_moves_the_last_day_on_and_never_back(state, day, refused_for):
+def test_extend_never_shortens(state, day, refused_for):
     vacancy = make_one(state)
     before = rows()
 
@@ -152,7 +150,7 @@ def test_extend_moves_the_last_day_on_and_never_back(state, day, refused_for):
 
 
 @pytest.mark.parametrize("decide", ["publish", "schedule"])
-def test_gate_refuses_what_lacks_a_head_a_brand_or_a_description(decide):
+def test_publishing_requires_a_head_recruiter_brand_and_description(decide):
     bare = make_one("draft", description="")
     Vacancy.objects.update(head_recruiter=None, brand=None)
     ready = make_one("unpublished")
@@ -166,7 +164,7 @@ def test_gate_refuses_what_lacks_a_head_a_brand_or_a_description(decide):
     assert (bare.status, bare.publish_from) == ("draft", None)
 
 
-def test_decision_for_many_writes_all_or_nothing(monkeypatch):
+def test_publication_action_is_atomic(monkeypatch):
     for _ in range(3):
         make_one("published")
     before = rows()
@@ -181,7 +179,7 @@ def test_decision_for_many_writes_all_or_nothing(monkeypatch):
     assert rows() == before
 
 
-def test_decision_takes_the_same_queries_for_one_and_for_thirty(django_assert_num_queries):
+def test_publication_action_has_a_constant_number_of_queries(django_assert_num_queries):
     make_one("draft")
     with django_assert_num_queries(7):  # savepoint and its end; rows; one write; one record; list and moment
         operations.publish(vacancies=ALL(), at=NOW)
@@ -191,7 +189,7 @@ def test_decision_takes_the_same_queries_for_one_and_for_thirty(django_assert_nu
         assert len(operations.publish(vacancies=ALL(), at=NOW).done) == 30
 
 
-def test_decision_leaves_texts_and_search_as_they_are():
+def test_publication_action_does_not_change_texts():
     vacancy = make_one("draft", description="<p>Crème brûlée</p>", profile="<p>Chef</p>")
     [before] = rows()
 
@@ -237,7 +235,7 @@ def test_duplicate_of_the_longest_title_fits():
 # --- bring back ---
 
 
-def test_version_brings_texts_options_people_and_files_back_and_leaves_publication_alone(anna):
+def test_restore_changes_content_but_not_publication(anna):
     vacancy = make_one(
         "published", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Zoë", "Bob"), is_hot=True
     )
@@ -273,7 +271,7 @@ def test_version_brings_texts_options_people_and_files_back_and_leaves_publicati
 
 @pytest.mark.parametrize("state", ["published", "scheduled", "expired"])
 @pytest.mark.parametrize("lacks", ["head_recruiter", "description"])
-def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_changes(state, lacks):
+def test_restore_of_unpublishable_content_is_refused_if_published(state, lacks):
     vacancy = make_one("draft")
     Vacancy.objects.update(**{lacks: "" if lacks == "description" else None})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
@@ -293,7 +291,7 @@ def test_version_that_could_not_go_out_is_refused_onto_what_shows_and_nothing_ch
     assert (rows(), Version.objects.count()) == (before, versions)
 
 
-def test_deleted_vacancy_comes_back_as_a_draft_with_its_id_and_without_what_is_gone(client, anna):
+def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, anna):
     vacancy = make_one(
         "published", brand=make_brand("Gone brand"), head_recruiter=make_recruiter("Gone head"),
         options={"regions": ["Ghent", "Gone", "Antwerp"]}, recruiters=("Zoë", "Gone too"), audience="both",
@@ -332,7 +330,7 @@ def labels(vacancy: Vacancy) -> list[str]:
     return list(vacancy.choices.order_by("position", "pk").values_list("option__label", flat=True))
 
 
-def test_merge_gives_the_one_that_remains_the_place_of_the_others():
+def test_merge_keeps_the_position_of_the_merged_options():
     only_other = make_vacancy(options={"regions": ["Gent", "Antwerp"]}, updated_at=NOW - DAY)
     two_others = make_vacancy(options={"regions": ["Antwerp", "Gand", "Leuven", "Gent"]})
     both = make_vacancy(options={"regions": ["Gent", "Leuven", "Ghent"]})
@@ -351,7 +349,7 @@ def test_merge_gives_the_one_that_remains_the_place_of_the_others():
     assert (only_other.updated_at, already.updated_at) == (NOW, NOW - DAY)
 
 
-def test_merge_of_what_nobody_carries_changes_no_vacancy():
+def test_merge_of_unused_options_changes_no_vacancy():
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, updated_at=NOW - DAY)
     into, other = (make_option("regions", label) for label in ("Ghent", "Gent"))
 

@@ -26,6 +26,7 @@ from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
 from vacancies import operations
 from vacancies.exchange import importer as importer_module
+from vacancies.exchange import list_order
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
@@ -51,20 +52,20 @@ on_postgresql = pytest.mark.skipif(
 
 
 def once(act: Callable[[], Any]) -> Callable[[], None]:
-    """`act` for the first call, nothing for others."""
+    """Return a function that calls `act` the first time only."""
     acts: Iterator[Callable[[], Any]] = iter([act])
     return lambda: next(acts, lambda: None)()
 
 
 def elsewhere(act: Callable[[], Any]) -> None:
-    """Let `act` happen, and be committed, on another connection."""
+    """Call `act` and commit it on another connection."""
     (found,) = at_once(act)
     if isinstance(found, Exception):
         raise found
 
 
 def step_in(monkeypatch: Any, owner: Any, name: str, act: Callable[[], Any]) -> None:
-    """Let `act` happen once, before the first call of `owner.name`."""
+    """Call `act` once, before the first call of `owner.name`."""
     known, act = getattr(owner, name), once(act)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -78,7 +79,7 @@ def step_in(monkeypatch: Any, owner: Any, name: str, act: Callable[[], Any]) -> 
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_two_brands_of_one_name_one_is_refused_in_words(pair: list[Client], _: int) -> None:
+def test_concurrent_brands_of_one_name_give_one_form_error(pair: list[Client], _: int) -> None:
     add = partial(Client.post, path="/admin/vacancies/brand/add/", data={"name": "Acme", "description": ""})
 
     answers = at_once(*(partial(add, client) for client in pair))
@@ -91,9 +92,7 @@ def test_of_two_brands_of_one_name_one_is_refused_in_words(pair: list[Client], _
 
 
 @on_postgresql
-def test_option_that_is_merged_while_it_is_saved_is_refused_in_words(
-    pair: list[Client], monkeypatch: Any
-) -> None:
+def test_option_merged_during_a_save_is_a_form_error(pair: list[Client], monkeypatch: Any) -> None:
     vacancy = make_vacancy()
     ghent, gent = make_option("regions", "Ghent"), make_option("regions", "Gent")
     form = opened(pair[0], page(vacancy)) | {"regions": [str(gent.pk)]}
@@ -111,7 +110,7 @@ def test_option_that_is_merged_while_it_is_saved_is_refused_in_words(
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_vacancy_deleted_and_saved_at_once_can_be_brought_back(pair: list[Client], _: int) -> None:
+def test_vacancy_deleted_during_a_save_can_be_restored(pair: list[Client], _: int) -> None:
     vacancy = make_vacancy(title="Nurse")
     form = opened(pair[0], page(vacancy)) | {"title": "Cook"}
     delete = {"action": "delete_selected", "_selected_action": [vacancy.pk], "post": "yes"}
@@ -148,7 +147,7 @@ def test_vacancy_deleted_by_two_is_recorded_once(pair: list[Client], _: int) -> 
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
+def test_opposite_merges_leave_one_option(_: int) -> None:
     vacancies = [make_vacancy(options={"regions": [label]}) for label in ("Gent", "Ghent", "Gent", "Ghent")]
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
 
@@ -168,7 +167,7 @@ def test_of_two_options_merged_into_each_other_one_remains(_: int) -> None:
 
 @on_postgresql
 def test_option_dropped_while_it_is_merged_leaves_the_other(monkeypatch: Any) -> None:
-    """A recruiter takes "Ghent" from a vacancy with "Gent" and "Ghent"; merging the two leaves "Ghent"."""
+    """A recruiter removes "Ghent" from a vacancy with "Gent" and "Ghent". Merging the two leaves "Ghent"."""
     vacancy = make_vacancy(options={"regions": ["Gent", "Ghent"]})
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
     with ExitStack() as stack, transaction.atomic():
@@ -201,7 +200,7 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 
 
 @on_postgresql
-def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: Any) -> None:
+def test_vacancy_scheduled_while_changes_are_applied_is_not_listed(monkeypatch: Any) -> None:
     now = timezone.now()
     vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
     ListedVacancy.objects.filter(pk=vacancy.pk).update(
@@ -221,7 +220,7 @@ def test_vacancy_planned_while_another_one_settles_does_not_appear(monkeypatch: 
 
 
 @on_postgresql
-def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> None:
+def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
     unpublish = partial(operations.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
     step_in(monkeypatch, Importer, "_audience", lambda: elsewhere(unpublish))
@@ -234,11 +233,11 @@ def test_import_keeps_what_a_recruiter_decides_meanwhile(monkeypatch: Any) -> No
     assert (importer.report.updated, importer.report.refused) == (1, 0)
 
 
-def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: Any) -> None:
+def test_import_keeps_a_concurrently_chosen_publish_from(monkeypatch: Any) -> None:
     older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
     chosen = NOW + timedelta(days=30)
     moved = Vacancy.objects.filter(pk=older.pk)
-    step_in(monkeypatch, importer_module, "pairwise", lambda: moved.update(publish_from=chosen))
+    step_in(monkeypatch, list_order, "pairwise", lambda: moved.update(publish_from=chosen))
     importer = Importer()
 
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
@@ -248,7 +247,7 @@ def test_import_keeps_a_moment_that_a_recruiter_chooses_meanwhile(monkeypatch: A
     assert moments == {older.pk: chosen, newer.pk: NOW}
 
 
-def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> None:
+def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> None:
     monkeypatch.setattr(importer_module, "BATCH", 1)
     ghent = make_option("regions", "Ghent")
     first, second = items(2, regions=["Gent"])
@@ -267,7 +266,7 @@ def test_import_uses_no_option_that_was_merged_meanwhile(monkeypatch: Any) -> No
 
 
 @on_postgresql
-def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: Any) -> None:
+def test_form_import_keeps_a_concurrently_saved_form(monkeypatch: Any) -> None:
     anna = User.objects.create_superuser("anna")
     form = form_operations.create(name="Imported", structure=[], origin="import")
     vacancy = make_vacancy(form=form)
@@ -285,20 +284,20 @@ def test_form_import_keeps_a_form_that_a_recruiter_saves_meanwhile(monkeypatch: 
     assert (importer.report.created, importer.report.updated, importer.report.failed) == (1, 0, [])
 
 
-def test_form_import_keeps_a_form_that_a_recruiter_chooses_meanwhile(monkeypatch: Any) -> None:
+def test_form_import_keeps_a_concurrently_assigned_form(monkeypatch: Any) -> None:
     chosen = form_operations.create(
         name="Chosen", structure=[{"title": "Mine", "description": "", "fields": []}]
     )
     vacancy = make_vacancy()
     given = Vacancy.objects.filter(pk=vacancy.pk)
     importer = FormImporter()
-    step_in(monkeypatch, importer_module, "_note", lambda: given.update(form=chosen))
+    step_in(monkeypatch, importer, "_note", lambda: given.update(form=chosen))
 
     importer.import_rows([FormRow("row 1", vacancy.pk, sections(NAME))])
 
     vacancy.refresh_from_db()
     assert vacancy.form == chosen
     assert importer.report.failed == [
-        "row 1: somebody gave the vacancy another form meanwhile; import it again."
+        "row 1: the vacancy was given another form during the import; import it again."
     ]
     assert list(Form.objects.all()) == [chosen]

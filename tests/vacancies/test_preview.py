@@ -1,4 +1,4 @@
-"""Vacancies before they are public: to who holds a signed link, for a day, and to nobody else."""
+"""Previews: a signed link opens an unpublished vacancy for a day."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,7 @@ def _stopped(time_machine: Any) -> None:
 
 
 def make_full(state: str, **values: Any) -> Vacancy:
-    """One with everything that an item can show, and a form of its own."""
+    """A vacancy with a value for every key of an item, and its own form."""
     form = forms.create(name="Own", language="nl", structure=[section(text_field("boots"), title="Yard")])
     vacancy = make_vacancy(
         title="Secret nurse", form=form, image_url="https://images.acme.test/a.png", video="https://acme.test/v",
@@ -52,7 +52,7 @@ def api(vacancy: Any, suffix: str = "") -> str:
 @pytest.mark.parametrize("access", ["public", "authenticated", "network"])
 @pytest.mark.parametrize("audience", ["public", "internal"])
 @pytest.mark.parametrize("state", STATES)
-def test_link_opens_a_vacancy_whatever_its_state_and_nothing_else_does(
+def test_only_the_preview_link_opens_an_unpublished_vacancy(
     client: Client, settings: Any, state: str, audience: str, access: str
 ) -> None:
     settings.INTERNAL_ACCESS = access
@@ -93,7 +93,7 @@ def test_links_of_a_list_leave_the_token_out(client: Client) -> None:
 
 @pytest.mark.parametrize("state", [state for state in STATES if state not in ("published", "expired")])
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_the_preview_shows_is_what_publishing_shows(client: Client, state: str, suffix: str) -> None:
+def test_preview_equals_the_published_item(client: Client, state: str, suffix: str) -> None:
     vacancy = make_full(state)
     before = client.get(api(vacancy, suffix), {"preview": token_for(vacancy.pk)})
 
@@ -113,7 +113,7 @@ def test_what_the_preview_shows_is_what_publishing_shows(client: Client, state: 
 
 @pytest.mark.parametrize("state", ["draft", "published"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_preview_of_the_interface_is_kept_by_nobody(client: Client, state: str, suffix: str) -> None:
+def test_preview_response_is_not_cached(client: Client, state: str, suffix: str) -> None:
     vacancy = make_full(state)
     query = {"preview": token_for(vacancy.pk)}
 
@@ -137,7 +137,7 @@ def test_preview_of_the_interface_is_kept_by_nobody(client: Client, state: str, 
         assert not plain.has_header("X-Robots-Tag")
 
 
-def test_preview_page_is_kept_by_nobody_and_tells_nobody_its_address(client: Client) -> None:
+def test_preview_page_is_not_cached_and_sends_no_referrer(client: Client) -> None:
     vacancy = make_full("draft")
     address = f"/preview/{token_for(vacancy.pk)}"
     answers = [
@@ -164,7 +164,9 @@ def test_preview_page_is_kept_by_nobody_and_tells_nobody_its_address(client: Cli
 
 
 @pytest.mark.parametrize(("later", "is_open"), [(DAY - SECOND, True), (DAY, True), (DAY + SECOND, False)])
-def test_link_opens_for_a_day(client: Client, time_machine: Any, later: timedelta, is_open: bool) -> None:
+def test_preview_link_expires_after_a_day(
+    client: Client, time_machine: Any, later: timedelta, is_open: bool
+) -> None:
     vacancy = make_full("draft")
     token = token_for(vacancy.pk)
     assert ends_at(token) == NOW + DAY
@@ -193,7 +195,7 @@ def test_link_opens_for_a_day(client: Client, time_machine: Any, later: timedelt
         lambda token, other: "x" * 5000,
     ],
 )
-def test_token_of_another_vacancy_or_of_none_opens_nothing(client: Client, spoil: Any) -> None:
+def test_wrong_preview_token_is_refused(client: Client, spoil: Any) -> None:
     vacancy, other = make_full("draft"), make_vacancy(title="Other", **STATES["draft"])
     token = spoil(token_for(vacancy.pk), token_for(other.pk))
 
@@ -207,7 +209,7 @@ def test_token_of_another_vacancy_or_of_none_opens_nothing(client: Client, spoil
     assert b"Secret nurse" not in client.get(f"/preview/{token}".replace("\0", "%00")).content
 
 
-def test_token_of_a_deleted_vacancy_opens_nothing(client: Client) -> None:
+def test_preview_of_a_deleted_vacancy_is_not_found(client: Client) -> None:
     vacancy = make_full("draft")
     token, address = token_for(vacancy.pk), api(vacancy)
     vacancy.delete()
@@ -223,7 +225,7 @@ def test_token_given_twice_is_refused(client: Client) -> None:
 
 
 @pytest.mark.parametrize("bare", [{"brand": None}, {"head_recruiter": None}, {"description": ""}])
-def test_unfinished_draft_shows_what_there_is(client: Client, bare: dict[str, Any]) -> None:
+def test_preview_of_an_incomplete_draft(client: Client, bare: dict[str, Any]) -> None:
     vacancy = make_vacancy(title="Secret nurse", **STATES["draft"])
     Vacancy.objects.update(**bare)
     token = token_for(vacancy.pk)
@@ -239,7 +241,7 @@ def test_unfinished_draft_shows_what_there_is(client: Client, bare: dict[str, An
         assert item[name] is None
 
 
-def test_preview_hides_contact_data_as_the_interface_does(client: Client) -> None:
+def test_preview_hides_private_contact_data(client: Client) -> None:
     head = make_recruiter("Jan", email="jan@acme.test", phone="+32 3 555", is_phone_public=True)
     vacancy = make_vacancy(head_recruiter=head, brand=make_brand("Other"), **STATES["draft"])
     token = token_for(vacancy.pk)
@@ -251,7 +253,7 @@ def test_preview_hides_contact_data_as_the_interface_does(client: Client) -> Non
         assert b"+32 3 555" in answer.content
 
 
-def test_preview_page_escapes_what_is_no_markup(client: Client) -> None:
+def test_preview_page_escapes_plain_texts(client: Client) -> None:
     hostile = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
     head = make_recruiter(hostile, function=hostile)
     vacancy = make_vacancy(
@@ -267,7 +269,7 @@ def test_preview_page_escapes_what_is_no_markup(client: Client) -> None:
     assert "<img src=x" not in html
 
 
-def test_workplace_hands_out_a_link_to_who_may_see_the_vacancy(client: Client) -> None:
+def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) -> None:
     vacancy = make_full("draft")
     address = f"/admin/vacancies/vacancy/{vacancy.pk}/preview/"
     assert client.get(address)["Location"].startswith("/admin/login/")

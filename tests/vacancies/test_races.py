@@ -1,4 +1,4 @@
-"""Two colleagues at the same moment. Only PostgreSQL lets two write at once."""
+"""Concurrent changes by two recruiters. SQLite serialises writes, so these run on PostgreSQL."""
 
 from datetime import timedelta
 from typing import Any
@@ -28,7 +28,7 @@ def folded(vacancy: Vacancy) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_of_two_saves_one_is_told(pair: list[Client], _: int) -> None:
+def test_concurrent_saves_give_one_conflict(pair: list[Client], _: int) -> None:
     vacancy = make_vacancy(title="Nurse")
     forms = [opened(client, page(vacancy)) | {"title": f"By {n}"} for n, client in enumerate(pair)]
 
@@ -42,7 +42,7 @@ def test_of_two_saves_one_is_told(pair: list[Client], _: int) -> None:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_of_two_decisions_one_is_refused(_: int) -> None:
+def test_concurrent_publication_actions_change_once(_: int) -> None:
     vacancy = make_vacancy()
 
     outcomes = at_once(*[lambda: operations.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
@@ -53,7 +53,7 @@ def test_of_two_decisions_one_is_refused(_: int) -> None:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_save_and_decision_both_count(pair: list[Client], _: int) -> None:
+def test_concurrent_save_and_publication_action_are_both_kept(pair: list[Client], _: int) -> None:
     vacancy = make_vacancy(title="Nurse")
     record(vacancy, Change.CREATED, author=None, at=NOW)
     form = opened(pair[0], page(vacancy)) | {"title": "Cook"}
@@ -70,7 +70,7 @@ def test_save_and_decision_both_count(pair: list[Client], _: int) -> None:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_deleted_vacancy_brought_back_twice_is_there_once(pair: list[Client], _: int) -> None:
+def test_concurrent_restores_create_one_vacancy(pair: list[Client], _: int) -> None:
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
     older = record(vacancy, Change.CREATED, author=None, at=NOW)
     version = record(vacancy, Change.DELETED, author=None, at=NOW + timedelta(hours=1))
@@ -92,7 +92,7 @@ def test_deleted_vacancy_brought_back_twice_is_there_once(pair: list[Client], _:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_option_made_in_place_by_two_is_one(pair: list[Client], _: int) -> None:
+def test_concurrently_created_option_exists_once(pair: list[Client], _: int) -> None:
     url = f"/admin/vacancies/filter/{make_filter('regions').pk}/option/"
 
     answers = at_once(*(lambda c=c: c.post(url, {"label": "Ghent"}).json() for c in pair))
@@ -102,7 +102,7 @@ def test_option_made_in_place_by_two_is_one(pair: list[Client], _: int) -> None:
 
 
 @pytest.mark.parametrize("_", TWICE)
-def test_options_merged_by_two_leave_one_link_on_each_vacancy(_: int) -> None:
+def test_concurrent_merges_leave_one_link_per_vacancy(_: int) -> None:
     vacancies = [make_vacancy(options={"regions": ["Gent", "Gand"]}) for _ in range(5)]
     into, gent, gand = (make_option("regions", label) for label in ("Ghent", "Gent", "Gand"))
 

@@ -1,4 +1,4 @@
-"""What may be uploaded, what stays of it, and what becomes of it when nothing names it any more."""
+"""Validation, cleaning, storage and deletion of uploaded files."""
 
 import errno
 import json
@@ -46,7 +46,7 @@ def encoded(kind: str, mode: str = "RGB", size: tuple[int, int] = (400, 300), **
 
 
 def png(width: int, height: int, *chunks: tuple[bytes, bytes]) -> bytes:
-    """A PNG of one bit a pixel, as small as it can be."""
+    """Return a PNG of one bit per pixel."""
     row = bytes(1 + (width + 7) // 8)
     packer = zlib.compressobj(9)
     data = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
@@ -66,7 +66,7 @@ def moving(kind: str) -> bytes:
 
 
 def wide_webp() -> bytes:
-    """One of two hundred bytes that says that it is 16,383 pixels square."""
+    """Return a WebP of 200 bytes whose header states 16,383 x 16,383 pixels."""
     made = moving("WEBP")
     place = made.index(b"VP8X") + 12
     return made[:place] + (16382).to_bytes(3, "little") * 2 + made[place + 6 :]
@@ -143,7 +143,7 @@ JAR = packed({"META-INF/MANIFEST.MF": SECRET})
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
-def test_image_that_is_none_or_a_trap_is_refused(name: str, content: bytes, refusal: str) -> None:
+def test_invalid_or_hostile_image_is_refused(name: str, content: bytes, refusal: str) -> None:
     with pytest.raises(ValidationError) as refused:
         clean_image(SimpleUploadedFile(name, content))
 
@@ -151,7 +151,7 @@ def test_image_that_is_none_or_a_trap_is_refused(name: str, content: bytes, refu
 
 
 @pytest.mark.parametrize(("kind", "suffix"), [("JPEG", ".jpg"), ("PNG", ".png"), ("WEBP", ".webp")])
-def test_nothing_but_the_picture_stays(kind: str, suffix: str) -> None:
+def test_metadata_and_appended_data_are_removed(kind: str, suffix: str) -> None:
     exif = Image.Exif()
     exif[0x010E] = exif[0x9286] = SECRET.decode()  # description, comment
     exif.get_ifd(0x8825)[1] = SECRET.decode()  # place
@@ -174,7 +174,7 @@ def test_nothing_but_the_picture_stays(kind: str, suffix: str) -> None:
         assert not {"exif", "icc_profile", "comment", "xmp"} & set(image.info)
 
 
-def test_picture_stands_upright_in_srgb() -> None:
+def test_image_is_rotated_and_converted_to_srgb() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -196,7 +196,7 @@ def test_picture_stands_upright_in_srgb() -> None:
         ("WEBP", "RGBA", "RGBA"),
     ],
 )
-def test_colours_and_transparency_stay(kind: str, mode: str, kept_mode: str) -> None:
+def test_colours_and_transparency_are_kept(kind: str, mode: str, kept_mode: str) -> None:
     how = {"transparency": 0} if mode == "P" else {}
     kept = clean_image(SimpleUploadedFile("a.png", encoded(kind, mode, **how)))
     with Image.open(kept) as image:
@@ -204,7 +204,7 @@ def test_colours_and_transparency_stay(kind: str, mode: str, kept_mode: str) -> 
         assert image.has_transparency_data == (mode in ("RGBA", "LA", "P"))
 
 
-def test_profile_that_is_none_is_let_go() -> None:
+def test_invalid_colour_profile_is_ignored() -> None:
     kept = clean_image(SimpleUploadedFile("a.jpg", encoded("JPEG", icc_profile=SECRET * 30)))
     assert SECRET not in kept.read()
 
@@ -232,7 +232,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize(("ending", "content"), DOCUMENTS.items(), ids=list(DOCUMENTS))
-def test_document_is_what_its_name_says(ending: str, content: bytes) -> None:
+def test_document_content_must_match_its_extension(ending: str, content: bytes) -> None:
     file = SimpleUploadedFile(f"a.{ending.upper()}", content)
 
     assert clean_document(file) is file
@@ -271,7 +271,7 @@ def test_document_is_what_its_name_says(ending: str, content: bytes) -> None:
         ("a.png", png(13_300, 13_300), "image_pixels"),
     ],
 )
-def test_document_that_is_none_is_refused(name: str, content: bytes, code: str) -> None:
+def test_invalid_document_is_refused(name: str, content: bytes, code: str) -> None:
     file = SimpleUploadedFile("a", content)
     file._name = name  # which Django would have cut
     with pytest.raises(ValidationError) as refused:
@@ -279,7 +279,7 @@ def test_document_that_is_none_is_refused(name: str, content: bytes, code: str) 
     assert refused.value.code == code
 
 
-def test_errors_about_documents_say_what_came_and_what_is_allowed() -> None:
+def test_document_errors_name_the_received_and_allowed_types() -> None:
     with pytest.raises(ValidationError) as refused:
         clean_document(SimpleUploadedFile("run.exe", b"MZ"))
     assert refused.value.messages == [
@@ -291,7 +291,7 @@ def test_errors_about_documents_say_what_came_and_what_is_allowed() -> None:
     assert refused.value.messages == ["“cv.pdf” is ZIP, not what .pdf stands for."]
 
 
-def test_of_a_packed_document_only_a_beginning_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_document_is_decompressed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = {"[Content_Types].xml": bytes(50_000_000), "word/document.xml": bytes(50_000_000)}
     read = []
     unpack = zipfile.ZipExtFile.read
@@ -324,7 +324,7 @@ def directory(parts: int, *, counted: int, end: str, comment: bytes = b"") -> by
     ("end", "counted", "comment"),
     [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
 )
-def test_document_of_too_many_parts_is_refused_before_they_are_parsed(
+def test_document_with_too_many_parts_is_refused_before_parsing(
     monkeypatch: pytest.MonkeyPatch, ending: str, comment: bytes, counted: int, end: str
 ) -> None:
     parsed = []
@@ -344,7 +344,7 @@ def test_document_of_many_parts_is_accepted(end: str, comment: bytes) -> None:
     assert clean_document(SimpleUploadedFile("a.docx", content)).size == len(content)
 
 
-def test_documents_have_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vacancies.validators.DOCUMENT_BYTES_MAX", 10)
     with pytest.raises(ValidationError) as refused:
         clean_document(SimpleUploadedFile("a.pdf", b"%PDF-1.7 long"))
@@ -374,7 +374,7 @@ def attach(client: Client, vacancy: Vacancy, name: str, content: bytes) -> Any:
     return client.post(page(vacancy), opened(client, page(vacancy)) | form)
 
 
-def test_uploads_get_names_that_nobody_guesses(anna: Client, media: Path) -> None:
+def test_uploads_get_random_names(anna: Client, media: Path) -> None:
     vacancy = make_vacancy()
     photo = SimpleUploadedFile("../x.html.png", encoded("JPEG"))
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"image": photo}))
@@ -388,14 +388,14 @@ def test_uploads_get_names_that_nobody_guesses(anna: Client, media: Path) -> Non
     assert attachment.name == "Functieprofiel (é).PDF"
 
 
-def test_image_among_the_attachments_is_encoded_anew(anna: Client, media: Path) -> None:
+def test_image_attachment_is_re_encoded(anna: Client, media: Path) -> None:
     assert saved(attach(anna, make_vacancy(), "plan.PNG", encoded("JPEG") + SCRIPT))
     attachment = Attachment.objects.get()
     assert (attachment.name, Path(attachment.file.name).suffix) == ("plan.PNG", ".jpg")
     assert SECRET not in Path(attachment.file.path).read_bytes()
 
 
-def test_name_of_an_attachment_that_is_emptied_is_the_old_one(anna: Client) -> None:
+def test_empty_attachment_name_keeps_the_old_name(anna: Client) -> None:
     vacancy = make_vacancy()
     assert saved(attach(anna, vacancy, "profile.pdf", b"%PDF-1.7"))
     attachment = Attachment.objects.get()
@@ -405,7 +405,7 @@ def test_name_of_an_attachment_that_is_emptied_is_the_old_one(anna: Client) -> N
     assert (attachment.name, attachment.position) == ("profile.pdf", 3)
 
 
-def test_wrong_file_is_told_at_its_field_and_leaves_nothing(anna: Client, media: Path) -> None:
+def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path) -> None:
     vacancy = make_vacancy()
     form = opened(anna, page(vacancy)) | {"image": SimpleUploadedFile("a.png", SVG)}
     assert errors(anna.post(page(vacancy), form)) == {
@@ -417,7 +417,7 @@ def test_wrong_file_is_told_at_its_field_and_leaves_nothing(anna: Client, media:
     assert (stored(media), Attachment.objects.count()) == ([], 0)
 
 
-def test_code_that_stores_a_file_is_under_the_same_rules(media: Path, db: None) -> None:
+def test_files_stored_by_code_are_validated(media: Path, db: None) -> None:
     brand = Brand(name="A")
     brand.icon_small.save("a.svg.png", ContentFile(encoded("PNG") + SCRIPT))
     assert SECRET not in Path(brand.icon_small.path).read_bytes()
@@ -427,7 +427,7 @@ def test_code_that_stores_a_file_is_under_the_same_rules(media: Path, db: None) 
     assert stored(media) == [brand.icon_small.name]
 
 
-def test_earlier_files_that_a_later_rule_forbids_stay(anna: Client, media: Path) -> None:
+def test_stored_files_are_not_validated_again(anna: Client, media: Path) -> None:
     (media / "recruiters").mkdir(parents=True)
     (media / "recruiters" / "old.gif").write_bytes(encoded("GIF"))
     person = make_recruiter(image="recruiters/old.gif")
@@ -454,7 +454,7 @@ def small_disk(media: Path) -> Any:
     subprocess.run(["umount", str(media)], check=True)
 
 
-def test_full_disk_is_told_in_the_form(anna: Client, small_disk: Path) -> None:
+def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
     vacancy = make_vacancy()
     response = attach(anna, vacancy, "a.pdf", b"%PDF-1.7" + bytes(200_000))
@@ -465,7 +465,7 @@ def test_full_disk_is_told_in_the_form(anna: Client, small_disk: Path) -> None:
     assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))
 
 
-def test_disk_that_fills_up_while_a_file_is_stored(
+def test_disk_full_during_storage_is_a_form_error(
     anna: Client, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "has_room", lambda storage, size: True)
@@ -485,8 +485,10 @@ def test_disk_that_fills_up_while_a_file_is_stored(
         assert (Vacancy.objects.values().get(), Attachment.objects.count()) == (before, 0)
 
 
-def test_part_of_a_file_does_not_stay(anna: Client, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same where nothing may be mounted."""
+def test_partially_written_file_is_deleted(
+    anna: Client, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the permission to mount a file system."""
 
     def cut_off(self: Any, name: str, content: Any) -> str:
         (media / "recruiters").mkdir(parents=True, exist_ok=True)
@@ -514,7 +516,7 @@ def age(media: Path, **by: float) -> None:
 
 
 @pytest.mark.django_db
-def test_files_that_nothing_names_go_after_a_day(media: Path) -> None:
+def test_orphans_are_deleted_after_a_day(media: Path) -> None:
     brand, person = make_brand(), make_recruiter()
     for field in (brand.icon_small, brand.icon_large, person.image):
         field.save("a.png", ContentFile(encoded("PNG")))
@@ -539,8 +541,8 @@ def test_files_that_nothing_names_go_after_a_day(media: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_files_that_may_come_back_stay(media: Path) -> None:
-    """A copy shares the files of what it was made of, and an older version brings its own back."""
+def test_files_of_versions_and_copies_are_kept(media: Path) -> None:
+    """A copy shares files with the original, and a restored version refers to its old files."""
     now = timezone.now()
     vacancy = make_vacancy()
     vacancy.image.save("a.png", ContentFile(encoded("PNG")))
@@ -567,5 +569,5 @@ def test_files_that_may_come_back_stay(media: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_there_may_be_no_media_yet() -> None:
+def test_clean_media_without_a_media_directory() -> None:
     assert clean()["summary"] == "Deleted 0 files, 0 bytes."

@@ -1,7 +1,7 @@
-"""Values of a source, for every kind of row that comes from one: taken as they came, or refused in words.
+"""Serializer fields for imported values: a value is kept exactly, changed with a remark, or refused.
 
-The context of a serializer may have `zone`, the time zone of the source, and `changes`, a list that gets a
-Remark for each value that is not kept exactly as it came.
+The serializer context may have `zone`, the time zone of the source, and `changes`, a list that receives a
+Remark for each value that was changed.
 """
 
 import json
@@ -16,17 +16,17 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import ISO_8601, serializers
 
-ID_MAX = 2**53 - 1  # what JSON carries exactly; nearer to the end of a column no new id would be left
+ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
 SHOWN_CHARACTERS = 60
 
 _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]\s*")
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # override, embed or isolate: they outlast their text
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # bidirectional overrides, embeddings and isolates
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What there is to say about a value. `field` is its path, such as "recruiters.0.name"."""
+    """An error or a change of a value. `field` is its path, such as "recruiters.0.name"."""
 
     field: str
     code: str
@@ -37,7 +37,7 @@ class Remark:
 
 
 class TextField(serializers.CharField):
-    """Text exactly as it came; null is as good as none."""
+    """Text, kept exactly. Null becomes ""."""
 
     def __init__(self, **kwargs: Any) -> None:
         defaults = {"required": False, "allow_null": True, "allow_blank": True, "trim_whitespace": False}
@@ -45,30 +45,30 @@ class TextField(serializers.CharField):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if data is not None and data is not serializers.empty and not isinstance(data, str):
-            self.fail("invalid")  # DRF would make text of a number
+            self.fail("invalid")  # DRF would convert a number
         return super().run_validation(data) or ""
 
 
 class LineField(TextField):
-    """Text of one line: line breaks become spaces, control characters and bidirectional overrides are
-    removed, and both are reported. NUL is refused, as in every text."""
+    """Text of one line. Line breaks are replaced by spaces; control characters and bidirectional overrides
+    are removed. Both are reported. NUL is refused, as in every text."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
-            _report(self, "line_breaks", f"line breaks became spaces; received {shown(text)}")
+            _report(self, "line_breaks", f"replaced line breaks by spaces; received {shown(text)}")
         plain = "".join(c for c in line if c == "\0" or not _is_invisible(c))
         if plain != line:
             names = sorted({f"U+{ord(c):04X}" for c in line if c not in plain})
-            _report(self, "control_characters", f"removed {', '.join(names)}, which cannot be seen")
+            _report(self, "control_characters", f"removed the invisible characters {', '.join(names)}")
         if not plain.strip() and not self.allow_blank:
             self.fail("blank")
         return plain
 
 
 class FlagField(serializers.BooleanField):
-    """True or false, and nothing that only looks like it; null is false."""
+    """A JSON boolean. Null is false; strings and numbers are refused."""
 
     default_error_messages = {"invalid": "Must be true or false; received {received}."}
 
@@ -85,12 +85,12 @@ class FlagField(serializers.BooleanField):
 
 
 class DateTimeField(serializers.DateTimeField):
-    """A moment: in the time zone of the source, or in ISO 8601 with an offset of its own. It is in UTC."""
+    """A datetime, in the time zone of the source or in ISO 8601 with an offset. The result is in UTC."""
 
     default_error_messages = {
-        "range": "Not between the years 1900 and 2200.",
-        "gap": "There is no such time in the time zone {zone}; is TIME_ZONE that of the source?",
-        "stated_gap": "There is no such time in the time zone {zone} of the source.",
+        "range": "Must be between the years 1900 and 2200.",
+        "gap": "Does not exist in the time zone {zone}. Is TIME_ZONE the time zone of the source?",
+        "stated_gap": "Does not exist in {zone}, the time zone of the source.",
     }
 
     def __init__(self, *, required: bool = False, allow_null: bool = False) -> None:
@@ -105,16 +105,16 @@ class DateTimeField(serializers.DateTimeField):
         stated = self.context.get("zone")
         zone = stated or timezone.get_current_timezone()
         first, second = (value.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-        moment = first.astimezone(UTC)
-        if moment.astimezone(zone).replace(tzinfo=None, fold=0) != value:
+        utc = first.astimezone(UTC)
+        if utc.astimezone(zone).replace(tzinfo=None, fold=0) != value:
             self.fail("stated_gap" if stated else "gap", zone=str(zone))
         if first.utcoffset() != second.utcoffset():
-            _report(self, "ambiguous_time", f"{value} occurs twice in {zone}; the first was taken")
-        return moment
+            _report(self, "ambiguous_time", f"{value} occurs twice in {zone}; used the first")
+        return utc
 
 
 class EndField(DateTimeField):
-    """The moment from which something is over; a date means the end of that day."""
+    """The datetime at which something ends. A date means the end of that day."""
 
     def to_internal_value(self, value: Any) -> datetime:
         if isinstance(value, str) and _DATE.match(value):
@@ -132,13 +132,13 @@ def _is_invisible(character: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """`value` as JSON on one line, shortened."""
+    """Return `value` as JSON on one line, truncated."""
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def faults(errors: Any, path: str = "") -> Iterator[Remark]:
-    """Yield a Remark for each of the nested `errors` of a serializer."""
+    """Yield a Remark for each error in the nested `errors` of a serializer."""
     if isinstance(errors, dict):
         for name, inner in errors.items():
             at = "" if name == "non_field_errors" else f"{path}.{name}" if path else str(name)
@@ -153,7 +153,7 @@ def faults(errors: Any, path: str = "") -> Iterator[Remark]:
 
 
 def _report(field: Any, code: str, message: str) -> None:
-    """Add a Remark about the value of `field` to the changes that its context collects."""
+    """Add a Remark about the value of `field` to the `changes` of its context."""
     names = []
     at = field
     while at is not None:

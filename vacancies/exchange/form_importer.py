@@ -1,4 +1,4 @@
-"""Bringing application forms in from another service: one form for all vacancies that ask the same."""
+"""Import of application forms: vacancies with equal forms share one form."""
 
 import re
 from collections.abc import Iterable
@@ -14,8 +14,9 @@ from forms_structure.models import ConsentText, Form
 from forms_structure.structure import CONSENT, StructureError
 from jobsite.languages import site_language
 from vacancies.exchange.fields import Remark
+from vacancies.exchange.json_files import repeated_key
 from vacancies.exchange.reports import Report as BaseReport
-from vacancies.exchange.sources import FormRow, repeated_key
+from vacancies.exchange.sources import FormRow
 from vacancies.models import Brand, Vacancy
 
 ORIGIN = "import"
@@ -23,11 +24,11 @@ ORIGIN = "import"
 
 @dataclass
 class Report(BaseReport):
-    """What an import did, by count and in words."""
+    """Counts and messages of an import of forms."""
 
     created: int = 0  # forms
-    updated: int = 0  # forms that only this vacancy uses
-    assigned: int = 0  # vacancies that got another form
+    updated: int = 0  # vacancies whose own form was changed
+    assigned: int = 0  # vacancies that were given another form
     unchanged: int = 0  # vacancies
 
     @property
@@ -36,11 +37,10 @@ class Report(BaseReport):
 
 
 class FormImporter:
-    """Lands the forms of vacancies that are here. A vacancy whose applicants get that form already is
-    left alone; equal forms become one; the same again changes nothing.
+    """Imports the forms of existing vacancies. A vacancy that already serves an equal form is not changed.
 
-    `language` is that of forms that do not show theirs; `consent_name` the name of the source's consent
-    box, in whose place ours is served; `unescape` as for `vacancies.exchange.importer.Importer`.
+    `language` is the language of forms that do not determine it. `consent_name` is the name of the consent
+    box of the source, which ours replaces. `unescape` is as for `vacancies.exchange.importer.Importer`.
     """
 
     def __init__(self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False) -> None:
@@ -53,14 +53,14 @@ class FormImporter:
         self._known = {key(form.structure, form.language): form.pk for form in forms.iterator()}
 
     def import_rows(self, rows: Iterable[FormRow]) -> None:
-        """Give the vacancies of `rows` their forms, a transaction each; `report` says what came of them."""
+        """Assign the forms of `rows`, one transaction per row, and add the results to `report`."""
         for row in rows:
             with self.report.batch():
-                self._land_row(row)
+                self._import_row(row)
 
-    def _land_row(self, row: FormRow) -> None:
+    def _import_row(self, row: FormRow) -> None:
         if (key := repeated_key(row.data)) is not None:
-            self._refuse(row, Remark(str(key), "repeated_key", "occurs more than once in an object."))
+            self._refuse(row, Remark(str(key), "repeated_key", "Occurs more than once in an object."))
             return
         try:
             reading = ParsedForm(row.data, consent_name=self.consent_name, unescape=self.unescape)
@@ -68,9 +68,9 @@ class FormImporter:
             self._refuse(row, *(Remark(path, "invalid", text) for path, text in error.faults.items()))
             return
         with transaction.atomic():
-            self._land(row, reading)
+            self._import(row, reading)
 
-    def _land(self, row: FormRow, reading: ParsedForm) -> None:
+    def _import(self, row: FormRow, reading: ParsedForm) -> None:
         vacancy = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
         if vacancy is None:
             text = "there is no vacancy with this id here; import the vacancies first."
@@ -80,16 +80,16 @@ class FormImporter:
         language = self._language(reading, served)
         wanted = key(reading.structure, language)
         self._note(row, reading, language)
-        here = key(served.whole_structure, served.served_language) if served else key([], site_language())
-        if here == wanted:
+        current = key(served.whole_structure, served.served_language) if served else key([], site_language())
+        if current == wanted:
             self.report.unchanged += 1
             return
         form = self._equal_form(wanted)
-        if served:  # locked: whether a recruiter had a hand in it is read after any save that is under way
+        if served:  # locked, so that a concurrent save by a recruiter is seen below
             Form.objects.select_for_update().filter(pk=served.pk).first()
         if form is None and served and self._is_only_for(vacancy, served):
             if lost := operations.lost_names(served, reading.structure):
-                text = f"“{served}” changed, and lost {', '.join(lost)}"
+                text = f"“{served}” was changed and lost the fields {', '.join(lost)}"
                 self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
             operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
             self._known[wanted] = served.pk
@@ -97,7 +97,7 @@ class FormImporter:
             return
         locked = Vacancy.objects.select_for_update().filter(pk=vacancy.pk, form=vacancy.form_id)
         if locked.values_list("pk", flat=True).first() is None:
-            text = "somebody gave the vacancy another form meanwhile; import it again."
+            text = "the vacancy was given another form during the import; import it again."
             self._refuse(row, Remark("", "changed", text))
             return
         if form is None:
@@ -109,14 +109,14 @@ class FormImporter:
         self.report.assigned += 1
 
     def _equal_form(self, wanted: str) -> Form | None:
-        """The form of that key, locked. What we knew may be over: a row before, or a recruiter since,
+        """Return the form with the key `wanted`, locked, or None if an earlier row or a recruiter has
         changed it."""
         known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
         return next((form for form in known if key(form.structure, form.language) == wanted), None)
 
     def _language(self, reading: ParsedForm, served: Form | None) -> str:
-        """The language of a form. One whose sections do not show it is taken for one that is here, the
-        vacancy's own first."""
+        """Return the language of a form. If its sections do not determine it, prefer the language of an equal
+        form: that of the vacancy, then any other."""
         if reading.language:
             return reading.language
         if served and served.whole_structure == reading.structure:
@@ -126,8 +126,8 @@ class FormImporter:
         return next(known, self.language)
 
     def _is_only_for(self, vacancy: Vacancy, form: Form) -> bool:
-        """Whether nothing else uses `form`, and no recruiter had a hand in it: then the import changes it
-        rather than leaving it behind."""
+        """Whether only `vacancy` uses `form` and no recruiter has saved it. Then the import changes the form
+        instead of creating another one."""
         return (
             vacancy.form_id == form.pk
             and not form.is_default
@@ -144,12 +144,14 @@ class FormImporter:
         notes = [("form", note) for note in reading.notes]
         ours = ConsentText.objects.current(language).text
         if not reading.has_consent:
-            text = f"no consent box called {self.consent_name}; name that of the source with --consent"
+            text = f"no consent box named {self.consent_name}; pass its name in the source with --consent"
             notes.append(("consent", text))
         elif reading.consent != ours:
-            notes.append(("consent", f"the consent reads {reading.consent!r} there and {ours!r} here"))
+            notes.append(
+                ("consent", f"the consent text is {reading.consent!r} in the source and {ours!r} here")
+            )
         for code, note in notes:
-            if note not in self._noted:  # all forms of one source tend to have the same
+            if note not in self._noted:  # usually the same for all forms of a source
                 self._noted.add(note)
                 self.report.add("note", row.name, Remark("", code, note), id=row.pk)
 
@@ -158,10 +160,10 @@ class FormImporter:
 
 
 def key(structure: Any, language: str) -> str:
-    """The same for forms that applicants cannot tell apart."""
+    """Return a key that is equal for forms that look the same to applicants."""
     return digest([language, structure])
 
 
 def _pks(value: Any) -> list[int]:
-    """The id that a file has as text, or nothing when it is none."""
+    """Return the vacancy id `value` of a file as a list; empty if it is not an id."""
     return [int(value)] if re.fullmatch("[0-9]{1,18}", str(value)) else []

@@ -1,4 +1,4 @@
-"""Varied, realistic vacancies in bulk, for load tests and for a look at an admin that is full."""
+"""Bulk generation of varied, realistic vacancies, for load tests and for a full admin."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from vacancies.models import (
 )
 
 BATCH = 2000
-DAYS = 430  # over which publication moments are spread
+DAYS = 430  # range of the publication dates
 
 GROUPS = {
     "Care": ["Nurse", "Physiotherapist", "Radiographer", "Care Assistant", "Midwife", "Pharmacist"],
@@ -57,7 +57,7 @@ VOCABULARY = {
     Keyword.JOBCUSTOM3: ["Bachelor", "Master", "Secondary school", "No diploma needed"],
     Keyword.JOBCUSTOM4: ["Company car", "Bike lease", "Meal vouchers", "Hospital insurance", "Remote work"],
 }
-LENGTHS = {  # of texts in sentences, at least and at most
+LENGTHS = {  # minimum and maximum number of sentences
     "description": (4, 12),
     "profile": (4, 12),
     "offer": (2, 5),
@@ -90,8 +90,8 @@ SENTENCES = [
 
 
 def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
-    """Create `count` vacancies that are published at the moment `at`, one transaction for each batch, and
-    yield the size of each. The same seed gives the same content."""
+    """Create `count` vacancies that are published at `at`, one transaction per batch, and yield the size of
+    each batch. The same seed gives the same content."""
     random = Random(seed)
     pools = {name: _texts(random, *sentences) for name, sentences in LENGTHS.items()}
     with transaction.atomic():
@@ -112,12 +112,12 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
                 for vacancy in vacancies
                 if random.random() < 0.3
             )
-        reset_queries()  # which DEBUG would keep, gigabytes of them
+        reset_queries()  # DEBUG keeps every query: gigabytes
         yield len(batch)
 
 
 def _texts(random: Random, low: int, high: int) -> list[CleanHtml]:
-    """Return a pool of texts of `low` to `high` sentences, as paragraphs and lists."""
+    """Return texts of `low` to `high` sentences, as paragraphs and lists."""
     pool = []
     for _ in range(120):
         chosen = [random.choice(SENTENCES) for _ in range(random.randint(low, high))]
@@ -129,7 +129,7 @@ def _texts(random: Random, low: int, high: int) -> list[CleanHtml]:
 
 
 def _options() -> dict[tuple[Keyword, str], FilterOption]:
-    """Return the options that the generator uses by keyword and label, made where they are missing."""
+    """Return the generator's options by keyword and label. Missing ones are created."""
     wanted = VOCABULARY | {
         Keyword.FUNCTIONGROUP: list(GROUPS),
         Keyword.TYPES: [role for roles in GROUPS.values() for role in roles],
@@ -153,7 +153,7 @@ def _vacancy(
     recruiters: list[Recruiter],
     at: datetime,
 ) -> tuple[Vacancy, list[tuple[Keyword, str]]]:
-    """Return an unsaved vacancy and its options, by keyword and label, in order."""
+    """Return an unsaved vacancy and its (keyword, label) pairs in order."""
     group = random.choice(list(GROUPS))
     role = random.choice(GROUPS[group])
     regions = random.sample(list(TOWNS), k=min(len(TOWNS), 1 + int(random.expovariate(1.5))))

@@ -1,4 +1,4 @@
-"""What an import did: counts, lines for people, and one record for each remark for --report."""
+"""Reports of imports: counts, lines for a terminal, and one record per remark for --report."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,14 +7,15 @@ from typing import Any
 
 from jobsite.ops.commands import uninterrupted
 from vacancies.exchange.fields import Remark
+from vacancies.exchange.sources import Row
 
-REMARKS_SHOWN = 5  # of one row on a terminal; the file of --report has all
+REMARKS_SHOWN = 5  # of one row on a terminal; --report writes all
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What there is to say about one row of a source. `kind` is "failed" for a row that was refused,
-    "draft" for one that was not published, "note" for one that was changed on its way in."""
+    """The remarks about one row of a source. `kind` is "failed" for a row that was refused, "draft" for one
+    that was imported as a draft, "note" for one that was imported with changes."""
 
     kind: str
     row: str
@@ -43,8 +44,8 @@ class Entry:
 
 @dataclass
 class Report:
-    """The base of each import's report. `refused` counts rows; `sink` gets the records of each batch once it
-    is committed."""
+    """Base class of the reports. `refused` counts rows. `sink` receives the records of each batch when it has
+    been committed."""
 
     refused: int = 0
     entries: list[Entry] = field(default_factory=list)
@@ -61,7 +62,7 @@ class Report:
 
     @property
     def total(self) -> int:
-        """How many rows were read."""
+        """The number of rows that were read."""
         raise NotImplementedError
 
     def add(self, kind: str, row: str, *remarks: Remark, id: Any = None, is_id_shown: bool = False) -> None:
@@ -73,13 +74,13 @@ class Report:
         self.add("failed", row, *remarks, id=id, is_id_shown=is_id_shown)
 
     def fail(self, problem: str) -> None:
-        """Record a problem of a source as a whole."""
+        """Record a problem of a whole source."""
         self.add("failed", "", Remark("", "source", problem))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Take back what was counted in the block if it ends early, as its transaction is rolled back.
-        Ctrl-C waits for its end, so that what is committed is counted."""
+        """Restore the counts if the block raises, because its transaction is rolled back. Ctrl-C is deferred
+        to the end of the block, so that the counts match what was committed."""
         with uninterrupted():
             before = {name: value for name, value in vars(self).items() if isinstance(value, int)}
             length = len(self.entries)
@@ -92,7 +93,7 @@ class Report:
             self.flush()
 
     def flush(self) -> None:
-        """Give the sink what it does not have yet."""
+        """Send new records to the sink."""
         if self.sink:
             for entry in self.entries[self._flushed :]:
                 for record in entry.records():
@@ -100,10 +101,41 @@ class Report:
         self._flushed = len(self.entries)
 
     def data(self) -> dict[str, Any]:
-        """The report as `--format json` has it."""
+        """Return the report for `--format json`."""
         counts = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         del counts["_flushed"]
         return counts | {"failed": self.failed, "notes": self.notes}
 
     def _lines(self, kind: str) -> list[str]:
         return [str(entry) for entry in self.entries if entry.kind == kind]
+
+
+@dataclass
+class VacancyReport(Report):
+    """Counts and messages of an import of vacancies."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    expired: int = 0  # created with a publish_until in the past
+    moved: int = 0  # publish_from was moved to preserve the order of the source
+    related: int = 0  # brands and recruiters that were created or updated
+
+    @property
+    def drafts(self) -> list[str]:
+        return self._lines("draft")
+
+    @property
+    def total(self) -> int:
+        return self.created + self.updated + self.unchanged + self.refused
+
+    @property
+    def has_changed(self) -> bool:
+        return bool(self.created or self.updated or self.moved or self.related)
+
+    def note(self, row: Row, item: dict[str, Any], field: str, code: str, text: str) -> None:
+        """Record that the `item` of `row` was imported with a change."""
+        self.add("note", row.name, Remark(field, code, text), id=item["id"], is_id_shown=True)
+
+    def data(self) -> dict[str, Any]:
+        return super().data() | {"drafts": self.drafts}

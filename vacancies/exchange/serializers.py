@@ -1,4 +1,4 @@
-"""What an item of a source may look like; anything else is refused with the key and the reason."""
+"""Serializers of imported items. An invalid item is refused with the key and the reason."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from vacancies.models import Vacancy
 from vacancies.validators import validate_video
 
 TEXTS = html_fields(Vacancy)
-# How v0.1 and mixed hot lists call the vocabularies that hold one value there.
+# Keys of v0.1, and of hot lists that mix both versions, for vocabularies with a single value there.
 SINGULAR = {
     "type": Keyword.TYPES,
     "contract_type": Keyword.CONTRACT_TYPES,
@@ -21,14 +21,14 @@ SINGULAR = {
 
 
 class _Url(TextField):
-    """An address of http or https, as the models have it."""
+    """An http or https URL, with the validators of the models."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=1000, validators=WebURLField.default_validators, **kwargs)
 
 
 class _Labels(serializers.ListField):
-    """Labels in order; a single one as text, as v0.1 has it, and null are understood too."""
+    """An ordered list of labels. Null and, as in v0.1, a single string are accepted too."""
 
     child = LineField(max_length=200, allow_blank=False, allow_null=False)
 
@@ -66,8 +66,8 @@ class _Recruiter(serializers.Serializer):
 
 
 class ItemSerializer(serializers.Serializer):
-    """An item of the interface, v1 or v0.1, as it comes from a source. A key that is missing is missing in
-    `validated_data` too: it changes nothing (docs/decisions.md #118)."""
+    """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes nothing
+    (docs/decisions.md #118)."""
 
     id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
     title = LineField(max_length=300, allow_null=False, allow_blank=False)

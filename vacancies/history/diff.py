@@ -1,4 +1,4 @@
-"""What changed between two contents of a vacancy, for people: field by field, word by word."""
+"""The differences between two contents of a vacancy, by field and word, as HTML."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,14 +19,14 @@ from vacancies.fields import HtmlField
 from vacancies.models import Filter, Vacancy
 
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
-COMPARED = 1_000_000  # pairs of lines or words in a field: what is more is shown as a whole, before and after
-LITTLE = 0.4  # of the words stayed: then before and after are easier to read than what is between them
+COMPARED = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
+LITTLE = 0.4  # share of unchanged words below which a line is shown in full, before and after
 _WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A field that changed: its label, and its new text with what was added and taken away marked."""
+    """A field that changed: its label, and its new text with <ins> and <del>."""
 
     name: str
     label: str
@@ -36,8 +36,8 @@ class Difference:
 def differences(
     before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, str] | None = None
 ) -> list[Difference]:
-    """Return the fields of `after` that `before` says otherwise, in the order of the page; what is empty
-    in both is no difference. Who asks often gives the `field_labels()`."""
+    """Return the fields of `after` that differ from `before`, in the order of the page. Two empty values are
+    equal. Pass `field_labels()` as `labels` to save a query per call."""
     labels = labels or field_labels()
     found = []
     for name in labels:
@@ -53,14 +53,14 @@ def differences(
 
 
 def described(values: Mapping[str, Any]) -> list[Difference]:
-    """Return the fields of `values` that say something, with nothing marked."""
+    """Return the fields of `values` that are not empty, without marks."""
     labels = field_labels()
-    said = ((name, lines(name, values[name])) for name in labels if name in values)
-    return [Difference(name, labels[name], _as_lines(text)) for name, text in said if text]
+    texts = ((name, lines(name, values[name])) for name in labels if name in values)
+    return [Difference(name, labels[name], _as_lines(text)) for name, text in texts if text]
 
 
 def field_labels() -> dict[str, str]:
-    """The labels of the parts of a content, by name, in the order of the page."""
+    """Return the labels of the fields of a content, by name, in the order of the page."""
     vocabularies = dict(Filter.objects.values_list("keyword", "label"))
     labels = {field.name: str(capfirst(field.verbose_name)) for field in Vacancy._meta.concrete_fields} | {
         keyword.value: vocabularies.get(keyword.value, str(keyword.label)) for keyword in Keyword
@@ -74,7 +74,7 @@ def _field(name: str) -> Any:
 
 
 def lines(name: str, value: Any) -> list[str]:
-    """Return the value of the part `name` as lines of text, none where it says nothing."""
+    """Return the value of the field `name` as lines of text; none if it is empty."""
     field = _field(name)
     if value is None or value == "" or value == []:
         return []
@@ -94,8 +94,8 @@ def lines(name: str, value: Any) -> list[str]:
 
 
 def marked(old: list[str], new: list[str]) -> SafeString:
-    """Return `new` as HTML lines, what `old` had in <del>, what it had not in <ins>, long unchanged
-    stretches as an ellipsis."""
+    """Return `new` as HTML lines with removed text in <del> and added text in <ins>. Long unchanged passages
+    become an ellipsis."""
     return _as_lines(_lines(old, new))
 
 
@@ -104,13 +104,13 @@ def _as_lines(texts: Iterable[str]) -> SafeString:
 
 
 class _Comparison:
-    """Compares lists step by step until `COMPARED` pairs are used up; what comes then differs as a whole."""
+    """Compares lists until `COMPARED` pairs have been compared. Later lists are replaced as a whole."""
 
     def __init__(self) -> None:
         self.left = COMPARED
 
     def opcodes(self, a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
-        """What makes `b` of `a`, as SequenceMatcher has it. Ends that are equal cost nothing."""
+        """Return the opcodes of SequenceMatcher that turn `a` into `b`. Equal ends are not compared."""
         shorter = min(len(a), len(b))
         head = next((n for n in range(shorter) if a[n] != b[n]), shorter)
         rest = shorter - head
@@ -139,32 +139,32 @@ def _lines(old: list[str], new: list[str]) -> Iterator[SafeString]:
                 same = [*head, format_html("{}", "\u2026"), *tail]
             yield from same
             continue
-        gone, came = old[i:i_end], new[j:j_end]
-        paired = min(len(gone), len(came))
-        for one, other in zip(gone[:paired], came[:paired], strict=True):
+        removed, added = old[i:i_end], new[j:j_end]
+        paired = min(len(removed), len(added))
+        for one, other in zip(removed[:paired], added[:paired], strict=True):
             yield _words(one, other, comparison)
-        for line in gone[paired:]:
+        for line in removed[paired:]:
             yield format_html("<del>{}</del>", line)
-        for line in came[paired:]:
+        for line in added[paired:]:
             yield format_html("<ins>{}</ins>", line)
 
 
 def _words(old: str, new: str, comparison: _Comparison) -> SafeString:
-    """One line that became another, word by word; as a whole where little stayed."""
-    a, b = _WORDS.findall(old), _WORDS.findall(new)  # words without their spaces: those are alike everywhere
+    """Mark the changed words of a line; show both lines in full if few words are unchanged."""
+    a, b = _WORDS.findall(old), _WORDS.findall(new)  # compare words without their spaces
     codes = comparison.opcodes([word for word, _ in a], [word for word, _ in b])
-    stayed = sum(i_end - i for kind, i, i_end, _, _ in codes if kind == "equal")
-    if 2 * stayed < LITTLE * (len(a) + len(b)) or stayed == len(a) == len(b):
+    unchanged = sum(i_end - i for kind, i, i_end, _, _ in codes if kind == "equal")
+    if 2 * unchanged < LITTLE * (len(a) + len(b)) or unchanged == len(a) == len(b):
         return format_html("<del>{}</del> <ins>{}</ins>", old, new)
     parts: list[str] = []
     for place, (kind, i, i_end, j, j_end) in enumerate(codes):
-        gone, came = ("".join(map("".join, words)) for words in (a[i:i_end], b[j:j_end]))
+        removed, added = ("".join(map("".join, words)) for words in (a[i:i_end], b[j:j_end]))
         after = codes[place + 1][0] if place + 1 < len(codes) else kind
-        spaced = {"delete": gone, "insert": came}.get(after if kind == "equal" else kind, gone + came)
+        spaced = {"delete": removed, "insert": added}.get(after if kind == "equal" else kind, removed + added)
         if kind == "equal":
-            parts.append(format_html("{}", came.rstrip()))
+            parts.append(format_html("{}", added.rstrip()))
         else:
-            marks = [("del", gone.rstrip()), ("ins", came.rstrip())]
+            marks = [("del", removed.rstrip()), ("ins", added.rstrip())]
             parts += [format_html(f"<{tag}>{{}}</{tag}>", text) for tag, text in marks if text]
         parts.append(" " if spaced[-1:].isspace() else "")
     return format_html_join("", "{}", ((part,) for part in parts))

@@ -1,4 +1,4 @@
-"""What became of a vacancy: every save and decision on record, to be read, compared and brought back."""
+"""Versions of vacancies: one per save or publication change, for reading, comparing and restoring."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from vacancies.choices import Keyword
 from vacancies.models import Change, Vacancy, Version
 
 PUBLICATION = ("status", "publish_from", "publish_until")
-# Decisions of the day, which bringing an older text back does not take again.
+# A restored version does not change these: they decide when, to whom and for which brand it shows.
 EXCLUDED_FIELDS = (*PUBLICATION, "audience", "brand")
 DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 
@@ -19,13 +19,13 @@ Content = dict[str, Any]
 
 
 def publication(vacancy: Vacancy) -> Content:
-    """When `vacancy` shows, as decided."""
+    """Return the publication fields of `vacancy`."""
     return {name: getattr(vacancy, name) for name in PUBLICATION}
 
 
 def content(vacancy: Vacancy) -> Content:
-    """Return all that the workplace edits of the vacancy as it is stored, as JSON has it: by field, what
-    it points to as [id, name], options, recruiters and attachments in order. Five queries."""
+    """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
+    [id, name]; options, recruiters and attachments are lists in order. Five queries."""
     row = Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk)
     values: Content = {}
     for field in Vacancy._meta.concrete_fields:
@@ -58,38 +58,38 @@ def _as_json(values: Content) -> Content:
 
 
 def bare(value: Any) -> Any:
-    """What a value of `content` says whatever the names are by now: ids alone of what it points to."""
+    """Return a value of `content` with ids only, without the names of related rows."""
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [bare(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
 
 
 def content_at(version: Version) -> Content:
-    """The vacancy as it was after `version`."""
+    """Return the content of the vacancy after `version`."""
     return replay(Version.objects.filter(vacancy=version.vacancy_id, pk__lte=version.pk))
 
 
 def replay(versions: "models.QuerySet[Version]") -> Content:
-    """The content after the last of `versions`."""
-    whole: Content = {}
-    for part in versions.order_by("pk").values_list("content", flat=True):
-        whole |= part
-    return whole
+    """Return the content after the last of `versions`."""
+    result: Content = {}
+    for changes in versions.order_by("pk").values_list("content", flat=True):
+        result |= changes
+    return result
 
 
 def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
-    """Before a change: put on record what changed outside the workplace since the last one, so that it is
-    nobody's doing and can be brought back."""
+    """Record what changed outside the admin since the last version, so that it is not attributed to the
+    author of the next one and can be restored. Call this before a change."""
     record(vacancy, Change.FOUND, author=None, at=at)
 
 
 def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
-    """Put `change` on record with what differs from the version before; return None where it is nothing
-    but one of these: a change without a difference."""
+    """Create a version with the fields that differ from the version before. Return None, and create none,
+    for a FOUND or CHANGED without a difference."""
     before = replay(Version.objects.filter(vacancy=vacancy.pk))
     now = content(vacancy)
     if change == Change.DELETED:
-        before = {}  # the last version tells all by itself
+        before = {}  # the last version contains every field
     different = {
         name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
     }
@@ -106,7 +106,7 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
 
 
 def record_publication(vacancies: Iterable[Vacancy], change: Change, *, author: Any, at: datetime) -> None:
-    """Put a decision about `vacancies` on record, whose publication is as it was left by it."""
+    """Create a version for each of `vacancies`, whose publication fields were just saved."""
     Version.objects.bulk_create(
         [
             Version(

@@ -1,4 +1,4 @@
-"""What the commands that import have in common: sources, options, and the report."""
+"""Base of the import commands: sources, options and report."""
 
 import argparse
 import ipaddress
@@ -14,43 +14,45 @@ from django.core.management.base import CommandParser
 from jobsite.http_client import Network
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, dry_run
+from vacancies.exchange.json_files import SourceError
 from vacancies.exchange.reports import Report
-from vacancies.exchange.sources import Service, SourceError, base_url, time_zone
+from vacancies.exchange.service import Service
+from vacancies.exchange.sources import base_url, time_zone
 
 SHOWN_OF_A_KIND = 20
 
 
 class ImportCommand(BaseCommand):
-    """Base of the commands that import. One of them says what its rows are, and lands them."""
+    """Base class of the import commands. Subclasses implement `rows` and `import_rows`."""
 
     has_services = True
     has_html = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="report what would happen, change nothing")
         parser.add_argument(
-            "--limit", type=_positive, metavar="N", help="import the first N rows of the sources only"
+            "--dry-run", action="store_true", help="report what would change, but change nothing"
         )
+        parser.add_argument("--limit", type=_positive, metavar="N", help="import only the first N rows")
         parser.add_argument(
             "--report",
             type=Path,
             metavar="FILE",
-            help="write what was refused or changed to FILE, as JSON lines (row, id, field, code, message)",
+            help="write every refusal and change to FILE as JSON lines (row, id, field, code, message)",
         )
         parser.add_argument(
             "--source-time-zone",
             metavar="ZONE",
-            help="time zone of the source's times, such as Europe/Brussels, if it states none (the site's)",
+            help="time zone of the source if it states none, such as Europe/Brussels (default: the site's)",
         )
         if self.has_html:
             parser.add_argument(
                 "--unescape-html",
                 action="store_true",
-                help="read texts whose HTML is escaped (&lt;p&gt;) as HTML; without it such rows are refused",
+                help="convert texts whose HTML is escaped (&lt;p&gt;); without this, such rows are refused",
             )
         if self.has_services:
             parser.add_argument(
-                "--token", default="", help="bearer token for the service's internal vacancies"
+                "--token", default="", help="bearer token, to read the internal vacancies of the service"
             )
             parser.add_argument(
                 "--allow-address",
@@ -58,23 +60,23 @@ class ImportCommand(BaseCommand):
                 default=[],
                 type=_network,
                 metavar="ADDRESS",
-                help="address or network that is not public, where a service may be; may be repeated",
+                help="private address or network that the service may have; may be repeated",
             )
 
     def import_all(self, names: Iterable[Any], report: Report, options: dict[str, Any]) -> None:
-        """Import each of the sources that are called `names`."""
+        """Import each of the sources `names`."""
         self.zone = self._zone(options["source_time_zone"])
         sources = [self._source(str(name), options) for name in names]
         left = options["limit"]
         with self._sink(options["report"], sources, report):
             for source in sources:
-                begun = report.total
+                total_before = report.total
                 try:
                     rows = self.rows(source, options)
                     if left is not None:
                         rows = islice(rows, left)
                     if options["dry_run"]:
-                        rows = iter(list(rows))  # read first: a transaction must not wait for a network
+                        rows = iter(list(rows))  # read first: do not hold a transaction during requests
                     with dry_run(options["dry_run"]):
                         self.import_rows(rows, source)
                 except SourceError as error:
@@ -83,11 +85,11 @@ class ImportCommand(BaseCommand):
                     for problem in source.problems:
                         report.fail(problem)
                 if left is not None:
-                    left -= report.total - begun
+                    left -= report.total - total_before
             report.flush()
 
     def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
-        """Yield the rows of `source`; raises SourceError."""
+        """Yield the rows of `source`. Raise SourceError if it cannot be read."""
         raise NotImplementedError
 
     def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
@@ -116,22 +118,22 @@ class ImportCommand(BaseCommand):
         zone = time_zone(name) if name else None
         if name and zone is None:
             raise UsageError(
-                f"--source-time-zone {name}: no such time zone; wanted for instance Europe/Brussels."
+                f"--source-time-zone {name}: unknown time zone; expected for example Europe/Brussels."
             )
         return zone
 
     @contextmanager
     def _sink(self, path: Path | None, sources: list[Any], report: Report) -> Iterator[None]:
-        """Open the file of --report before anything is imported; `report` writes to it."""
+        """Open the file of --report before the import starts, and write the records of `report` to it."""
         if path is None:
             yield
             return
         if any(isinstance(source, Path) and _is_same(source, path) for source in sources):
-            raise UsageError(f"--report {path}: is a source too; name another file.")
+            raise UsageError(f"--report {path}: is also a source; pass another file.")
         try:
             file = path.open("w", encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"--report {path}: cannot be written ({error.strerror}).") from error
+            raise UsageError(f"--report {path}: cannot write ({error.strerror}).") from error
         with file:
             report.sink = lambda record: print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
             yield
@@ -142,7 +144,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _shortened(report: Report) -> Iterator[str]:
-    """Yield the lines of the report: notes, drafts, failures; of a kind of note the first ones only."""
+    """Yield the lines of the report: all failures, and the first notes and drafts of each code."""
     for kind in ("note", "draft", "failed"):
         counts: dict[str, int] = {}
         for entry in report.entries:
@@ -159,7 +161,7 @@ def _shortened(report: Report) -> Iterator[str]:
 
 def _positive(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 
@@ -167,4 +169,4 @@ def _network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no IP address or network ({error})") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not an IP address or network ({error})") from error

@@ -726,7 +726,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="vacancyoption",
-            index=models.Index(fields=["option", "vacancy"], name="option_carriers"),
+            index=models.Index(fields=["option", "vacancy"], name="vacancies_with_option"),
         ),
         migrations.AddConstraint(
             model_name="vacancyoption",

@@ -1,4 +1,4 @@
-"""What vacancies refer to: brands, recruiters, filters and their options."""
+"""Brands, recruiters, filters and filter options: the rows that vacancies refer to."""
 
 from collections.abc import Iterable
 
@@ -13,13 +13,11 @@ from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
 from vacancies.querysets import FilterQuerySet
 from vacancies.uploads import ImageField
-from vacancies.validators import (
-    validate_image,
-)
+from vacancies.validators import validate_image
 
 
 class Brand(models.Model):
-    """An employer's face: the name, text, icons and site shown with its vacancies."""
+    """An employer brand: the name, text, icons and website that are shown with its vacancies."""
 
     name = models.CharField(max_length=200, unique=True)
     description = HtmlField()
@@ -60,7 +58,7 @@ class Brand(models.Model):
 
 
 class Recruiter(models.Model):
-    """A person or office that answers for vacancies."""
+    """A contact for vacancies: a person or an office."""
 
     name = models.CharField(max_length=200)
     function = models.CharField(max_length=200, blank=True, default="")
@@ -92,7 +90,7 @@ class Recruiter(models.Model):
 
 
 class Filter(models.Model):
-    """One of the nine vocabularies: its label, whether sites offer it as a filter, its options."""
+    """One of the nine vocabularies, with its label and options. Sites show it as a filter if it is active."""
 
     keyword = models.CharField(max_length=30, unique=True, choices=Keyword.choices)
     label = models.CharField(max_length=200)
@@ -112,16 +110,16 @@ class Filter(models.Model):
         return self.label
 
     def next_position(self) -> int:
-        """The place behind all its options."""
+        """Return the position after all options."""
         return (self.options.aggregate(last=models.Max("position"))["last"] or 0) + 1
 
     def add_option(self, label: str, *, beside: "Iterable[FilterOption]") -> "FilterOption":
-        """Create the option `label` with a value that those `beside` it, which are here, leave free."""
+        """Create the option `label` with a value that none of the options `beside` it has."""
         return self.options.create(label=label, value=free_value(label, {option.value for option in beside}))
 
 
 class FilterOption(models.Model):
-    """A term of a vocabulary; renaming it changes every vacancy that carries it."""
+    """A term of a vocabulary. Renaming it changes every vacancy that has it."""
 
     filter = models.ForeignKey(Filter, on_delete=models.PROTECT, related_name="options")
     label = models.CharField(max_length=200)

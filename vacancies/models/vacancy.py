@@ -36,7 +36,7 @@ class Audience(models.TextChoices):
 
 
 class Status(models.TextChoices):
-    """What a recruiter decided; whether it is public now depends on the clock too."""
+    """The status that a recruiter set. Whether the vacancy is public also depends on the time."""
 
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")
@@ -45,7 +45,7 @@ class Status(models.TextChoices):
 
 
 class State(models.TextChoices):
-    """Where a vacancy stands at a moment: its status seen against the clock."""
+    """The status of a vacancy at a given time: `Status` with its publication dates."""
 
     DRAFT = "draft", _("Draft")
     SCHEDULED = "scheduled", _("Scheduled")
@@ -56,7 +56,7 @@ class State(models.TextChoices):
 
 
 class Vacancy(models.Model):
-    """A job on offer, its texts and classification, and when and to whom it shows."""
+    """A job opening: its texts, classification, audience and publication."""
 
     title = models.CharField(max_length=300)
     title_internal = models.CharField(
@@ -177,7 +177,7 @@ class Vacancy(models.Model):
                 name="published_newest",
             ),
             models.Index("publish_until", condition=Q(status="published"), name="published_until"),
-            # For the workplace: what is put away or not out yet, and what is rare among what is out.
+            # For the admin: unpublished vacancies, and published ones with a content warning.
             *(
                 models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
                 for status in ("draft", "unpublished", "archived")
@@ -197,7 +197,7 @@ class Vacancy(models.Model):
                 condition=Q(status="published", title=Upper("title")),
                 name="published_in_capitals",
             ),
-            models.Index(fields=["image"], name="vacancy_image"),  # for media.py, which gets a name
+            models.Index(fields=["image"], name="vacancy_image"),  # media.py looks up files by name
         ]
 
     def __str__(self) -> str:
@@ -216,7 +216,7 @@ class Vacancy(models.Model):
         return self.state_at(timezone.now())
 
     def state_at(self, at: datetime) -> State:
-        """The state at the moment `at`, by the rule of `VacancyQuerySet.published`."""
+        """Return the state at `at`, by the rule of `VacancyQuerySet.published`."""
         if self.status != Status.PUBLISHED or self.publish_from is None:
             return State(self.status)
         if at < self.publish_from:
@@ -235,21 +235,21 @@ class Vacancy(models.Model):
 
     @property
     def shown_recruiters(self) -> list[Recruiter] | None:
-        """The recruiters beside the head in the recruiter's order, None when there are none; needs
+        """The recruiters in order, without the head recruiter. None if there are none. Requires
         `with_related()`."""
         return [link.recruiter for link in self.ordered_recruiter_links] or None
 
     @property
     def served_form(self) -> Form | None:
-        """The form that applicants get, with the one that it extends; needs `with_form()`. One query."""
+        """The form that applicants get, with the one that it extends. One query. Requires `with_form()`."""
         return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
 
     def labels(self, keyword: Keyword) -> list[str]:
-        """Labels of one vocabulary in the recruiter's order; needs `with_related()`."""
+        """Return the labels of one vocabulary in order. Requires `with_related()`."""
         return [c.option.label for c in self.ordered_choices if c.option.filter.keyword == keyword]
 
     def missing_to_publish(self) -> dict[str, str]:
-        """What keeps it from going out, by field (docs/decisions.md #6, #9)."""
+        """Return the reasons why it cannot be published, by field (docs/decisions.md #6, #9)."""
         missing = {}
         if not self.head_recruiter_id:
             missing["head_recruiter"] = gettext("A vacancy needs a lead recruiter to be published.")
@@ -259,7 +259,7 @@ class Vacancy(models.Model):
 
 
 class VacancyOption(models.Model):
-    """An option chosen for a vacancy, in the recruiter's order."""
+    """An option of a vacancy, with its position."""
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
     option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
@@ -269,15 +269,15 @@ class VacancyOption(models.Model):
         verbose_name = _("option of a vacancy")
         verbose_name_plural = _("options of a vacancy")
         constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
-        # for who carries an option, without a look at the rows
-        indexes = [models.Index(fields=["option", "vacancy"], name="option_carriers")]
+        # covering index: the vacancies with an option
+        indexes = [models.Index(fields=["option", "vacancy"], name="vacancies_with_option")]
 
     def __str__(self) -> str:
         return str(self.option)
 
 
 class VacancyRecruiter(models.Model):
-    """A recruiter linked to a vacancy beside its head, in the recruiter's order."""
+    """A recruiter of a vacancy other than the head recruiter, with its position."""
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="recruiter_links")
     recruiter = models.ForeignKey(Recruiter, on_delete=models.PROTECT, related_name="links")
@@ -294,7 +294,7 @@ class VacancyRecruiter(models.Model):
 
 
 class Attachment(models.Model):
-    """A file that comes with a vacancy, uploaded here or kept elsewhere."""
+    """A file of a vacancy: an upload or an external URL."""
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField(_("file name"), max_length=200)

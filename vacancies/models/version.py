@@ -11,7 +11,7 @@ from vacancies.models.vacancy import Vacancy
 
 
 class Change(models.TextChoices):
-    """What was done to a vacancy in the workplace."""
+    """The kinds of changes to a vacancy in the admin."""
 
     FOUND = "found", _("Changed outside the admin")
     CREATED = "created", pgettext_lazy("a vacancy", "Created")
@@ -27,14 +27,14 @@ class Change(models.TextChoices):
 
 
 class Version(models.Model):
-    """What one save or decision made of a vacancy: who, when, and the new value of all that changed, so
-    that the values up to a version are the vacancy as it was then (docs/decisions.md #57). It outlives
-    the vacancy."""
+    """A change of a vacancy: its author, time, and the new values of the changed fields. Replaying the
+    versions up to one gives the vacancy at that time (docs/decisions.md #57). Versions are kept when the
+    vacancy is deleted."""
 
     vacancy = models.ForeignKey(
         Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="versions"
     )
-    # For the walls between brands: whose vacancy it was.
+    # For access by brand, also after the vacancy was deleted.
     brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
     change = models.CharField(max_length=20, choices=Change.choices)
     content = models.JSONField(default=dict)

@@ -13,19 +13,19 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Write everything that is held about an applicant as JSON, to stdout or a file; it is put on record."
+        "Export all data about an applicant as JSON to stdout or a file. The access log records the export."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="a new file, for its owner to read only"
+            "--output", type=Path, metavar="FILE", help="a new file, readable by its owner only"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = account(options["username"])
-        told = privacy.export(user=user, now=timezone.now())
-        text = json.dumps(told, ensure_ascii=False, indent=2, default=str)
+        data = privacy.export(user=user, now=timezone.now())
+        text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
         path: Path | None = options["output"]
         if path is None:
             self.stdout.write(text)
@@ -37,5 +37,5 @@ class Command(BaseCommand):
                 file.write(f"{text}\n")
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
-        count = len(told["applications"])
-        self.finish(f"Wrote an account with {count} applications.", file=path, applications=count)
+        count = len(data["applications"])
+        self.finish(f"Exported an account with {count} applications.", file=path, applications=count)

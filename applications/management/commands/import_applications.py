@@ -5,14 +5,15 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from applications.importer import Importer
-from vacancies.exchange.sources import Service, SourceError, read_json
+from vacancies.exchange.json_files import SourceError, read_json
+from vacancies.exchange.service import Service
 from vacancies.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
     help = (
-        "Take applications over from files of a tracking system (JSON or NDJSON, gzip too), for vacancies "
-        "that are here. Accounts that are missing are created; the same again changes nothing."
+        "Import applications from files of an applicant tracking system (JSON or NDJSON, also gzip). Their "
+        "vacancies must exist. Missing accounts are created. Importing the same file again changes nothing."
     )
     has_services = False
     has_html = False
@@ -26,7 +27,7 @@ class Command(ImportCommand):
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} applications and {report.users} accounts were created, "
-            f"{report.updated} applications updated; the same command again does the rest."
+            f"{report.updated} applications updated; run the command again to continue."
         )
         self.import_all(options["file"], report, options)
         summary = (
@@ -41,7 +42,7 @@ class Command(ImportCommand):
         if isinstance(rows, dict) and "user" in rows:
             rows = [rows]  # NDJSON of one line
         if not isinstance(rows, list):
-            raise SourceError(f"{source}: holds no list of applications.")
+            raise SourceError(f"{source}: does not contain a list of applications.")
         yield from self.progress(rows, unit="application")
 
     def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:

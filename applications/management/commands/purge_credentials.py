@@ -8,16 +8,16 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Delete tokens, sessions and failed sign-ins that are over. Run it daily where applications are kept "
-        "for ever; purge_applications does it too."
+        "Delete expired tokens, sessions and failed sign-ins. Run it daily if purge_applications, which does "
+        "the same, is not run."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        gone = privacy.purge_credentials(now=timezone.now())
+        counts = privacy.purge_credentials(now=timezone.now())
         self.finish(
-            f"Deleted {gone['tokens']} tokens, {gone['sessions']} sessions and "
-            f"{gone['failed_sign_ins']} failed sign-ins that were over.",
-            tokens=gone["tokens"],
-            sessions=gone["sessions"],
-            failed_sign_ins=gone["failed_sign_ins"],
+            f"Deleted {counts['tokens']} tokens, {counts['sessions']} sessions and "
+            f"{counts['failed_sign_ins']} failed sign-ins that had expired.",
+            tokens=counts["tokens"],
+            sessions=counts["sessions"],
+            failed_sign_ins=counts["failed_sign_ins"],
         )

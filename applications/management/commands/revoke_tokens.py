@@ -8,7 +8,7 @@ from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = "End all bearer tokens of a user at once."
+    help = "Revoke all bearer tokens of a user."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
@@ -16,4 +16,4 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = account(options["username"])
         count = tokens.revoke(user=user)
-        self.finish(f"{count} tokens ended.", tokens=count)
+        self.finish(f"Revoked {count} tokens.", tokens=count)

@@ -7,10 +7,10 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Examine the environment: settings, system checks, database, migrations, cache, uploads, disk, mail, "
-        "clock. One line for each, with what to do; secrets are not shown. Exit 1 if something is wrong."
+        "Check the environment: settings, system checks, database, migrations, cache, uploads, disk, mail, "
+        "clock. Prints one line for each, with a remedy and without secrets. Exit code 1 for errors."
     )
-    requires_system_checks: list[str] = []  # it runs them by itself
+    requires_system_checks: list[str] = []  # it runs and reports them
     needs_migrations = False
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,11 +6,11 @@ from django.core.management.commands.migrate import Command as BaseCommand
 from django.db import OperationalError, connections
 from psycopg.errors import LockNotAvailable
 
-PAUSE = 1  # seconds, for those who waited
+PAUSE = 1  # seconds between two attempts, for the transactions that had to wait
 
 
 class Command(BaseCommand):
-    help = f"{BaseCommand.help} On PostgreSQL it waits for locks as long as it is told, and tries again."
+    help = f"{BaseCommand.help} On PostgreSQL, limits the time that it waits for a lock, and tries again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -19,9 +19,9 @@ class Command(BaseCommand):
             type=int,
             default=200,
             metavar="MS",
-            help="for a table that is in use, while everybody behind it waits along; 0 for no end",
+            help="how long to wait for a table in use, which blocks all later transactions; 0 for no limit",
         )
-        parser.add_argument("--tries", type=int, default=60, metavar="N")
+        parser.add_argument("--tries", type=int, default=60, metavar="N", help="attempts, one second apart")
 
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
@@ -38,11 +38,13 @@ class Command(BaseCommand):
                 try:
                     super().handle(*args, **options)
                     break
-                except OperationalError as error:  # what was begun is taken back, what was done is on record
+                except (
+                    OperationalError
+                ) as error:  # applied migrations are recorded, the current one is repeated
                     if not isinstance(error.__cause__, LockNotAvailable):
                         raise
                     if not left:
-                        raise CommandError("A table was in use at every try. Run it again.") from error
+                        raise CommandError("A table was in use at every attempt. Run it again.") from error
                     self.stderr.write("A table is in use: trying again.")
                 time.sleep(PAUSE)
         finally:

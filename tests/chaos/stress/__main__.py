@@ -64,6 +64,7 @@ def stress(
     for process in processes:
         process.start()
     try:
+        servers.until(lambda: all(shared.idle), within=300)  # the writers have started
         end = time.monotonic() + arguments.minutes * 60
         while time.monotonic() < end:
             shared.going.set()

@@ -1,4 +1,4 @@
-"""Who asks: by whose word, and what limits count them by."""
+"""The address of the client, and the key for rate limits."""
 
 import pytest
 from django.test import RequestFactory
@@ -6,7 +6,7 @@ from django.test import RequestFactory
 from jobsite.api import addresses, throttling
 
 
-def asked(address: str, forwarded: str | None = None):
+def make_request(address: str, forwarded: str | None = None):
     headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
     return RequestFactory().get("/", headers=headers, REMOTE_ADDR=address)
 
@@ -24,8 +24,8 @@ def asked(address: str, forwarded: str | None = None):
         ("", ""),
     ],
 )
-def test_client_is_counted_by_its_address_or_its_64(address, counted):
-    assert addresses.counted(asked(address)) == counted
+def test_rate_limit_key_is_the_address_or_its_64(address, counted):
+    assert addresses.counted(make_request(address)) == counted
 
 
 @pytest.mark.parametrize(
@@ -46,39 +46,39 @@ def test_client_is_counted_by_its_address_or_its_64(address, counted):
         ("10.0.0.1, " * 700 + "10.0.0.2", "10.0.0.1"),
     ],
 )
-def test_nearest_one_that_is_no_proxy_is_the_client(settings, forwarded, client):
+def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings, forwarded, client):
     settings.TRUSTED_PROXIES = [" 10.0.0.0/8", "::1"]
 
-    assert addresses.client(asked("10.0.0.9", forwarded)) == client
-    assert addresses.client(asked("::ffff:10.0.0.9", forwarded)) in (client, "::ffff:10.0.0.9")
-    assert addresses.client(asked("203.0.113.1", forwarded)) == "203.0.113.1"
+    assert addresses.client(make_request("10.0.0.9", forwarded)) == client
+    assert addresses.client(make_request("::ffff:10.0.0.9", forwarded)) in (client, "::ffff:10.0.0.9")
+    assert addresses.client(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
 
 
-def test_proxies_that_are_no_longer_trusted_are_not(settings):
-    """What is remembered of addresses is remembered for these networks only."""
+def test_cached_addresses_depend_on_the_trusted_networks(settings):
+    """A change of TRUSTED_PROXIES takes effect at once."""
     answers = []
     for settings.TRUSTED_PROXIES in (["10.0.0.0/8"], [], ["10.0.0.0/8"], ["192.0.2.0/24"]):
-        answers.append(addresses.client(asked("10.0.0.9", "203.0.113.9")))
+        answers.append(addresses.client(make_request("10.0.0.9", "203.0.113.9")))
 
     assert answers == ["203.0.113.9", "10.0.0.9", "203.0.113.9", "10.0.0.9"]
 
 
-def test_whole_64_of_ipv6_is_limited_together(settings, at):
+def test_rate_limit_counts_a_64_of_ipv6_together(settings, at):
     settings.RATE_LIMIT = "3/min"
 
     def ask(address):
-        return throttling.RateLimit().allow_request(asked(address))
+        return throttling.RateLimit().allow_request(make_request(address))
 
     assert [ask(f"2001:db8::{n:x}:1") for n in range(5)] == [True] * 3 + [False] * 2
     assert ask("2001:db8:0:1::1")
 
 
-def test_who_comes_back_when_told_is_let_in(settings, time_machine):
+def test_request_after_retry_after_is_accepted(settings, time_machine):
     settings.RATE_LIMIT = "1/min"
-    start = 1_800_000_000  # where a minute begins
+    start = 1_800_000_000  # start of a minute
     for left in (60, 59.5, 30.2, 0.4, 0.001):
         time_machine.move_to(start + 60 - left, tick=False)
-        limit, request = throttling.RateLimit(), asked("203.0.113.9")
+        limit, request = throttling.RateLimit(), make_request("203.0.113.9")
         while limit.allow_request(request):
             pass
         time_machine.move_to(start + 60 - left + limit.wait(), tick=False)

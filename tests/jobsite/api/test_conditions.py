@@ -27,7 +27,7 @@ OTHER = ('"other"', 'W/"other"', "", "w/{tag}", "{tag}x", "x{tag}", '"*"', "W/ {
 
 @pytest.fixture
 def site(at, filters, wsgi):
-    """The ways in which a path is answered, by name, and the values for its placeholders."""
+    """Return the applications by name, and the values for placeholders of paths."""
     from jobsite.wsgi import _bare
 
     vacancy = make_vacancy(is_hot=True, audience="both")
@@ -73,7 +73,7 @@ def test_if_none_match_compares_weakly_on_every_path(site, settings, way, paths,
 
 
 @pytest.mark.parametrize("path", ["/media/{image}", "/static/forms_structure/form.js"])
-def test_date_counts_only_without_a_tag(site, path):
+def test_if_modified_since_is_ignored_with_an_etag(site, path):
     ways, values = site
     path = path.format(**values)
     modified = ask(ways["views"], path)[1]["Last-Modified"]

@@ -32,7 +32,7 @@ SCHEMA_OF_A_SUBMISSION = "FormSchemaSchema"  # a JSON Schema: the document leave
 
 
 def plain(name: str) -> str:
-    """What a name in the document and the name that is generated for it have in common."""
+    """Return a form that is equal for a name in the document and the generated name."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -65,11 +65,11 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 @pytest.fixture
 def demo(db: None, settings: Any, wsgi: Any) -> dict[str, Any]:
-    """The demo; arguments of a client that asks it."""
+    """Create the demo; return arguments for a client."""
     settings.DEBUG = True
     call_command("demo", "--no-serve")
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # autovacuum does not see what no transaction committed
+        cursor.execute("ANALYZE")  # autovacuum does not see uncommitted rows
     return {
         "base_url": "http://testserver",
         "raise_on_unexpected_status": True,
@@ -78,7 +78,7 @@ def demo(db: None, settings: Any, wsgi: Any) -> dict[str, Any]:
 
 
 def operations(package: ModuleType) -> dict[str, Any]:
-    """The generated functions by the operation's id, without capitals and punctuation."""
+    """The generated functions by operation id, without capitals and punctuation."""
     api = importlib.import_module(f"{package.__name__}.api")
     names = [module.name for module in pkgutil.walk_packages(api.__path__, f"{api.__name__}.")]
     modules = [importlib.import_module(name) for name in names]
@@ -89,33 +89,33 @@ def operations(package: ModuleType) -> dict[str, Any]:
     }
 
 
-def left_over(parsed: Any) -> Iterator[tuple[str, list[str]]]:
-    """Every object in `parsed` with keys that the document does not describe."""
+def undescribed_keys(parsed: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield every object in `parsed` with keys that the document does not describe."""
     if isinstance(parsed, list):
         for member in parsed:
-            yield from left_over(member)
+            yield from undescribed_keys(member)
     elif hasattr(parsed, "additional_properties"):
         name = type(parsed).__name__
         if parsed.additional_properties and name != SCHEMA_OF_A_SUBMISSION:
             yield name, list(parsed.additional_properties)
         for attribute in parsed.__attrs_attrs__:
-            yield from left_over(getattr(parsed, attribute.name))
+            yield from undescribed_keys(getattr(parsed, attribute.name))
 
 
 def round_trip(function: Any, expected: int = 200, **arguments: Any) -> Any:
-    """Call the operation; return what was parsed, which is the whole body."""
+    """Call the operation; check that the parsed response has the full body; return it."""
     answer = function(**arguments)
     assert answer.status_code == expected, (function.__module__, arguments, answer.content)
     if expected == 204:
         assert (answer.content, answer.parsed) == (b"", None)
         return None
     assert answer.parsed.to_dict() == json.loads(answer.content)
-    assert list(left_over(answer.parsed)) == []
+    assert list(undescribed_keys(answer.parsed)) == []
     return answer.parsed
 
 
 def values_of(parameter: dict[str, Any], options: dict[str, str]) -> list[Any]:
-    """Values to send for a parameter of the document."""
+    """Return values for a parameter of the document."""
     schema = parameter["schema"]
     if parameter["name"] in options:
         return [[options[parameter["name"]]], [options[parameter["name"]], "no-such-option"]]
@@ -126,7 +126,7 @@ def values_of(parameter: dict[str, Any], options: dict[str, str]) -> list[Any]:
 
 
 def typed(function: Any, name: str, value: Any) -> dict[str, Any]:
-    """The argument `name` of the document with `value` in the type that the client asks for."""
+    """Return the argument for the parameter `name`, with `value` in the type that the client takes."""
     hints = inspect.get_annotations(function, eval_str=True)
     argument = next(each for each in hints if plain(each) == plain(name))
     for kind in getattr(hints[argument], "__args__", (hints[argument],)):
@@ -151,7 +151,7 @@ def test_generated_client_round_trips_every_operation(generated: ModuleType, dem
     client = generated.Client(**demo)
     models = importlib.import_module(f"{PACKAGE}.models")
 
-    # A token comes first: some operations are for a signed-in user only.
+    # First a token: some operations need a signed-in user.
     wanted = models.CreateTokenBody.from_dict(APPLICANT)
     token = round_trip(functions["createtoken"], client=client, body=wanted).data.token
     wrong = models.CreateTokenBody.from_dict(APPLICANT | {"password": "wrong"})
@@ -200,7 +200,7 @@ def test_generated_client_round_trips_every_operation(generated: ModuleType, dem
 
 
 @pytest.mark.smoke
-def test_generated_client_takes_values_that_open_lists_do_not_have_yet(generated: ModuleType) -> None:
+def test_generated_client_accepts_new_values_of_open_lists(generated: ModuleType) -> None:
     models = importlib.import_module(f"{PACKAGE}.models")
     field = {"name": "a", "type": "signature", "label": "A", "required": True, "css": "col-5"}
     option = {"value": "high", "label": "High", "count": 1}

@@ -1,4 +1,4 @@
-"""Methods, headers, caches, errors: what holds for every path of the interface."""
+"""Methods, headers, caching and errors of every API path."""
 
 from contextlib import closing
 from datetime import timedelta
@@ -51,7 +51,7 @@ pytestmark = pytest.mark.django_db
     ],
 )
 @pytest.mark.parametrize("debug", [False, True])
-def test_path_without_a_route_is_a_problem(client, settings, path, debug):
+def test_unknown_path_returns_a_problem_document(client, settings, path, debug):
     settings.DEBUG = debug
 
     answer = client.get(path)
@@ -63,7 +63,7 @@ def test_path_without_a_route_is_a_problem(client, settings, path, debug):
 @pytest.mark.parametrize(
     "pk", ["0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"]
 )
-def test_id_that_is_none_is_the_same_404_as_an_unknown_one(client, pk):
+def test_invalid_id_returns_the_same_404_as_an_unknown_id(client, pk):
     unknown, odd = client.get("/v1/vacancies/999999"), client.get(f"/v1/vacancies/{pk}")
 
     assert odd.status_code == unknown.status_code == 404
@@ -73,7 +73,7 @@ def test_id_that_is_none_is_the_same_404_as_an_unknown_one(client, pk):
 
 @pytest.mark.parametrize("path", [*PATHS, "/v1/vacancies/1"])
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_only_reading_is_allowed(client, path, method):
+def test_write_methods_are_not_allowed(client, path, method):
     answer = getattr(client, method)(path)
 
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
@@ -81,7 +81,7 @@ def test_only_reading_is_allowed(client, path, method):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_head_is_get_without_its_body(client, at, path):
+def test_head_equals_get_without_the_body(client, at, path):
     make_vacancy()
 
     get, head = client.get(path), client.head(path)
@@ -93,14 +93,14 @@ def test_head_is_get_without_its_body(client, at, path):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_options_tells_the_methods(client, path):
+def test_options_returns_the_allowed_methods(client, path):
     answer = client.options(path)
 
     assert (answer.status_code, answer["Allow"], answer.content) == (204, "GET, HEAD, OPTIONS", b"")
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_any_site_may_read_by_default(client, path):
+def test_cors_allows_every_origin_by_default(client, path):
     answer = client.get(path, headers={"origin": "https://careers.example.com"})
     preflight = client.options(
         path, headers={"origin": "https://careers.example.com", "access-control-request-method": "GET"}
@@ -121,7 +121,7 @@ ANSWERS = ("/v1/vacancies", "/v0.1/vacancies", "/v1/vacancies?limit=1", "/v1/vac
 
 
 @pytest.mark.parametrize("path", ANSWERS)
-def test_vary_names_origin_only_where_the_answer_depends_on_it(client, settings, path):
+def test_vary_contains_origin_only_if_the_response_depends_on_it(client, settings, path):
     ours, foreign = {"origin": "https://careers.example.com"}, {"origin": "https://evil.example"}
 
     def told(**kwargs):
@@ -136,14 +136,14 @@ def test_vary_names_origin_only_where_the_answer_depends_on_it(client, settings,
 
 
 @pytest.mark.parametrize("path", ["/docs", "/account/login", "/nothing", "/admin/login/"])
-def test_pages_are_read_by_no_other_site(client, path):
+def test_pages_have_no_cors_headers(client, path):
     answer = client.get(path, headers={"origin": "https://careers.example.com"})
 
     assert "Access-Control-Allow-Origin" not in answer
     assert "origin" not in answer.get("Vary", "").lower()
 
 
-def test_times_come_with_their_time_zone(client, settings, at, wsgi):
+def test_response_has_the_time_zone(client, settings, at, wsgi):
     settings.TIME_ZONE = "Europe/Brussels"
     vacancy = make_vacancy(updated_at=at)
     client.force_login(User.objects.create_user("mia", password="mia"))
@@ -159,7 +159,7 @@ def test_times_come_with_their_time_zone(client, settings, at, wsgi):
         assert "Time-Zone" not in client.get(path), path
 
 
-def test_crawlers_are_kept_out_of_pages_with_a_sign_in(client):
+def test_robots_txt_excludes_pages_that_need_sign_in(client):
     with closing(client.get("/robots.txt")) as answer:
         text = answer.getvalue().decode()
 
@@ -173,7 +173,7 @@ def test_crawlers_are_kept_out_of_pages_with_a_sign_in(client):
     assert all(rules.can_fetch("crawler", path) for path in is_open)
 
 
-def test_icon_is_an_icon(client):
+def test_favicon_is_an_icon(client):
     with closing(client.get("/favicon.ico")) as answer:
         icon = Image.open(BytesIO(answer.getvalue()))
 
@@ -183,7 +183,7 @@ def test_icon_is_an_icon(client):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["get", "head"])
-def test_unchanged_answer_is_a_304(client, at, path, method):
+def test_unchanged_response_is_a_304(client, at, path, method):
     tag = client.get(path)["ETag"]
 
     answer = getattr(client, method)(path, headers={"if-none-match": f'"other", {tag}'})
@@ -196,7 +196,7 @@ def test_unchanged_answer_is_a_304(client, at, path, method):
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("cookie", ["x", "", "a" * 32, r'"\000\000\000\000\000\000\000\000\000"'])
 @pytest.mark.parametrize("name", ["sessionid", "csrftoken"])
-def test_credentials_leave_no_trace_in_a_public_answer(client, at, path, name, cookie):
+def test_credentials_do_not_change_a_public_response(client, at, path, name, cookie):
     plain = client.get(path)
 
     answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": f"{name}={cookie}"})
@@ -209,7 +209,7 @@ def test_credentials_leave_no_trace_in_a_public_answer(client, at, path, name, c
     assert not answer.cookies
 
 
-def test_answer_is_kept_until_the_next_change_of_the_clock_at_most(client, at):
+def test_max_age_ends_at_the_next_change_by_the_clock(client, at):
     make_vacancy(publish_until=at + timedelta(seconds=40))
     make_vacancy(publish_from=at + timedelta(seconds=25.9))
     internal = make_vacancy(audience="internal", publish_until=at + timedelta(seconds=10))
@@ -228,7 +228,7 @@ def test_answer_is_kept_until_the_next_change_of_the_clock_at_most(client, at):
     }
 
 
-def test_errors_are_kept_by_no_cache(client):
+def test_errors_are_not_cached(client):
     for path in ("/v1/vacancies?page[size]=0", "/v1/vacancies/9", "/v1/x"):
         assert client.get(path)["Cache-Control"] == "no-store"
 
@@ -236,20 +236,22 @@ def test_errors_are_kept_by_no_cache(client):
 @pytest.mark.parametrize(
     "accept", ["*/*", "application/*", "application/json", "text/html, */*;q=0.1", "", "x" * 7000]
 )
-def test_whoever_takes_json_gets_it(client, accept):
+def test_accept_with_json_returns_json(client, accept):
     answer = client.get("/v1/vacancies", headers={"accept": accept})
 
     assert answer.status_code == (406 if accept.startswith("x") else 200)
 
 
-def test_whoever_takes_no_json_is_told_so_in_json(client):
+def test_accept_without_json_returns_406_in_json(client):
     answer = client.get("/v1/vacancies", headers={"accept": "text/html"})
 
     assert (answer.status_code, answer["Content-Type"]) == (406, "application/problem+json")
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_crash_is_a_logged_problem_without_its_cause(client, settings, monkeypatch, caplog, debug):
+def test_crash_returns_a_problem_document_without_details_and_is_logged(
+    client, settings, monkeypatch, caplog, debug
+):
     settings.DEBUG = debug
     client.raise_request_exception = False
 
@@ -265,7 +267,7 @@ def test_crash_is_a_logged_problem_without_its_cause(client, settings, monkeypat
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_foreign_host_is_a_problem(client, settings, debug):
+def test_disallowed_host_returns_a_problem_document(client, settings, debug):
     settings.DEBUG = debug
     settings.ALLOWED_HOSTS = ["jobs.example.com"]
 
@@ -274,7 +276,7 @@ def test_foreign_host_is_a_problem(client, settings, debug):
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
 
 
-def test_problem_names_every_parameter_that_is_unknown_or_repeated(client):
+def test_problem_lists_every_unknown_or_repeated_parameter(client):
     answer = client.get("/v1/vacancies?page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2")
 
     assert [error["parameter"] for error in answer.json()["errors"]] == [
@@ -303,20 +305,20 @@ def test_problem_names_every_parameter_that_is_unknown_or_repeated(client):
         "sort[]=title",
     ],
 )
-def test_near_misses_are_refused(client, query):
+def test_misspelled_parameters_are_rejected(client, query):
     assert client.get(f"/v1/vacancies?{query}").status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/v0.1/vacancies", "/v0.1/vacancies/internal"])
 @pytest.mark.parametrize("query", ["filter[regions]=x", "sort=title", "fields=id", "filter[search]=x"])
-def test_v0_1_takes_paging_only(client, path, query):
+def test_v0_1_accepts_only_paging(client, path, query):
     answer = client.get(f"{path}?{query}")
 
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["allowed"] == ["page[size]", "page[number]"]
 
 
-def test_rate_limit_counts_per_client_and_says_when_to_come_back(client, settings, at):
+def test_rate_limit_counts_per_client_and_returns_retry_after(client, settings, at):
     settings.RATE_LIMIT = "3/min"
 
     answers = [client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.1") for _ in range(4)]
@@ -327,7 +329,7 @@ def test_rate_limit_counts_per_client_and_says_when_to_come_back(client, setting
     assert client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.2").status_code == 200
 
 
-def test_rate_limit_believes_a_trusted_proxy_only(client, settings, at):
+def test_rate_limit_trusts_only_trusted_proxies(client, settings, at):
     settings.RATE_LIMIT = "1/min"
 
     def ask(forwarded, address):
@@ -343,7 +345,7 @@ def test_rate_limit_believes_a_trusted_proxy_only(client, settings, at):
     assert proxied == [200, 200, 429]
 
 
-def test_v0_1_says_when_it_goes(client, settings):
+def test_v0_1_announces_its_removal(client, settings):
     assert "Deprecation" not in client.get("/v0.1/vacancies")
     settings.V0_1_DEPRECATED_AT, settings.V0_1_SUNSET_AT = "2026-06-01", "2027-06-01"
 
@@ -370,8 +372,8 @@ def test_v0_1_says_when_it_goes(client, settings):
         "a/b; x*=no''abc",
     ],
 )
-def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_type):
-    """Django decodes the query in that charset before any middleware."""
+def test_charset_of_the_request_is_ignored(at, wsgi, method, content_type):
+    """Django decodes the query in that charset, before any middleware."""
 
     def status(content_type):
         seen = []
@@ -393,7 +395,7 @@ def test_charset_that_a_request_names_changes_nothing(at, wsgi, method, content_
 
 
 @pytest.mark.parametrize("path", INTERNAL)
-def test_internal_list_asks_for_credentials(client, settings, path):
+def test_internal_list_requires_credentials(client, settings, path):
     settings.INTERNAL_ACCESS = "authenticated"
     user = make_insider("eve")
     _, token = tokens.issue(user=user, lifetime=timedelta(hours=1))
@@ -410,30 +412,32 @@ def test_internal_list_asks_for_credentials(client, settings, path):
     assert "ETag" not in by_token
 
 
-def test_signing_in_costs_two_queries(client, settings, at, django_assert_num_queries):
+def test_signed_in_request_takes_two_more_queries(client, settings, at, django_assert_num_queries):
     settings.INTERNAL_ACCESS = "authenticated"
     internal = make_vacancy(audience="internal", is_hot=True)
-    client.force_login(User.objects.create_user("eve", is_staff=True))  # others: two for permissions
+    client.force_login(
+        User.objects.create_user("eve", is_staff=True)
+    )  # other users need two more for permissions
 
     # session, user; count, page, options, recruiters, attachments
     with django_assert_num_queries(7):
         assert client.get("/v1/vacancies/hot/internal").json()["meta"]["total"] == 1
-    # among the public ones; session, user; vacancy, options, recruiters, attachments
+    # public vacancy; session, user; vacancy, options, recruiters, attachments
     with django_assert_num_queries(7):
         client.get(f"/v1/vacancies/{internal.pk}")
     with django_assert_num_queries(7):
         assert client.get("/v1/vacancies/internal").json()["meta"]["total"] == 1
-    # whoever asks for what is public is not looked up
+    # public responses do not load the user
     with django_assert_num_queries(2):
         client.get("/v1/vacancies")
 
 
-def test_more_parameters_than_django_reads_are_a_400(client):
+def test_too_many_parameters_return_400(client):
     assert client.get("/v1/vacancies?" + "&" * 20_001).status_code == 400
 
 
 @pytest.mark.parametrize("path", INTERNAL)
-def test_internal_list_is_open_to_a_network(client, settings, path):
+def test_internal_list_is_open_to_internal_networks(client, settings, path):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["10.1.0.0/16", "fd00::/8"]
 
     statuses = [
@@ -445,7 +449,7 @@ def test_internal_list_is_open_to_a_network(client, settings, path):
     assert "WWW-Authenticate" not in client.get(path)
 
 
-def test_one_url_has_one_body_whatever_the_accept_header_says(client, at):
+def test_body_does_not_depend_on_the_accept_header(client, at):
     make_vacancy()
 
     plain = client.get("/v1/vacancies")
@@ -473,30 +477,30 @@ def test_compressed_plain_head_and_304_agree(client, at):
 @pytest.mark.parametrize(
     "query", ["filter[search]=%FF", "filter[regions]=%C3%28", "sort=%FF", "page[size]=%FF"]
 )
-def test_bytes_that_are_no_text_are_refused(client, query):
+def test_invalid_utf8_is_rejected(client, query):
     assert client.get(f"/v1/vacancies?{query}").status_code == 400
 
 
-def test_wrong_method_is_told_before_anything_else(client):
+def test_wrong_method_is_reported_before_other_errors(client):
     answer = client.post("/v1/filters?page=2", headers={"accept": "text/html"})
 
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
-def test_errors_of_one_answer_are_bounded(client):
+def test_number_of_errors_in_a_response_is_limited(client):
     answer = client.get("/v1/vacancies?" + "&".join(f"page[{n}]" for n in range(400)))
 
     assert (answer.status_code, len(answer.json()["errors"])) == (400, 20)
 
 
-def test_date_condition_means_nothing(client, at):
+def test_date_conditions_are_ignored(client, at):
     for name in ("if-modified-since", "if-unmodified-since"):
         assert client.get("/v1/filters", headers={name: "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200
 
 
 @pytest.mark.parametrize("token", [b"\xff", b"\x00", b"x" * 5000, b"a b", b""])
 @pytest.mark.parametrize(("path", "status"), [("/v0.1/vacancies/internal", 401), ("/v1/vacancies/9", 404)])
-def test_token_that_is_none_is_refused(client, settings, token, path, status):
+def test_invalid_token_is_rejected(client, settings, token, path, status):
     settings.INTERNAL_ACCESS = "authenticated"
 
     answer = client.get(path, HTTP_AUTHORIZATION=(b"Bearer " + token).decode("latin-1"))
@@ -519,7 +523,7 @@ def test_token_that_is_none_is_refused(client, settings, token, path, status):
         ("", 403),
     ],
 )
-def test_proxy_that_names_no_insider_lets_nobody_in(client, settings, forwarded, status):
+def test_forwarded_address_outside_the_network_has_no_access(client, settings, forwarded, status):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["127.0.0.0/8", "10.0.0.0/8"]
     settings.TRUSTED_PROXIES = ["127.0.0.1"]
 
@@ -530,7 +534,7 @@ def test_proxy_that_names_no_insider_lets_nobody_in(client, settings, forwarded,
     assert answer.status_code == status
 
 
-def test_no_page_of_another_site_reads_what_is_internal(client, settings, at):
+def test_internal_responses_have_no_cors_headers(client, settings, at):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["127.0.0.0/8"]
     internal, public = make_vacancy(audience="internal"), make_vacancy()
     allowed = {
@@ -541,7 +545,7 @@ def test_no_page_of_another_site_reads_what_is_internal(client, settings, at):
     assert list(allowed.values()) == [None, None, "*"]
 
 
-def test_settings_that_would_fail_later_are_refused_at_once(settings):
+def test_invalid_settings_fail_at_startup(settings):
     settings.INTERNAL_ACCESS = "friends"
     settings.INTERNAL_NETWORKS, settings.TRUSTED_PROXIES = ["10.0.0.0/33"], ["proxy"]
     settings.RATE_LIMIT, settings.PAGE_SIZE_MAX, settings.PUBLIC_BASE_URL = "many", 0, "jobs.example.com"

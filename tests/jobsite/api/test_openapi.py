@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and no word more or less than the endpoints do."""
+"""The OpenAPI document: valid, complete, and in agreement with the endpoints."""
 
 import json
 
@@ -30,7 +30,7 @@ def schema_of(name: str) -> dict:
 
 
 def validator(schema: dict) -> jsonschema.protocols.Validator:
-    """Validates against a schema of the document, references included."""
+    """Return a validator for a schema of the document, with its references."""
     resource = Resource.from_contents(DOCUMENT, default_specification=DRAFT202012)
     registry = Registry().with_resource("urn:openapi", resource)
 
@@ -46,7 +46,7 @@ def validator(schema: dict) -> jsonschema.protocols.Validator:
 
 
 def walk(node, path=()):
-    """Every dict of the document with the keys that lead to it."""
+    """Yield every dict of the document with its path."""
     if isinstance(node, dict):
         yield path, node
         for key, value in node.items():
@@ -56,7 +56,7 @@ def walk(node, path=()):
             yield from walk(value, (*path, position))
 
 
-# --- The document as such ----------------------------------------------------------------------
+# --- The document ------------------------------------------------------------------------------
 
 
 def test_document_is_openapi_31(capsys):
@@ -65,7 +65,7 @@ def test_document_is_openapi_31(capsys):
     assert json.loads(capsys.readouterr().out) == DOCUMENT
 
 
-def test_document_is_served_to_anybody_without_the_database(client):
+def test_document_is_public_and_needs_no_database(client):
     response = client.get("/openapi.json", headers={"Authorization": "Bearer stale"})
     assert response["Content-Type"] == "application/json"
     assert response.json() == DOCUMENT | {"servers": [{"url": "http://testserver"}]}
@@ -81,7 +81,7 @@ def test_document_is_not_rate_limited(client, settings):
     } == {200}
 
 
-def test_servers_follow_the_public_address(client, settings):
+def test_server_is_the_public_base_url(client, settings):
     assert DOCUMENT["servers"] == [{"url": "/"}]
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
     for host in ("localhost", "127.0.0.1:8101", "localhost"):
@@ -91,7 +91,7 @@ def test_servers_follow_the_public_address(client, settings):
     assert client.get("/openapi.json").json()["servers"] == [{"url": "https://jobs.example.org/site"}]
 
 
-def test_info_says_what_consumers_ask():
+def test_info_describes_the_api():
     info = DOCUMENT["info"]
     assert info["version"] == document.DOCUMENT_VERSION
     reserved = {"name": "All rights reserved", "identifier": "LicenseRef-All-rights-reserved"}
@@ -109,7 +109,7 @@ def test_info_says_what_consumers_ask():
         assert word in info["description"]
 
 
-def test_version_is_that_of_the_newest_interface():
+def test_version_is_the_newest_api_version():
     newest = max(int(path.split("/")[1].removeprefix("v").split(".")[0]) for path in DOCUMENT["paths"])
     assert document.DOCUMENT_VERSION.split(".")[0] == str(newest)
 
@@ -131,14 +131,14 @@ def test_version_is_that_of_the_newest_interface():
         ),
     ],
 )
-def test_licence_and_contact_are_the_operators(settings, licence, shown_licence, contact, shown):
+def test_licence_and_contact_come_from_settings(settings, licence, shown_licence, contact, shown):
     settings.API_LICENSE, settings.API_CONTACT = licence, contact
     info = SchemaGenerator().get_schema(public=True)["info"]
     assert info["license"] == shown_licence
     assert info["contact"] == {"name": "Operator of this site", **shown}
 
 
-def test_every_reference_leads_somewhere():
+def test_every_reference_resolves():
     for path, node in walk(DOCUMENT):
         if "$ref" in node:
             target = DOCUMENT
@@ -156,7 +156,7 @@ def test_every_schema_is_used():
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """The document as a file, as a site with a public address serves it."""
+    """The document of a site with a public base URL, as a file."""
     path = tmp_path_factory.mktemp("document") / "openapi.json"
     path.write_bytes(docs._body("", "https://jobs.example.org"))
     return path
@@ -217,7 +217,7 @@ def test_operation_is_complete(path):
     assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
     expected = {"200", "304", "400", "405", "406", "429", "500"}
     expected |= {"401", "403"} if path in INTERNAL else set()
-    if path == MINE:  # private: no tag, so nothing is unchanged
+    if path == MINE:  # private: no ETag, so no 304
         expected = expected - {"304"} | {"401"}
     expected |= {"404"} if "{id}" in path else set()
     assert set(operation["responses"]) == expected
@@ -231,14 +231,14 @@ def test_operation_is_complete(path):
             assert (parameter["style"], parameter["explode"]) == ("form", False)
 
 
-def test_v0_1_says_when_it_goes():
+def test_v0_1_announces_its_removal():
     for path, operation in OPERATIONS.items():
         has = {"Deprecation", "Sunset", "Link"} <= set(operation["responses"]["200"]["headers"])
         assert has == path.startswith("/v0.1/")
 
 
 @pytest.mark.parametrize("name", DOCUMENT["components"]["responses"])
-def test_error_is_a_problem_document(name):
+def test_error_response_is_a_problem_document(name):
     response = DOCUMENT["components"]["responses"][name]
     if name == "NotModified":
         assert "content" not in response
@@ -260,7 +260,7 @@ def test_every_field_is_described_and_has_an_example():
             assert field["examples"], (name, key)
 
 
-def test_every_serializer_is_documented_key_by_key():
+def test_every_key_of_a_serializer_is_documented():
     from vacancies.api import serializers, v0_1, v1
 
     of_vacancies = (v1.VacancySerializer, v0_1.VacancySerializer, ApplicationSerializer)
@@ -276,7 +276,7 @@ def test_every_serializer_is_documented_key_by_key():
         assert set(keys) <= set(fields)
 
 
-def test_every_part_of_a_form_is_documented_key_by_key():
+def test_every_key_of_a_form_is_documented():
     from forms_structure.api import v1
 
     optional = {"options", "conditional", "on_value", "link", "version"}
@@ -309,15 +309,15 @@ def test_every_part_of_a_form_is_documented_key_by_key():
         {"version": 0},
     ],
 )
-def test_documented_form_field_leaves_no_room_for_others(changes):
+def test_documented_form_field_allows_no_other_keys(changes):
     field = {"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}
     schema = validator(schema_of("FormField"))
     assert schema.is_valid(field)
     assert not schema.is_valid(field | changes)
 
 
-def test_application_is_a_whole_vacancy_and_three_keys(settings):
-    """What the interface promises (2.7): the document once had the three keys only."""
+def test_application_has_all_keys_of_a_vacancy_and_three_more(settings):
+    """Interface 2.7. The document once had only the three keys."""
     vacancy, application = schema_of("Vacancy"), schema_of("Application")
     own = ["status", "is_spontaneous", "history"]
     assert list(application["properties"]) == [*vacancy["properties"], *own]
@@ -337,7 +337,7 @@ def test_application_is_a_whole_vacancy_and_three_keys(settings):
         ("Filter", "keyword", Keyword.values),
     ],
 )
-def test_open_list_takes_values_that_are_yet_to_come(name, key, values):
+def test_open_list_allows_new_values(name, key, values):
     described = schema_of(name)["properties"][key]
     assert described["x-extensible-enum"] == values
     for value in (*values, "yet-to-come"):
@@ -345,7 +345,7 @@ def test_open_list_takes_values_that_are_yet_to_come(name, key, values):
     assert not validator(described).is_valid(None)
 
 
-def test_sparse_vacancy_differs_in_what_is_required_only():
+def test_sparse_vacancy_differs_only_in_required():
     whole, sparse = schema_of("Vacancy"), schema_of("SparseVacancy")
     assert whole["properties"] == sparse["properties"]
     assert "required" not in sparse
@@ -353,7 +353,7 @@ def test_sparse_vacancy_differs_in_what_is_required_only():
     assert items == [{"$ref": "#/components/schemas/Vacancy"}, {"$ref": "#/components/schemas/SparseVacancy"}]
 
 
-def test_examples_fit_their_schemas():
+def test_examples_match_their_schemas():
     checked = 0
     for path, node in walk(DOCUMENT):
         if (
@@ -371,7 +371,7 @@ def test_examples_fit_their_schemas():
     assert checked > 100
 
 
-def test_example_of_a_list_has_whole_items():
+def test_example_of_a_list_has_full_items():
     for path, operation in OPERATIONS.items():
         content = operation["responses"]["200"]["content"]["application/json"]
         if path.endswith(("vacancies", "hot", "internal")):
@@ -380,7 +380,7 @@ def test_example_of_a_list_has_whole_items():
             assert list(item) == list(schema_of(name)["properties"])
 
 
-# --- No drift between document and service -----------------------------------------------------
+# --- Agreement of document and service ---------------------------------------------------------
 
 VALUES = {
     "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
@@ -395,7 +395,7 @@ def _site(db):
 
 @pytest.mark.usefixtures("_site")
 @pytest.mark.parametrize("path", OPERATIONS)
-def test_documented_parameters_are_those_accepted(client, path):
+def test_documented_parameters_are_the_accepted_ones(client, path):
     from vacancies.models import Vacancy
     from vacancies.previews import token_for
 
@@ -407,14 +407,14 @@ def test_documented_parameters_are_those_accepted(client, path):
         name for name, value in values.items() if client.get(address, {name: value}).status_code == 200
     }
     wrong = client.get(address, {"preview": "wrong"})
-    if wrong.status_code == 200:  # not looked at, like any name beside the families
+    if wrong.status_code == 200:  # ignored, like any name outside the families
         accepted.remove("preview")
     assert documented == accepted
 
 
 @pytest.mark.usefixtures("_site")
 @pytest.mark.parametrize("path", OPERATIONS)
-def test_answers_fit_the_document(client, path):
+def test_responses_match_the_document(client, path):
     from vacancies.models import Vacancy
 
     address = path.replace("{id}", str(Vacancy.objects.published().external().first().pk))
@@ -424,13 +424,13 @@ def test_answers_fit_the_document(client, path):
     documented = OPERATIONS[path]["responses"]["200"]
     validator(documented["content"]["application/json"]["schema"]).validate(response.json())
     required = {"Deprecation", "Sunset", "Link"} ^ set(documented["headers"])
-    required -= {"ETag"} if path == MINE else set()  # what no cache may keep has none
+    required -= {"ETag"} if path == MINE else set()  # private responses have none
     assert all(response.has_header(name) for name in required & CACHED)
 
 
 @pytest.mark.usefixtures("_site")
 @pytest.mark.parametrize("suffix", ["form", "form/schema"])
-def test_forms_of_every_kind_fit_the_document(client, suffix):
+def test_forms_of_every_kind_match_the_document(client, suffix):
     from vacancies.models import Vacancy
 
     documented = OPERATIONS[f"/v1/vacancies/{{id}}/{suffix}"]["responses"]["200"]
@@ -442,7 +442,7 @@ def test_forms_of_every_kind_fit_the_document(client, suffix):
     for body in bodies:
         schema.validate(body)
     if suffix == "form":
-        # The site's sample has forms of a vacancy with that of its brand, of a brand, and none.
+        # The sample has a form of a vacancy that extends its brand's, a form of a brand, and none.
         assert {len(body["data"]) for body in bodies} == {1, 2, 3}
 
 
@@ -462,7 +462,7 @@ def test_forms_of_every_kind_fit_the_document(client, suffix):
         (429, "/v1/vacancies", "get", {}, {"RATE_LIMIT": "1/h"}),
     ],
 )
-def test_errors_fit_the_document(client, settings, at, status, path, method, headers, changed):
+def test_errors_match_the_document(client, settings, at, status, path, method, headers, changed):
     for name, value in changed.items():
         setattr(settings, name, value)
     if status == 429:
@@ -476,8 +476,8 @@ def test_errors_fit_the_document(client, settings, at, status, path, method, hea
     assert all(response.has_header(header) for header in documented["headers"])
 
 
-def test_token_operations_fit_the_document(client, db):
-    """What schemathesis never has: a password that is right, and too many that are wrong."""
+def test_token_operations_match_the_document(client, db):
+    """Schemathesis has neither a correct password nor too many wrong ones."""
     methods = DOCUMENT["paths"]["/v1/auth/token"]
     assert {method: operation["operationId"] for method, operation in methods.items()} == {
         "post": "createToken",
@@ -507,7 +507,7 @@ def test_token_operations_fit_the_document(client, db):
 # --- The page ----------------------------------------------------------------------------------
 
 
-def test_docs_page_needs_no_other_host(client):
+def test_docs_page_loads_nothing_from_other_hosts(client):
     page = client.get("/docs")
     assert page.status_code == 200
     html = page.content.decode()

@@ -14,7 +14,7 @@ from tests.factories import make_vacancy
 
 
 class Rows:
-    """A collection of the numbers below `total`, sliced and counted as a queryset is."""
+    """The numbers below `total`, with the slicing and counting of a queryset."""
 
     def __init__(self, total):
         self.total = total
@@ -40,8 +40,8 @@ def page(total, size=None, number=None, **others):
     return paginator.get_paginated_response(rows).data
 
 
-def asked(link):
-    """Return (size, number) of a link, None for no link."""
+def size_and_number(link):
+    """Return (size, number) of a link, or None."""
     if link is None:
         return None
     names = dict(parse_qsl(urlsplit(link).query))
@@ -49,7 +49,7 @@ def asked(link):
 
 
 @given(total=st.integers(0, 5000), size=st.integers(1, 300), number=st.integers(1, 10**9 - 1))
-def test_envelope_agrees_with_itself(total, size, number):
+def test_links_and_meta_are_consistent(total, size, number):
     body = page(total, size, number)
     meta, links = body["meta"], body["links"]
     in_effect = min(size, 100)
@@ -66,7 +66,7 @@ def test_envelope_agrees_with_itself(total, size, number):
         "to": rows[-1] + 1 if rows else None,
         "total": total,
     }
-    assert {name: asked(link) for name, link in links.items()} == {
+    assert {name: size_and_number(link) for name, link in links.items()} == {
         "first": (in_effect, 1),
         "last": (in_effect, last),
         "prev": (in_effect, min(number - 1, last)) if number > 1 else None,
@@ -75,20 +75,20 @@ def test_envelope_agrees_with_itself(total, size, number):
 
 
 @given(total=st.integers(0, 400), size=st.integers(1, 100))
-def test_pages_followed_by_links_hold_every_row_once(total, size):
+def test_following_links_returns_every_row_once(total, size):
     seen, number = [], 1
     while True:
         body = page(total, size, number)
         seen += body["data"]
         if body["links"]["next"] is None:
             break
-        number = asked(body["links"]["next"])[1]
+        number = size_and_number(body["links"]["next"])[1]
 
     assert seen == list(range(total))
     assert number == body["meta"]["last_page"]
 
 
-def test_empty_collection():
+def test_empty_list():
     body = page(0)
 
     assert body == {
@@ -113,12 +113,12 @@ def test_empty_collection():
     assert list(body["meta"]) == ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
 
 
-def test_page_beyond_the_last_leads_back_to_the_last():
+def test_page_beyond_the_last_links_to_the_last():
     body = page(45, size=20, number=9)
 
     assert body["data"] == []
     assert (body["meta"]["current_page"], body["meta"]["from"], body["meta"]["to"]) == (9, None, None)
-    assert (asked(body["links"]["prev"]), body["links"]["next"]) == ((20, 3), None)
+    assert (size_and_number(body["links"]["prev"]), body["links"]["next"]) == ((20, 3), None)
 
 
 assert NUMBER_ALLOWED == "a whole number from 1 to 999999999 in plain digits"
@@ -149,7 +149,7 @@ assert NUMBER_ALLOWED == "a whole number from 1 to 999999999 in plain digits"
         "\0",
     ],
 )
-def test_anything_but_a_plain_number_is_refused(client, path, name, value):
+def test_value_that_is_not_a_plain_number_is_rejected(client, path, name, value):
     answer = client.get(path, {name: value})
 
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
@@ -164,7 +164,7 @@ def test_anything_but_a_plain_number_is_refused(client, path, name, value):
 
 
 @pytest.mark.django_db
-def test_size_above_the_maximum_is_clamped_and_shown(client, settings):
+def test_size_above_the_maximum_is_reduced(client, settings):
     settings.PAGE_SIZE_MAX = 2
     for _ in range(3):
         make_vacancy()
@@ -176,7 +176,7 @@ def test_size_above_the_maximum_is_clamped_and_shown(client, settings):
 
 
 @pytest.mark.django_db
-def test_links_repeat_what_is_in_effect_in_one_order_and_nothing_else(client):
+def test_links_repeat_the_parameters_in_canonical_order(client):
     scrambled = (
         "/v1/vacancies?utm_source=x&fields=id,title&page[number]=1&sort=-title&filter[search]=a b"
         "&_=1&page[size]=7&filter[regions]=gent,luik&filter[functiongroup]=it"
@@ -189,7 +189,7 @@ def test_links_repeat_what_is_in_effect_in_one_order_and_nothing_else(client):
 
 
 @pytest.mark.django_db
-def test_links_stand_under_the_configured_base_url(client, settings):
+def test_links_use_the_public_base_url(client, settings):
     settings.PUBLIC_BASE_URL = "https://jobs.example.com/api"
 
     body = client.get("/v1/vacancies").json()

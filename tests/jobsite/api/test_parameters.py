@@ -1,4 +1,4 @@
-"""Lists in parameters, and names of other interfaces for parameters that we have."""
+"""Lists in parameters, and parameter names of other APIs."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db
 
 PAGING = ["page[size]", "page[number]"]
 REGIONS, SEARCH = "filter[regions]", "filter[search]"
-# The comma form, and what means the same.
+# The comma form, and equivalent forms.
 SAME_LISTS = {
     "filter[regions]=antwerp,mons": (
         "filter[regions]=antwerp&filter[regions]=mons",
@@ -40,19 +40,19 @@ def three(at, filters):
     make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"]}, audience="both")
 
 
-def whole(answer):
+def comparable(answer):
     return answer.status_code, answer.content, dict(answer.headers)
 
 
 @pytest.mark.parametrize("comma", SAME_LISTS)
-def test_list_means_the_same_in_every_form(client, three, comma):
+def test_forms_of_a_list_are_equivalent(client, three, comma):
     paths = ["/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal"]
     paths += [] if "fields" in comma else ["/v1/filters"]
     for path in paths:
         expected = client.get(f"{path}?{comma}")
         assert expected.status_code == 200
         for other in SAME_LISTS[comma]:
-            assert whole(client.get(f"{path}?{other}")) == whole(expected), other
+            assert comparable(client.get(f"{path}?{other}")) == comparable(expected), other
 
 
 def test_links_use_the_comma_form(client, three):
@@ -80,7 +80,7 @@ def test_links_use_the_comma_form(client, three):
         ("fields=id&fields=salary", "fields", "id,salary"),
     ],
 )
-def test_wrong_list_is_refused_as_its_comma_form_is(client, query, name, received):
+def test_invalid_list_is_rejected_like_its_comma_form(client, query, name, received):
     answer = client.get(f"/v1/vacancies?{query}")
 
     assert answer.status_code == 400
@@ -90,7 +90,7 @@ def test_wrong_list_is_refused_as_its_comma_form_is(client, query, name, receive
 
 
 @pytest.mark.parametrize("name", ["page[size]", "page[number]", "sort", SEARCH])
-def test_single_value_given_twice_is_refused(client, name):
+def test_single_valued_parameter_given_twice_is_rejected(client, name):
     answer = client.get(f"/v1/vacancies?{name}=1&{name}=1")
 
     assert (answer.status_code, answer.json()["errors"]) == (
@@ -106,7 +106,7 @@ def test_single_value_given_twice_is_refused(client, name):
     )
 
 
-def test_preview_given_twice_is_refused(client):
+def test_preview_given_twice_is_rejected(client):
     assert client.get(f"/v1/vacancies/{make_vacancy().pk}?preview=a&preview=a").status_code == 400
 
 
@@ -123,7 +123,7 @@ NEAR_MISSES = {
 }
 
 
-def test_near_miss_is_refused_with_the_right_name(client):
+def test_name_of_another_api_is_rejected_with_the_right_name(client):
     for right, names in NEAR_MISSES.items():
         for wrong in names.split():
             answer = client.get("/v1/vacancies", {wrong: "5"})
@@ -141,7 +141,7 @@ def test_near_miss_is_refused_with_the_right_name(client):
 
 @pytest.mark.parametrize("path", ["/v0.1/vacancies", "/v0.1/vacancies/internal"])
 @pytest.mark.parametrize("wrong", ["search", "q", "order_by", "select", "sort", "filter[regions]"])
-def test_near_miss_of_what_v0_1_lacks_names_what_it_takes(client, path, wrong):
+def test_name_of_a_parameter_that_v0_1_lacks_is_rejected(client, path, wrong):
     answer = client.get(path, {wrong: "5"})
 
     assert answer.status_code == 400
@@ -166,7 +166,7 @@ def test_near_miss_of_what_v0_1_lacks_names_what_it_takes(client, path, wrong):
         ("/v1/filters", "page[size]", "page[size] is not a parameter here."),
     ],
 )
-def test_near_miss_is_judged_by_what_its_list_takes(client, path, wrong, detail):
+def test_name_of_another_api_is_checked_per_endpoint(client, path, wrong, detail):
     answer = client.get(path, {wrong: "5"})
 
     assert (answer.status_code, answer.json()["detail"]) == (400, detail)
@@ -175,7 +175,7 @@ def test_near_miss_is_judged_by_what_its_list_takes(client, path, wrong, detail)
 @pytest.mark.parametrize(
     "name", ["utm_source", "utm_term", "_", "", "[]", "fbclid", "lang", "v", "ref", "cb"]
 )
-def test_foreign_name_is_ignored(client, three, name):
+def test_other_unknown_name_is_ignored(client, three, name):
     paths = ["/v1/vacancies", "/v0.1/vacancies", "/v1/filters"]
 
     assert [client.get(path, {name: "5"}).content for path in paths] == [
@@ -183,7 +183,7 @@ def test_foreign_name_is_ignored(client, three, name):
     ]
 
 
-def test_single_vacancy_ignores_names_for_lists(client):
+def test_single_vacancy_ignores_names_of_list_parameters(client):
     vacancy = make_vacancy()
 
     assert client.get(f"/v1/vacancies/{vacancy.pk}?limit=5&q=x&start=3").status_code == 200

@@ -1,4 +1,4 @@
-"""What is answered while the database is away."""
+"""Responses while the database is unavailable."""
 
 import pytest
 from django.db import InterfaceError, OperationalError
@@ -11,7 +11,7 @@ ERRORS = [OperationalError("at 10.0.0.1"), InterfaceError("the connection to 10.
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_interface_says_when_to_come_back(db, monkeypatch, error):
+def test_api_returns_503_with_retry_after(db, monkeypatch, error):
     def fail(*args, **kwargs):
         raise error
 
@@ -27,7 +27,7 @@ def test_interface_says_when_to_come_back(db, monkeypatch, error):
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_people_get_a_page_in_their_language(error):
+def test_admin_returns_a_503_page_in_the_readers_language(error):
     request, middleware = RequestFactory().get("/admin/"), ProblemMiddleware(lambda request: None)
 
     with translation.override("nl"):
@@ -39,7 +39,7 @@ def test_people_get_a_page_in_their_language(error):
     assert b"10.0.0.1" not in answer.content
 
 
-def test_what_else_fails_is_not_called_away():
+def test_other_database_errors_are_not_503():
     assert (
         ProblemMiddleware(lambda request: None).process_exception(RequestFactory().get("/"), ValueError())
         is None

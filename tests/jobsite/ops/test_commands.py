@@ -139,11 +139,11 @@ def refusal(*words):
 @pytest.mark.usefixtures("filters")
 def test_interrupted_import_counts_committed_batches(stopped, tmp_path):
     path = write(tmp_path, items(250))
-    stopped(Importer, "_land_batch")
+    stopped(Importer, "_import_batch")
 
     assert refusal("import_vacancies", str(path)) == (
         130,
-        "Interrupted. 100 vacancies were created and 0 updated; the same command again does the rest.\n",
+        "Interrupted. 100 vacancies were created and 0 updated; run the command again to continue.\n",
     )
     assert Vacancy.objects.count() == 100
 
@@ -152,7 +152,7 @@ def test_interrupted_import_counts_committed_batches(stopped, tmp_path):
 @pytest.mark.usefixtures("filters")
 def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
     path = write(tmp_path, items(250))
-    stopped(Importer, "_land_batch")
+    stopped(Importer, "_import_batch")
 
     assert refusal("import_vacancies", "--dry-run", str(path)) == (
         130,

@@ -2,7 +2,8 @@
 
 import gzip
 import threading
-from datetime import timedelta
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from django.utils import timezone
 from forms_structure import operations
 from forms_structure.models import Form
 from jobsite.models import Revision
-from jobsite.serving.response_cache import ResponseCache
+from jobsite.serving.response_cache import CacheEntry, ResponseCache
 from jobsite.serving.revision import RevisionState, read_state
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.wsgi import ask
@@ -324,3 +325,21 @@ def test_django_handles_a_lost_database(service, monkeypatch):
 
     assert service.ask(LIST)[0] == "200 OK"  # Django's own connection works in this test
     assert service.upstream_requests == 2
+
+
+def test_response_made_by_another_thread_keeps_its_end(time_machine, settings):
+    """A request that waited for another thread gets the seconds that are left then."""
+    settings.BODY_CACHE_MB = 1
+    start = datetime(2026, 3, 2, tzinfo=UTC)
+    time_machine.move_to(start, tick=False)
+
+    class Waiting(ResponseCache):
+        @contextmanager
+        def single_flight(self, key: Any) -> Any:
+            headers = [("Content-Type", "application/json")]
+            self.entries[key] = CacheEntry(1, start.timestamp() + 10, headers, 'W/"x"', b"{}")
+            time_machine.move_to(start + timedelta(seconds=4), tick=False)
+            yield True
+
+    waiting = Waiting(lambda environ, respond: [], lambda: RevisionState(1, 1, 0))
+    assert ask(waiting, LIST)[1]["Cache-Control"] == "public, max-age=6"

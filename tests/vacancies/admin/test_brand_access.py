@@ -138,7 +138,7 @@ def test_every_admin_route_is_covered():
 @pytest.mark.parametrize(
     ("route", "who"),
     [
-        (route, who)
+        pytest.param(route, who, marks=[] if who == "Recruiter" else pytest.mark.slow)
         for route in PAGES
         for who in WALLED
         if who == "Handy" or (kind_of(route) or ("",))[0] not in SAME

@@ -1,4 +1,4 @@
-"""What is put together from stored documents: to the byte what the views say, whatever was written before."""
+"""The fast path returns the same bytes as the views, after every kind of write."""
 
 import json
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def site(wsgi, transactional_db):
     return Site(_bare)
 
 
-def everything(site: Site) -> None:
+def check_all(site: Site) -> None:
     for path in LISTS:
         for query in ("", "?page[size]=1", "?page[size]=3&page[number]=2", "?page[number]=99"):
             site.same(path + query)
@@ -83,14 +83,14 @@ def everything(site: Site) -> None:
             site.same(f"/v1/vacancies/{pk}{end}", is_fast=shown)
 
 
-def test_answers_are_those_of_the_views(site):
+def test_responses_equal_those_of_the_views(site):
     make_site()
-    for _ in range(2):  # made, then stored
-        everything(site)
+    for _ in range(2):  # rendered, then stored
+        check_all(site)
     assert set(ListedVacancy.objects.exclude(v1=None).values_list("state", flat=True)) == {1}
 
 
-NARROWED = (
+QUERIES = (
     "fields=id,title", "fields=brand,regions,head_recruiter,image", "sort=title", "sort=-title",
     "sort=published_at&page[size]=2&page[number]=3", "sort=published_at&page[size]=2&page[number]=99",
     "sort=-published_at&page[size]=2", "filter[regions]=nowhere", "filter[regions]=antwerp",
@@ -102,15 +102,15 @@ NARROWED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("query", NARROWED)
-def test_narrowed_lists_are_those_of_the_views(site, query):
+@pytest.mark.parametrize("query", QUERIES)
+def test_filtered_lists_equal_those_of_the_views(site, query):
     make_site()
     for path in V1_LISTS:
         site.same(f"{path}?{query}")
         site.same(f"{path}?{query}")
 
 
-def test_list_in_any_form_has_the_body_the_tag_and_the_ids_of_its_comma_form(site):
+def test_equivalent_queries_share_body_etag_and_id_list(site):
     make_site()
     comma = "filter[regions]=antwerp,ghent&filter[types]=experienced&fields=id,title"
     others = (
@@ -119,26 +119,26 @@ def test_list_in_any_form_has_the_body_the_tag_and_the_ids_of_its_comma_form(sit
     )
     for path in V1_LISTS:
         _, headers, body = site.ask(site.cached, f"{path}?{comma}")
-        remembered = site.fast_path.caches["default"].id_lists.keys()
-        before = len(remembered)
+        id_lists = site.fast_path.caches["default"].id_lists.keys()
+        before = len(id_lists)
         for other in others:
             assert site.ask(site.cached, f"{path}?{other}")[1:] == (headers, body)
-        assert len(remembered) == before
+        assert len(id_lists) == before
     assert site.fast_responses == 3 * len(V1_LISTS)
 
 
-REFUSED = ("page[size]=x", "page[number]=0", "filter[nothing]=x", "sort=salary", "fields=salary",
+INVALID = ("page[size]=x", "page[number]=0", "filter[nothing]=x", "sort=salary", "fields=salary",
            "filter[search]=", "page[size]=1&page[size]=2", "sort=title&sort=title", "limit=5", "q=x",
            "filter[regions][]=", "fields=id&fields=salary", "filter[search][]=x")  # fmt: skip
 
 
-@pytest.mark.parametrize("query", REFUSED)
-def test_what_is_refused_is_refused_by_the_views(site, query):
+@pytest.mark.parametrize("query", INVALID)
+def test_invalid_request_falls_through_to_the_views(site, query):
     make_vacancy()
     site.same(f"/v1/vacancies?{query}", is_fast=False)
 
 
-def test_internal_ones_are_left_to_the_views_where_they_are_limited(site, settings):
+def test_protected_vacancies_fall_through_to_the_views(site, settings):
     settings.INTERNAL_ACCESS = "authenticated"
     internal = make_vacancy(audience="internal")
     both = make_vacancy(audience="both")
@@ -150,7 +150,7 @@ def test_internal_ones_are_left_to_the_views_where_they_are_limited(site, settin
     assert [item["id"] for item in site.same("/v1/vacancies")["data"]] == [both.pk]
 
 
-def _linked() -> None:
+def _link_recruiter() -> None:
     VacancyRecruiter.objects.create(vacancy=Vacancy.objects.first(), recruiter=make_recruiter("Eva"))
 
 
@@ -160,13 +160,15 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "all are renamed in bulk": lambda: Vacancy.objects.update(title="Baker"),
     "all are hot": lambda: Vacancy.objects.update(is_hot=True),
     "all are internal": lambda: Vacancy.objects.update(audience="internal"),
-    "all go out on one day": lambda: Vacancy.objects.update(publish_from=timezone.now() - timedelta(days=3)),
-    "all are over": lambda: Vacancy.objects.update(publish_until=timezone.now()),
-    "all are planned": lambda: Vacancy.objects.update(
+    "all are published on one day": lambda: Vacancy.objects.update(
+        publish_from=timezone.now() - timedelta(days=3)
+    ),
+    "all expire": lambda: Vacancy.objects.update(publish_until=timezone.now()),
+    "all are scheduled": lambda: Vacancy.objects.update(
         publish_from=timezone.now() + timedelta(1), publish_until=None
     ),
     "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="unpublished"),
-    "all are unpublished and some come back": lambda: (
+    "all are unpublished and some are published again": lambda: (
         Vacancy.objects.filter(status="published").update(status="unpublished"),
         Vacancy.objects.filter(status="unpublished", is_hot=False, publish_from__isnull=False).update(
             status="published"
@@ -182,8 +184,8 @@ CHANGES: dict[str, Callable[[], Any]] = {
             for option in FilterOption.objects.all()
         ]
     ),
-    "the options are taken off": lambda: VacancyOption.objects.all().delete(),
-    "the options change places": lambda: [
+    "the options are removed": lambda: VacancyOption.objects.all().delete(),
+    "the options are reordered": lambda: [
         VacancyOption.objects.filter(pk=choice.pk).update(position=100 - choice.position)
         for choice in VacancyOption.objects.all()
     ],
@@ -192,23 +194,23 @@ CHANGES: dict[str, Callable[[], Any]] = {
     ],
     "brands change": lambda: Vacancy.objects.update(brand=make_brand("Another")),
     "the recruiters are renamed": lambda: Recruiter.objects.update(name="Somebody", is_email_public=False),
-    "a recruiter is linked": _linked,
+    "a recruiter is linked": _link_recruiter,
     "the recruiters are unlinked": lambda: VacancyRecruiter.objects.all().delete(),
     "a file is attached": lambda: Attachment.objects.create(
         vacancy=Vacancy.objects.first(), name="A", url="https://files.example.com/a.pdf"
     ),
-    "the files are gone": lambda: Attachment.objects.all().delete(),
+    "the files are deleted": lambda: Attachment.objects.all().delete(),
     "a form is changed": lambda: operations.create(name="Another", language="en", structure=[]),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
-def test_every_change_shows_at_once(site, change):
+def test_every_change_shows_in_the_next_response(site, change):
     make_site()
-    everything(site)
+    check_all(site)
     CHANGES[change]()
-    everything(site)
+    check_all(site)
     assert daily_counts() == published_counts()
 
 
@@ -225,7 +227,7 @@ def published_counts() -> list[int]:
     return [each.count() for each in (external, external.hot(), internal, internal.hot())]
 
 
-def test_time_alone_changes_the_lists(site, time_machine):
+def test_lists_change_when_vacancies_go_live_or_expire(site, time_machine):
     now = timezone.now().replace(microsecond=0)
     time_machine.move_to(now, tick=False)
     for hours in range(1, 6):
@@ -239,11 +241,11 @@ def test_time_alone_changes_the_lists(site, time_machine):
         time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
         for path in LISTS:
             site.same(f"{path}?page[size]=2&page[number]=2")
-        everything(site)
+        check_all(site)
         assert daily_counts() == published_counts()
 
 
-def test_clock_that_is_behind_is_answered_by_the_views(site, time_machine):
+def test_request_with_a_slow_clock_falls_through_to_the_views(site, time_machine):
     now = timezone.now()
     make_vacancy(publish_from=now - timedelta(minutes=5))
     site.same("/v1/vacancies")
@@ -260,7 +262,7 @@ def test_deep_pages_over_many_days(site):
             site.same(f"{path}?page[size]=7&page[number]={number}")
 
 
-def test_text_that_looks_like_a_token_stays_text(site):
+def test_text_that_looks_like_a_placeholder_is_not_replaced(site):
     title = 'A "\\u0000option:1\\u0000" \x01,"title":"x" \\'
     if connection.vendor == "sqlite":
         title += "\0option:1\0"
@@ -269,7 +271,7 @@ def test_text_that_looks_like_a_token_stays_text(site):
     site.same("/v1/vacancies?fields=title,slug")
 
 
-def test_addresses_are_those_of_who_asks(site, settings):
+def test_urls_have_the_host_of_the_request(site, settings):
     settings.ALLOWED_HOSTS = ["*"]
     vacancy = make_vacancy()
     Vacancy.objects.update(image="vacancies/a b.png")
@@ -286,16 +288,16 @@ def test_addresses_are_those_of_who_asks(site, settings):
     assert site.same("/v1/vacancies")["data"][0]["image"].startswith("https://jobs.example.com/media/")
 
 
-def test_brands_come_and_go_with_the_setting(site, settings):
+def test_items_follow_the_multi_branding_setting(site, settings):
     make_site()
-    everything(site)
+    check_all(site)
     settings.MULTI_BRANDING = False
-    everything(site)
+    check_all(site)
     settings.MULTI_BRANDING = True
-    everything(site)
+    check_all(site)
 
 
-def test_answers_with_different_bodies_have_different_tags(site, settings):
+def test_different_bodies_have_different_etags(site, settings):
     make_site()
     tags: dict[str, bytes] = {}
     pk = Vacancy.objects.published().external().first().pk
@@ -310,25 +312,27 @@ def test_answers_with_different_bodies_have_different_tags(site, settings):
         Recruiter.objects.update(name="Else")
 
 
-def test_a_page_costs_two_statements(site, django_assert_num_queries, monkeypatch):
+def test_page_takes_two_statements(site, django_assert_num_queries, monkeypatch):
     from vacancies.api import fast_path
 
     for number in range(50):
         make_vacancy(title=f"Nurse {number}", options={"regions": ["Ghent", "Antwerp"]})
-    asked: list[str] = []
+    statements: list[str] = []
     fetch = fast_path.fetch
-    monkeypatch.setattr(fast_path, "fetch", lambda sql, *p, **k: asked.append(sql) or fetch(sql, *p, **k))
+    monkeypatch.setattr(
+        fast_path, "fetch", lambda sql, *p, **k: statements.append(sql) or fetch(sql, *p, **k)
+    )
     for number in (1, 2, 3):
         site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10")
-    asked.clear()
-    with django_assert_num_queries(0):  # none of Django's
+    statements.clear()
+    with django_assert_num_queries(0):  # no queries of Django's cursors
         for number in (1, 2, 3):
             site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10")
             site.ask(site.cached, f"/v1/vacancies?page[number]={number}&page[size]=10&fields=id")
-    assert len(asked) == 6  # and the state, which is asked for in front
+    assert len(statements) == 6  # and one for the revision, by the response cache
 
 
-def test_items_are_made_beforehand(site, settings, capsys):
+def test_command_renders_missing_items(site, settings, capsys):
     from django.core.management import call_command
 
     make_site()
@@ -337,20 +341,20 @@ def test_items_are_made_beforehand(site, settings, capsys):
     assert not ListedVacancy.objects.filter(v1=None).exists()
     call_command("render_documents")
     assert "Made 0 items." in capsys.readouterr().out
-    settings.MULTI_BRANDING = False  # other items: these are of no use
+    settings.MULTI_BRANDING = False  # a setting of the fingerprint
     call_command("render_documents")
     assert "Made 28 items." in capsys.readouterr().out
-    everything(site)
+    check_all(site)
 
 
-def test_lists_are_made_anew_after_a_load_that_brought_its_own(site, tmp_path):
+def test_command_rebuilds_the_read_model_after_loaddata(site, tmp_path):
     from django.core.management import call_command
 
     make_site()
-    everything(site)
+    check_all(site)
     call_command("dumpdata", "vacancies", "forms_structure", output=tmp_path / "all.json")
     call_command("loaddata", tmp_path / "all.json", verbosity=0)
     DailyCount.objects.update(external=77)
     call_command("render_documents", anew=True, verbosity=0)
-    everything(site)
+    check_all(site)
     assert daily_counts() == published_counts()

@@ -15,7 +15,7 @@ def titles(client, **query):
 
 
 def facets(client, **query):
-    """Return {keyword: {value: count}} as served."""
+    """Return {keyword: {value: count}} of the response."""
     data = client.get("/v1/filters", query).json()["data"]
     return {f["keyword"]: {option["value"]: option["count"] for option in f["options"]} for f in data}
 
@@ -27,7 +27,7 @@ def three(at, filters):
     make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"], "functiongroup": ["Care"]})
 
 
-def test_filters_are_or_inside_and_across(client, three):
+def test_options_are_or_within_a_filter_and_across_filters(client, three):
     assert titles(client, **{"filter[regions]": "antwerp,mons"}) == {"A", "C"}
     assert titles(client, **{"filter[regions]": "ghent", "filter[types]": "nurse"}) == {"A"}
     assert titles(client, **{"filter[functiongroup]": "care"}) == {"C"}
@@ -35,14 +35,14 @@ def test_filters_are_or_inside_and_across(client, three):
     assert titles(client, **{"filter[regions]": "nowhere,mons"}) == {"C"}
 
 
-def test_value_counts_in_its_own_filter_only(client, three):
+def test_value_matches_only_in_its_own_filter(client, three):
     assert titles(client, **{"filter[types]": "ghent"}) == set()
 
 
 @pytest.mark.parametrize(
     "value", ["", " ", " a", "a ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101)]
 )
-def test_value_that_is_no_list_of_options_is_refused(client, value):
+def test_invalid_list_of_options_is_rejected(client, value):
     for path in ("/v1/vacancies", "/v1/filters"):
         answer = client.get(path, {"filter[regions]": value})
         assert answer.status_code == 400
@@ -69,7 +69,7 @@ def test_facets_count_under_the_other_filters(client, three):
     }
 
 
-def test_no_offered_option_leads_to_an_empty_page(client, three):
+def test_every_listed_option_matches_a_vacancy(client, three):
     for query in ({}, {"filter[regions]": "ghent"}, {"filter[types]": "nurse", "filter[regions]": "mons"}):
         for keyword, options in facets(client, **query).items():
             for value, count in options.items():
@@ -98,7 +98,7 @@ def test_filter_shape_and_order(client, three):
     }
 
 
-def test_filter_that_is_switched_off_is_not_offered_but_its_links_work(client, three):
+def test_inactive_filter_is_not_listed_but_still_filters(client, three):
     make_filter("types", is_active=False)
 
     assert "types" not in facets(client)
@@ -106,7 +106,7 @@ def test_filter_that_is_switched_off_is_not_offered_but_its_links_work(client, t
 
 
 @pytest.mark.parametrize("query", ["page[size]=5", "sort=title", "fields=id", "filter[nothing]=x"])
-def test_filters_take_filters_only(client, query):
+def test_filters_endpoint_accepts_only_filters(client, query):
     assert client.get(f"/v1/filters?{query}").status_code == 400
 
 
@@ -155,14 +155,14 @@ def texts(at):
         ("\\", set()),
     ],
 )
-def test_search_finds_words_whatever_their_case_and_accents(client, texts, words, found):
+def test_search_ignores_case_and_accents(client, texts, words, found):
     assert titles(client, **{"filter[search]": words}) == found
 
 
 @pytest.mark.parametrize(
     "words", ["", " ", "\u0301", "\u200b", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")]
 )
-def test_search_without_words_or_with_too_many_is_refused(client, words):
+def test_search_with_no_or_too_many_words_is_rejected(client, words):
     answer = client.get("/v1/vacancies", {"filter[search]": words})
 
     assert answer.status_code == 400
@@ -170,12 +170,12 @@ def test_search_without_words_or_with_too_many_is_refused(client, words):
 
 
 @given(st.text())
-def test_folding_twice_changes_nothing(text):
+def test_folding_is_idempotent(text):
     assert fold(fold(text)) == fold(text)
 
 
 @given(st.text(alphabet=st.characters(categories=["Lu", "Ll", "Lt", "Mn", "Nd", "Zs"]), max_size=30))
-def test_search_text_and_search_words_fold_alike(text):
+def test_search_text_and_words_are_folded_alike(text):
     words = fold(text).split()
 
     assert all(word in fold(f"before {text} after") for word in words)

@@ -1,4 +1,4 @@
-"""import_forms, export_forms: what came in comes out, equal forms become one, bad ones lose no good one."""
+"""import_forms and export_forms: round trip, sharing of equal forms, and refusals."""
 
 import copy
 import json
@@ -53,7 +53,7 @@ def run(command, *words):
 
 
 def served(client, pk):
-    """The form of a vacancy without its consent."""
+    """Return the served form of a vacancy without the consent box."""
     data = client.get(f"/v1/vacancies/{pk}/form").json()["data"]
     data[-1]["fields"].pop()
     return data
@@ -67,7 +67,7 @@ def rows():
     )
 
 
-def test_equal_forms_become_one_and_the_same_again_changes_nothing(client, tmp_path):
+def test_equal_forms_are_shared_and_the_import_is_idempotent(client, tmp_path):
     for pk in (1, 2, 3):
         make_vacancy(pk=pk, title=f"Job {pk}")
     path = write(tmp_path, {1: sections(NAME), 2: sections(NAME), 3: sections(NAME, LANGUAGE)})
@@ -80,9 +80,10 @@ def test_equal_forms_become_one_and_the_same_again_changes_nothing(client, tmp_p
         0,
         "3 vacancies: 3 got another form, 0 a changed one, 0 unchanged, 0 refused. 2 forms created.",
         [
-            "note: forms.json 1: the consent reads 'Yes' there and "
+            "note: forms.json 1: the consent text is 'Yes' in the source and "
             "'I agree that my data is kept and used for this application.' here",
-            "note: forms.json 3: the consent reads 'Yes' there and 'Ik ga ermee akkoord dat mijn gegevens "
+            "note: forms.json 3: the consent text is 'Yes' in the source and "
+            "'Ik ga ermee akkoord dat mijn gegevens "
             "voor deze sollicitatie worden bewaard en gebruikt.' here",
         ],
     )
@@ -101,7 +102,7 @@ def test_equal_forms_become_one_and_the_same_again_changes_nothing(client, tmp_p
     ]
 
 
-def test_bad_form_is_refused_with_its_paths_and_loses_no_good_one(client, tmp_path):
+def test_invalid_form_is_refused_and_others_are_imported(client, tmp_path):
     make_vacancy(pk=1)
     make_vacancy(pk=2)
     bad = sections(NAME | {"name": "first name", "css": "wide"}, NAME | {"required": "yes"})
@@ -139,7 +140,7 @@ def test_dry_run_reports_and_writes_nothing(tmp_path):
     assert rows() == before
 
 
-def test_a_form_for_one_vacancy_alone_is_changed_in_place_and_its_old_state_kept(tmp_path):
+def test_form_of_one_vacancy_is_updated_with_a_snapshot(tmp_path):
     make_vacancy(pk=1)
     run("import_forms", write(tmp_path, {1: sections(NAME)}))
     pk = Vacancy.objects.get(pk=1).form_id
@@ -154,8 +155,8 @@ def test_a_form_for_one_vacancy_alone_is_changed_in_place_and_its_old_state_kept
     assert list(form.snapshots.values_list("revision", "origin")) == [(2, "import"), (1, "import")]
 
 
-def test_form_that_was_changed_in_place_is_not_given_to_others_for_what_it_was(client, tmp_path):
-    """The first row changes the form of vacancy 1; the second wants what that form was a moment ago."""
+def test_updated_form_is_not_reused_by_its_old_structure(client, tmp_path):
+    """The first row updates the form of vacancy 1. The second row has the old structure of that form."""
     make_vacancy(pk=1)
     make_vacancy(pk=2)
     run("import_forms", write(tmp_path, {1: sections(NAME), 2: sections(LANGUAGE)}))
@@ -166,7 +167,7 @@ def test_form_that_was_changed_in_place_is_not_given_to_others_for_what_it_was(c
     assert [served(client, pk)[0]["fields"] for pk in (1, 2)] == [[other], [NAME]]
 
 
-def test_form_that_a_recruiter_had_a_hand_in_is_left_alone(client, tmp_path):
+def test_form_that_a_recruiter_saved_is_not_updated(client, tmp_path):
     vacancy = make_vacancy(pk=1, title="Nurse")
     run("import_forms", write(tmp_path, {1: sections(NAME)}))
     form = Form.objects.get()
@@ -180,26 +181,29 @@ def test_form_that_a_recruiter_had_a_hand_in_is_left_alone(client, tmp_path):
     assert vacancy.form_id != form.pk
 
 
-def test_names_that_an_import_drops_are_told(tmp_path):
+def test_removed_field_names_are_reported(tmp_path):
     make_vacancy(pk=1, title="Nurse")
     run("import_forms", write(tmp_path, {1: sections(NAME)}))
 
     lines = run("import_forms", write(tmp_path, {1: sections(LANGUAGE)}))[2]
 
-    assert "note: forms.json 1: “Form of Nurse” changed, and lost first_name" in lines
+    assert "note: forms.json 1: “Form of Nurse” was changed and lost the fields first_name" in lines
 
 
-def test_what_the_source_has_in_the_consent_box_beyond_it_is_told(tmp_path):
+def test_extra_keys_of_the_consent_box_are_reported(tmp_path):
     make_vacancy(pk=1)
     rich = CONSENT | {"conditional": [NAME | {"on_value": "1"}], "label": None}
 
     lines = run("import_forms", write(tmp_path, {1: sections(consent=rich)}))[2]
 
-    assert lines[0] == "note: forms.json 1: the conditional of the consent box was left out: ours has none"
+    assert (
+        lines[0]
+        == "note: forms.json 1: the key conditional of the consent box was ignored: ours has no such key"
+    )
     assert not any("no consent box" in line for line in lines)
 
 
-def test_vacancy_without_a_form_there_gets_none_here(tmp_path):
+def test_generated_form_assigns_no_form(tmp_path):
     make_vacancy(pk=1)
     bare = [{"title": "Vie privée", "description": None, "fields": [CONSENT]}]
 
@@ -212,7 +216,7 @@ def test_vacancy_without_a_form_there_gets_none_here(tmp_path):
 
 
 @pytest.mark.parametrize("user", ["vacancy", "brand", "site", "extension"])
-def test_a_form_that_something_else_uses_is_left_as_it_is(tmp_path, user):
+def test_shared_form_is_not_updated(tmp_path, user):
     make_vacancy(pk=1)
     run("import_forms", write(tmp_path, {1: sections(NAME)}))
     form = Form.objects.get()
@@ -231,8 +235,8 @@ def test_a_form_that_something_else_uses_is_left_as_it_is(tmp_path, user):
     assert Form.objects.get(pk=form.pk).structure == form.structure
 
 
-def test_what_applicants_get_already_is_not_assigned_again(tmp_path):
-    """From the brand, from the site, or in two parts: the vacancy keeps getting it the way it does."""
+def test_form_that_is_served_already_is_not_assigned(tmp_path):
+    """Inherited from the brand or the site, or in two parts: nothing is assigned."""
     structure = [{"title": "You", "description": "", "fields": [NAME]}]
     form = operations.create(name="Form", structure=structure, is_default=True, language="fr")
     more = [{"title": "More", "description": "", "fields": [NAME | {"name": "more"}]}]
@@ -253,7 +257,7 @@ def test_what_applicants_get_already_is_not_assigned_again(tmp_path):
     assert rows() == before
 
 
-def test_consent_box_of_another_name_is_left_out_when_it_is_named(client, tmp_path):
+def test_consent_box_of_another_name_is_replaced(client, tmp_path):
     make_vacancy(pk=1)
     theirs = sections(NAME, consent=CONSENT | {"name": "gdpr"})
 
@@ -262,7 +266,7 @@ def test_consent_box_of_another_name_is_left_out_when_it_is_named(client, tmp_pa
     assert served(client, 1)[0]["fields"] == [NAME]
 
 
-def test_form_without_the_consent_box_is_kept_whole_and_told(client, tmp_path):
+def test_missing_consent_box_is_reported(client, tmp_path):
     make_vacancy(pk=1)
 
     lines = run("import_forms", write(tmp_path, {1: [{"title": "", "description": None, "fields": [NAME]}]}))[
@@ -270,12 +274,12 @@ def test_form_without_the_consent_box_is_kept_whole_and_told(client, tmp_path):
     ]
 
     assert lines == [
-        "note: forms.json 1: no consent box called privacy_consent; name that of the source with --consent"
+        "note: forms.json 1: no consent box named privacy_consent; pass its name in the source with --consent"
     ]
     assert served(client, 1)[0]["fields"] == [NAME]
 
 
-def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
+def test_description_with_a_video_or_escaped_html(client, tmp_path):
     make_vacancy(pk=1)
     data = sections(NAME)
     data[0]["description"] = (
@@ -286,8 +290,8 @@ def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
     assert run("import_forms", path)[::2] == (
         1,
         [
-            "failed: forms.json 1: sections.0.description: Holds HTML that is escaped, such as &lt;p&gt;; "
-            "read it with --unescape-html."
+            "failed: forms.json 1: sections.0.description: Contains escaped HTML such as &lt;p&gt;; "
+            "pass --unescape-html to convert it."
         ],
     )
     run("import_forms", path, "--unescape-html", "--report", report)
@@ -300,11 +304,11 @@ def test_introduction_with_a_video_and_escaped_html(client, tmp_path):
         "id": "1",
         "field": "sections.0.description",
         "code": "media_converted",
-        "message": "1 <iframe> became a link to https://v.example/1",
+        "message": "replaced 1 <iframe> by a link to https://v.example/1",
     }
 
 
-def test_forms_are_read_from_lines_and_limited(tmp_path):
+def test_forms_in_ndjson_with_a_limit(tmp_path):
     for pk in (1, 2, 3):
         make_vacancy(pk=pk)
     path = tmp_path / "forms.ndjson"
@@ -327,11 +331,11 @@ def test_repeated_key_of_a_form_refuses_that_form(tmp_path):
 
     assert (code, summary.startswith("2 vacancies: 1 got another form")) == (1, True)
     assert [line for line in lines if line.startswith("failed")] == [
-        "failed: forms.json 1: label: occurs more than once in an object."
+        "failed: forms.json 1: label: Occurs more than once in an object."
     ]
 
 
-def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
+def test_replaced_level_labels_and_markup_are_reported(client, tmp_path):
     make_vacancy(pk=1)
     odd = copy.deepcopy(LANGUAGE)
     odd["options"][5]["label"] = "perfect"
@@ -343,8 +347,8 @@ def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
 
     assert lines == [
         "note: forms.json 1: sections.0.description: removed attributes: 1 onclick",
-        "note: forms.json 1: the levels geen, zwak, matig, goed, zeer goed, perfect are ours by number, "
-        "in our words",
+        "note: forms.json 1: the level labels geen, zwak, matig, goed, zeer goed, perfect were replaced "
+        "by ours",
     ]
     assert Form.objects.get().language == "de"
 
@@ -352,12 +356,12 @@ def test_levels_in_other_words_and_markup_are_told(client, tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("[]", 'holds no forms; wanted {"<vacancy id>": {"data": [...]}}.'),
+        ("[]", 'does not contain forms; expected {"<vacancy id>": {"data": [...]}}.'),
         ("{", "not JSON (Expecting property name"),
         ("[" * 100_000, "not JSON (maximum recursion depth exceeded"),
     ],
 )
-def test_file_of_something_else_is_refused(tmp_path, content, reason):
+def test_file_without_forms_is_refused(tmp_path, content, reason):
     path = tmp_path / "forms.json"
     path.write_text(content)
 
@@ -382,7 +386,7 @@ def test_row_without_sections_is_refused(tmp_path, form):
         assert (code, line) == (1, f"failed: forms.json 1: sections: Must be a list; received {received!r}.")
 
 
-def test_export_is_what_the_interface_serves(client):
+def test_export_equals_the_served_forms(client):
     form = operations.create(
         name="Form", structure=[{"title": "", "description": "", "fields": [NAME]}], language="nl"
     )
@@ -391,12 +395,12 @@ def test_export_is_what_the_interface_serves(client):
 
     assert json.loads(run("export_forms")[1]) == {"5": client.get("/v1/vacancies/5/form").json()}
     assert run("export_forms", 5)[1] == run("export_forms")[1]
-    with pytest.raises(CommandError, match="No vacancy with a form has the id 6"):
+    with pytest.raises(CommandError, match="There is no vacancy with a form and the id 6"):
         run("export_forms", 6)
 
 
 @pytest.mark.slow
-def test_forms_come_from_a_running_service(client, tmp_path):
+def test_forms_are_imported_from_a_service(client, tmp_path):
     source = Instance(tmp_path / "source")
     items = [json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]]
     items.append(items[0] | {"id": 102, "slug": "x-(102)"})
@@ -420,7 +424,7 @@ def test_forms_come_from_a_running_service(client, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL_DATA, reason="REAL_DATA names no folder")
-def test_real_forms_come_out_as_they_came_in(client):
+def test_real_forms_are_served_unchanged(client):
     path = Path(REAL_DATA) / "forms.v1.json"
     forms = json.loads(path.read_text())
     for pk in forms:

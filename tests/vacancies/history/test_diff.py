@@ -1,4 +1,4 @@
-"""What changed, for people: marked word by word, escaped, and quick whatever the texts."""
+"""Differences between contents: marked by word, escaped, and bounded in time."""
 
 import time
 
@@ -32,7 +32,7 @@ def test_line_is_marked_word_by_word(old, new, shown):
     assert marked([old], [new]) == f"<div>{shown}</div>"
 
 
-def test_long_stretches_that_stay_are_left_out():
+def test_long_unchanged_passages_are_omitted():
     old = [f"Line {number}" for number in range(9)]
     new = ["First", *old[:4], "Between", *old[4:-1]]
     lines = [
@@ -42,7 +42,7 @@ def test_long_stretches_that_stay_are_left_out():
     assert marked(old, new) == "".join(f"<div>{line}</div>" for line in lines)
 
 
-def test_content_that_stays_is_no_difference():
+def test_unchanged_content_is_no_difference():
     now = content(make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",)))
     assert differences(now, now) == []
     assert differences({}, {"location": "", "brand": None, "regions": [], "is_hot": False}) == []
@@ -72,14 +72,14 @@ def test_content_that_stays_is_no_difference():
          "<div><ins>2 Mar 2026, 09:30</ins></div>"),
     ],
 )  # fmt: skip
-def test_each_kind_of_part_is_told_in_words(name, before, after, label, shown):
+def test_each_kind_of_field_is_described(name, before, after, label, shown):
     [found] = differences({name: before}, {name: after})
     assert (found.name, found.label) == (name, label)
     # Which of two lines that changed places counts as moved is up to the matcher.
     assert sorted(found.marked.split("</div>")) == sorted(shown.split("</div>"))
 
 
-def test_everything_said_is_described_in_the_order_of_the_page():
+def test_described_fields_are_in_the_order_of_the_page():
     vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
     found = {each.name: each.marked for each in described(content(vacancy))}
     assert [name for name in field_labels() if name in found] == list(found)
@@ -117,7 +117,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("kind", HUGE)
-def test_huge_texts_are_compared_in_no_time(kind):
+def test_huge_texts_are_compared_within_the_limit(kind):
     before, after = HUGE[kind]
     start = time.process_time()
     [found] = differences({"description": before}, {"description": after})

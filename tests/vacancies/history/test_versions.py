@@ -1,4 +1,4 @@
-"""What is on record about a vacancy: who, when, what; and that the record adds up."""
+"""Versions of vacancies: author, time, changed fields, restoring, and replay."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def anna(client: Client) -> Client:
 
 
 def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
-    """The versions in order: what was done, by whom, which parts of the content are in it."""
+    """Return the versions in order: the change, the author and the recorded fields."""
     versions = Version.objects.order_by("pk").select_related("author")
     if vacancy:
         versions = versions.filter(vacancy=vacancy.pk)
@@ -55,7 +55,7 @@ EVERYTHING = sorted(
 # --- on record ---
 
 
-def test_creation_is_on_record_with_all_of_it(anna: Client, time_machine: Any) -> None:
+def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine: Any) -> None:
     time_machine.move_to(NOW, tick=False)
     region = make_option("regions", "Ghent")
     form = {**NO_ROWS, "title": "Nurse", "status": "draft", "audience": "public", "regions": [region.pk]}
@@ -69,7 +69,7 @@ def test_creation_is_on_record_with_all_of_it(anna: Client, time_machine: Any) -
     assert version.content["regions"] == [[region.pk, "Ghent"]]
 
 
-def test_edit_is_on_record_with_what_it_changed(anna: Client, time_machine: Any) -> None:
+def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: Any) -> None:
     ghent, antwerp = make_option("regions", "Ghent"), make_option("regions", "Antwerp")
     vacancy = make_vacancy(options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
     colleague = make_recruiter("Zoë")
@@ -108,7 +108,7 @@ def test_edit_is_on_record_with_what_it_changed(anna: Client, time_machine: Any)
     assert Version.objects.first().brand == make_brand("Other")
 
 
-def test_save_without_a_change_leaves_no_version(anna: Client) -> None:
+def test_save_without_a_change_creates_no_version(anna: Client) -> None:
     vacancy = make_vacancy(
         title="Nurse",
         description="<p>Care\nfor people</p>\n",
@@ -123,7 +123,7 @@ def test_save_without_a_change_leaves_no_version(anna: Client) -> None:
     assert told() == before == [("found", None, EVERYTHING), ("changed", "anna", ["title"])]
 
 
-def test_new_name_of_what_it_points_to_is_no_change_of_the_vacancy(anna: Client) -> None:
+def test_renamed_related_row_is_no_change(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Gent"]}, recruiters=("Bob",))
     record(vacancy, Change.CREATED, author=None, at=NOW)
     for row in (vacancy.brand, vacancy.head_recruiter, make_recruiter("Bob")):
@@ -138,7 +138,7 @@ def test_new_name_of_what_it_points_to_is_no_change_of_the_vacancy(anna: Client)
     assert len(told()) == 1
 
 
-def test_change_by_a_command_is_found_before_the_next_edit_and_is_nobodys(anna: Client) -> None:
+def test_drift_is_recorded_before_the_next_edit_without_an_author(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
     Vacancy.objects.update(profile="<p onclick='x'>Kind</p>")  # an import, say
     call_command("lint_vacancies", "--fix")
@@ -158,7 +158,7 @@ def test_change_by_a_command_is_found_before_the_next_edit_and_is_nobodys(anna: 
     assert folded(vacancy) == content(vacancy)
 
 
-def test_refused_save_leaves_nothing_on_record(anna: Client) -> None:
+def test_refused_save_records_nothing(anna: Client) -> None:
     vacancy = make_vacancy()
     form = opened(anna, page(vacancy)) | {"title": "New", "head_recruiter": ""}
 
@@ -167,7 +167,7 @@ def test_refused_save_leaves_nothing_on_record(anna: Client) -> None:
     assert told() == []
 
 
-def test_deletion_is_on_record_whole_and_outlives_the_vacancy(anna: Client) -> None:
+def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",))
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     then = content(vacancy)
@@ -180,7 +180,7 @@ def test_deletion_is_on_record_whole_and_outlives_the_vacancy(anna: Client) -> N
     assert Version.objects.first().brand == make_brand()
 
 
-def test_deletion_of_several_is_on_record_for_each(anna: Client) -> None:
+def test_bulk_deletion_is_recorded_for_each_vacancy(anna: Client) -> None:
     vacancies = [make_vacancy() for _ in range(3)]
     data = {"action": "delete_selected", "_selected_action": [v.pk for v in vacancies], "post": "yes"}
 
@@ -191,7 +191,7 @@ def test_deletion_of_several_is_on_record_for_each(anna: Client) -> None:
     assert sorted(deleted) == [vacancy.pk for vacancy in vacancies]
 
 
-def test_decisions_are_on_record_with_the_publication_they_left(anna: Client) -> None:
+def test_publication_actions_are_recorded_with_the_new_publication(anna: Client) -> None:
     vacancies = [make_vacancy() for _ in range(2)]
     run(anna, "unpublish_selected", vacancies)
     run(anna, "publish_selected", vacancies)
@@ -215,7 +215,7 @@ def history(client: Client, vacancy: Any) -> str:
 HOSTILE = '<script>alert("x")</script>"><img src=x onerror=alert(1)>'
 
 
-def test_hostile_texts_are_escaped_wherever_versions_show(anna: Client) -> None:
+def test_versions_escape_hostile_texts(anna: Client) -> None:
     brand = make_brand(HOSTILE)
     hostile = make_recruiter(HOSTILE)
     vacancy = make_vacancy(
@@ -251,7 +251,7 @@ def test_hostile_texts_are_escaped_wherever_versions_show(anna: Client) -> None:
         assert "<img src=x" not in html
 
 
-def test_history_tells_who_what_and_when_the_last_one_first(anna: Client, time_machine: Any) -> None:
+def test_history_lists_versions_newest_first(anna: Client, time_machine: Any) -> None:
     time_machine.move_to(NOW, tick=False)
     vacancy = make_vacancy(title="Nurse")
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
@@ -271,9 +271,7 @@ def test_history_tells_who_what_and_when_the_last_one_first(anna: Client, time_m
     assert "by an import or a command" in html
 
 
-def test_history_takes_the_same_queries_for_one_version_and_for_thirty(
-    anna: Client, django_assert_num_queries: Any
-) -> None:
+def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_num_queries: Any) -> None:
     vacancy = make_vacancy()
     record(vacancy, Change.CREATED, author=None, at=NOW)
     history(anna, vacancy)
@@ -289,7 +287,7 @@ def test_history_takes_the_same_queries_for_one_version_and_for_thirty(
     assert len(response.context["rows"]) == 11
 
 
-def test_version_of_another_vacancy_or_brand_is_not_there(anna: Client, client: Client) -> None:
+def test_version_of_another_vacancy_or_brand_is_not_found(anna: Client, client: Client) -> None:
     mine, other = make_vacancy(brand=make_brand("Mine")), make_vacancy(brand=make_brand("Other"))
     own, foreign = (record(each, Change.CREATED, author=None, at=NOW).pk for each in (mine, other))
     number = other.pk
@@ -313,7 +311,7 @@ def test_version_of_another_vacancy_or_brand_is_not_there(anna: Client, client: 
     assert client.get(f"{LIST}deleted/").context["page"].paginator.count == 0
 
 
-def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None:
+def test_view_permission_allows_no_restore(client: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     Vacancy.objects.update(title="Cook")
@@ -328,7 +326,7 @@ def test_onlooker_reads_versions_and_brings_nothing_back(client: Client) -> None
     assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
 
 
-def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) -> None:
+def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", audience="public", options={"regions": ["Gent"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     Vacancy.objects.update(title="Head nurse", audience="both", status="unpublished")
@@ -347,7 +345,7 @@ def test_restore_page_shows_what_it_changes_and_does_it_on_post(anna: Client) ->
     assert [change for change, _, _ in told()] == ["created", "found", "restored"]
 
 
-def test_restore_that_would_break_what_shows_is_refused_in_words(anna: Client) -> None:
+def test_restore_of_unpublishable_content_is_an_error_message(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", description="")
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     Vacancy.objects.update(title="Head nurse", description="<p>Care</p>")
@@ -361,7 +359,7 @@ def test_restore_that_would_break_what_shows_is_refused_in_words(anna: Client) -
     assert (Vacancy.objects.values().get(), len(told())) == (before, 1)
 
 
-def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
+def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent"]})
     then, number = content(vacancy), vacancy.pk
     assert saved(anna.post(f"{LIST}{number}/delete/", {"post": "yes"}))
@@ -387,7 +385,7 @@ def test_deleted_vacancy_comes_back_from_its_page(anna: Client) -> None:
     assert again.pk > deleted.pk
 
 
-def test_version_of_a_decision_alone_cannot_be_brought_back(anna: Client) -> None:
+def test_version_without_content_cannot_be_restored(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
     run(anna, "unpublish_selected", [vacancy])
     version = Version.objects.get()
@@ -397,7 +395,7 @@ def test_version_of_a_decision_alone_cannot_be_brought_back(anna: Client) -> Non
 
 
 @pytest.mark.parametrize("number", ["0", "999999999999999999999999", "x"])
-def test_numbers_of_nothing_are_not_found(anna: Client, number: str) -> None:
+def test_unknown_ids_are_not_found(anna: Client, number: str) -> None:
     vacancy = make_vacancy()
     assert anna.get(f"{LIST}{vacancy.pk}/versions/{number}/").status_code in (302, 404)
     assert anna.get(f"{LIST}{number}/history/").status_code == 404
@@ -440,7 +438,7 @@ STEPS = st.lists(st.tuples(st.lists(EDITS, max_size=3), st.booleans()), min_size
 
 
 def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
-    """One edit of the vacancy, through what stands behind the pages."""
+    """Apply one edit to the vacancy with the functions that the pages use."""
     if name in ("publish", "unpublish", "archive", "schedule"):
         more = {"publish_from": NOW + HOUR} if name == "schedule" else {}
         decide = getattr(operations, name)
@@ -474,7 +472,7 @@ def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.data())
-def test_versions_add_up_to_the_vacancy_and_each_can_be_brought_back(
+def test_replayed_versions_equal_the_vacancy_and_can_be_restored(
     filters: Any, steps: list[Any], data: Any
 ) -> None:
     author = User.objects.get_or_create(username="author")[0]

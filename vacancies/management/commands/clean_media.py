@@ -9,10 +9,10 @@ from vacancies.media import orphans
 
 
 class Command(BaseCommand):
-    help = "Delete uploaded files that nothing names any more, not even an older version of a vacancy."
+    help = "Delete uploaded files that no row and no version of a vacancy references."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="tell, but delete nothing")
+        parser.add_argument("--dry-run", action="store_true", help="list the files, but delete nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = list(self.progress(orphans(at=timezone.now()), unit="file"))

@@ -13,13 +13,13 @@ from vacancies.models import Vacancy
 
 class Command(BaseCommand):
     help = (
-        "Write the application forms of vacancies as the interface serves them, in the shape that "
-        "import_forms reads; of all vacancies that have one unless some are named."
+        "Export the application forms of vacancies as the API serves them, in the format of import_forms. "
+        "Without ids, export those of all vacancies that have a form."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("vacancy", nargs="*", type=int, help="id of a vacancy")
-        parser.add_argument("--output", type=Path, help="the file to write; standard output when left out")
+        parser.add_argument("--output", type=Path, help="the file to write (default: standard output)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         vacancies = Vacancy.objects.with_form().only("pk").order_by("pk")
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             vacancies = vacancies.filter(pk__in=wanted)
         form_of = {v.pk: v.served_form_id for v in vacancies if v.served_form_id}
         if missing := [pk for pk in wanted if pk not in form_of]:
-            raise UsageError(f"No vacancy with a form has the id {missing[0]}.")
+            raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
         forms = Form.objects.select_related("extends").in_bulk(set(form_of.values()))
         served = {pk: serve(form)[0] for pk, form in forms.items()}
         content = {str(pk): {"data": served[form]} for pk, form in form_of.items()}

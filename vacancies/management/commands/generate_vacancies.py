@@ -10,7 +10,7 @@ from vacancies.exchange.generator import generate
 
 
 class Command(BaseCommand):
-    help = "Create N varied, published vacancies in bulk, to see and measure a full site."
+    help = "Create N varied, published vacancies in bulk, for tests and benchmarks."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("count", type=int, metavar="N")

@@ -7,15 +7,16 @@ from django.core.management.base import CommandParser
 from forms_structure.choices import Language
 from forms_structure.structure import CONSENT
 from vacancies.exchange.form_importer import FormImporter
-from vacancies.exchange.sources import FormRow, Service, read_forms
+from vacancies.exchange.service import Service
+from vacancies.exchange.sources import FormRow, read_forms
 from vacancies.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
     help = (
-        "Take application forms over from files (JSON or NDJSON, gzip too) or from a running service that "
-        "speaks this interface, for vacancies that are here. Equal forms become one; the same again changes "
-        "nothing."
+        "Import application forms from files (JSON or NDJSON, also gzip) or from a running service with this "
+        "API. Their vacancies must exist. Equal forms become one form. Importing the same forms again "
+        "changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,12 +29,12 @@ class Command(ImportCommand):
             "--consent",
             default=CONSENT,
             metavar="NAME",
-            help=f"name of the source's consent box, which ours replaces ({CONSENT})",
+            help=f"name of the consent box of the source; ours replaces it (default: {CONSENT})",
         )
         parser.add_argument(
             "--language",
             choices=Language.values,
-            help="of forms whose language levels do not show it (the site's)",
+            help="language of forms whose language levels do not determine it (default: the site's)",
         )
         super().add_arguments(parser)
 
@@ -46,7 +47,7 @@ class Command(ImportCommand):
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} forms were created, {report.assigned} vacancies got another form and "
-            f"{report.updated} a changed one; the same command again does the rest."
+            f"{report.updated} a changed one; run the command again to continue."
         )
         self.import_all(options["source"], report, options)
         summary = (

@@ -6,35 +6,41 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobsite.ops.commands import UsageError
-from vacancies.exchange import importer
 from vacancies.exchange.fields import Remark
-from vacancies.exchange.sources import Row, Service, read_file
+from vacancies.exchange.importer import Importer
+from vacancies.exchange.reports import VacancyReport
+from vacancies.exchange.service import Service
+from vacancies.exchange.sources import Row, read_file
 from vacancies.management.import_command import ImportCommand
 from vacancies.models import Recruiter
 
 
 class Command(ImportCommand):
     help = (
-        "Take vacancies over from files (JSON or NDJSON, gzip too) or from a running service that speaks "
-        "this interface. Ids and timestamps stay; the same again changes nothing."
+        "Import vacancies from files (JSON or NDJSON, also gzip) or from a running service with this API. "
+        "Ids and timestamps are kept. Importing the same vacancies again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", nargs="+", help="a file of v1 items, or the base URL of a service")
         parser.add_argument("--internal", action="store_true", help="the items of the files are internal")
-        parser.add_argument("--recruiter", help="id or name of who heads vacancies that come without a head")
+        parser.add_argument(
+            "--recruiter", help="id or name of the head recruiter of vacancies that have none"
+        )
         super().add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["internal"] and any("://" in source for source in options["source"]):
-            raise UsageError("--internal is for files: a service tells by itself what is internal.")
-        self.importer = importer.Importer(
+            raise UsageError(
+                "--internal applies to files only: a service states which vacancies are internal."
+            )
+        self.importer = Importer(
             recruiter=self._recruiter(options["recruiter"]), unescape=options["unescape_html"]
         )
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} vacancies were created and {report.updated} updated; "
-            "the same command again does the rest."
+            "run the command again to continue."
         )
         self.import_all(options["source"], report, options)
         self.finish_import(_summary(report), report, options)
@@ -50,7 +56,7 @@ class Command(ImportCommand):
                 is_zone_known = False
                 text = (
                     f"states no time zone; its times were read as {timezone.get_current_timezone_name()}. "
-                    "Name another one with --source-time-zone"
+                    "Pass another one with --source-time-zone"
                 )
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row
@@ -67,22 +73,22 @@ class Command(ImportCommand):
         found = list(Recruiter.objects.filter(**lookup)[:2])
         if len(found) != 1:
             raise UsageError(
-                f"--recruiter {named}: {'no' if not found else 'more than one'} recruiter is called so."
+                f"--recruiter {named}: matches {'no' if not found else 'more than one'} recruiter."
             )
         return found[0]
 
 
-def _summary(report: importer.Report) -> str:
+def _summary(report: VacancyReport) -> str:
     if not (report.has_changed or report.failed):
-        return f"Nothing changed: {report.unchanged} vacancies are here as their source has them."
+        return f"Nothing changed: {report.unchanged} vacancies are the same as in the source."
     text = (
         f"{report.total} vacancies: {report.created} created, {report.updated} updated, "
         f"{report.unchanged} unchanged, {report.refused} refused, {len(report.drafts)} left as drafts."
     )
     if report.expired:
-        text += f" {report.expired} of those created are expired."
+        text += f" {report.expired} of the created vacancies are expired."
     if report.moved:
-        text += f" {report.moved} moved to keep the order of the source."
+        text += f" {report.moved} moved to preserve the order of the source."
     if report.related:
         text += f" {report.related} brands and recruiters created or updated."
     return text

@@ -12,37 +12,37 @@ from vacancies import quality
 from vacancies.models import Brand, Vacancy
 from vacancies.quality import Finding
 
-SHOWN = 20  # findings of each rule, where --limit does not say
+SHOWN = 20  # findings of each rule, without --limit
 
 
 class Command(BaseCommand):
     help = (
-        "Tell what is wrong (exit 1) or doubtful about brands and vacancies that are or will be public: the "
-        "first findings of each rule, and how many there are."
+        "Check brands and vacancies that are or will be public. Lists the first errors (exit 1) and warnings "
+        "of each rule, and their number."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--fix", action="store_true", help="clean texts that were stored by raw SQL")
         parser.add_argument(
-            "--fix", action="store_true", help="clean texts that were written around the models"
+            "--dry-run", action="store_true", help="with --fix: count the rows, but write nothing"
         )
-        parser.add_argument("--dry-run", action="store_true", help="with --fix: tell, but write nothing")
         parser.add_argument(
             "--rule",
             action="append",
             metavar="RULE",
-            help=f"only findings of this rule, may be repeated: {', '.join(quality.RULES)}",
+            help=f"list only findings of this rule; may be repeated: {', '.join(quality.RULES)}",
         )
         parser.add_argument(
             "--limit",
             type=int,
             metavar="N",
-            help=f"list at most N findings of each rule; all are counted ({SHOWN}; all with --format json)",
+            help=f"list at most N findings of each rule (default: {SHOWN}; all with --format json)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         rules = options["rule"] or quality.RULES
         if unknown := [rule for rule in rules if rule not in quality.RULES]:
-            raise UsageError(f"There is no rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
+            raise UsageError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
         limit = options["limit"]
         if limit is not None and limit < 0:
             raise UsageError(f"--limit must be 0 or more; received {limit}.")
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         ]
         lines = [str(finding) for finding in shown]
         if missing := counts.total() - len(shown):
-            lines.append(f"{missing} more are not listed: --limit N lists N of each rule.")
+            lines.append(f"{missing} more; --limit N lists N of each rule.")
         lines += [
             f"total: {row['count']} {row['level']}{'s' * (row['count'] != 1)} [{row['rule']}]"
             for row in totals
@@ -85,7 +85,7 @@ class Command(BaseCommand):
         )
 
     def fix(self, *, is_dry: bool) -> int:
-        """Clean what is not stored as it would be saved now; return how many rows."""
+        """Save the rows that are not stored as they would be saved now. Return their number."""
         fixed = 0
         self.written = lambda: f"{fixed} rows were cleaned."
         for model in (Brand, Vacancy):

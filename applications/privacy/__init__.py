@@ -1,0 +1,28 @@
+"""Personal data of applicants: erasure, retention and export."""
+
+from applications.privacy.accounts import (
+    NoSuchAccountError,
+    StaffAccountError,
+    end_sessions,
+    find,
+    sessions_by_account,
+)
+from applications.privacy.deletion import ERASED, KINDS
+from applications.privacy.erasure import erase, erase_again
+from applications.privacy.export import export
+from applications.privacy.retention import purge, purge_credentials
+
+__all__ = [
+    "ERASED",
+    "KINDS",
+    "NoSuchAccountError",
+    "StaffAccountError",
+    "end_sessions",
+    "erase",
+    "erase_again",
+    "export",
+    "find",
+    "purge",
+    "purge_credentials",
+    "sessions_by_account",
+]

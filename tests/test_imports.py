@@ -1,0 +1,52 @@
+"""Imports are at the top of a module, unless a comment says why one is not."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("jobsite", "forms_structure", "vacancies", "applications", "deploy")
+SOURCES = [ROOT / "manage.py", *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py")))]
+Import = (ast.Import, ast.ImportFrom)
+
+
+def unexplained_imports(source: str) -> list[int]:
+    """Return the lines of imports inside functions without a comment on the line or above.
+
+    A comment counts for all imports that directly follow each other.
+    """
+    lines = source.splitlines()
+    numbers = {
+        node.lineno
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+        if isinstance(node, Import)
+    }
+    explained: set[int] = set()
+    for number in sorted(numbers):
+        above = lines[number - 2].strip()
+        if "#" in lines[number - 1].replace("# noqa", "") or above.startswith("#") or number - 1 in explained:
+            explained.add(number)
+    return sorted(numbers - explained)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_inside_functions_have_a_reason(path):
+    assert unexplained_imports(path.read_text()) == []
+
+
+def test_unexplained_imports_are_found():
+    source = """
+import a
+def f():
+    import b
+    # optional dependency
+    import c
+    import d
+    x = 1
+    import e  # slow to import
+    import g  # noqa: F401
+"""
+    assert unexplained_imports(source) == [4]

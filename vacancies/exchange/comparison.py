@@ -1,0 +1,65 @@
+"""Comparison of an imported item with the vacancy that is stored."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from vacancies.choices import Keyword
+from vacancies.exchange.serializers import TEXTS
+from vacancies.models import Attachment, Change, Vacancy, Version
+
+# Columns that an import does not change once a recruiter has set them.
+RECRUITER_COLUMNS = ("publish_until", "audience")
+
+
+def column_values(item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
+    """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
+    names = ("title", "is_hot", "is_permanent", "location", "video", "created_at", *TEXTS)
+    values = {name: item[name] for name in names if name in item}
+    if "image" in item:
+        values["image_url"] = item["image"]
+    if "title_internal" in item:
+        title = item.get("title", vacancy.title)
+        values["title_internal"] = "" if item["title_internal"] == title else item["title_internal"]
+    return values
+
+
+def attachment_pairs(item: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the (name, URL) pairs of the attachments of `item`."""
+    return [(data.get("name", ""), data["path"]) for data in item["attachments"] or ()]
+
+
+def different_keys(item: dict[str, Any], vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
+    """Return the keys of `item` whose value differs from that of `vacancy`."""
+    different = [
+        name for name, value in column_values(item, vacancy).items() if getattr(vacancy, name) != value
+    ]
+    stored: dict[str, Any] = {keyword.value: vacancy.labels(keyword) for keyword in Keyword}
+    for name in ("brand", "head_recruiter"):
+        stored[name] = getattr(vacancy, name) and getattr(vacancy, name).name
+    stored["recruiters"] = [link.recruiter.name for link in vacancy.ordered_recruiter_links]
+    stored["attachments"] = [(a.name, a.url) for a in attachments if a.url]
+    for name, value in stored.items():
+        if name not in item:
+            continue
+        received: Any = item[name]
+        if name == "recruiters":
+            received = list(dict.fromkeys(data["name"] for data in received or ()))
+        elif name == "attachments":
+            received = attachment_pairs(item)
+        elif name in ("brand", "head_recruiter"):
+            received = received and received["name"]
+        if received != value:
+            different.append(name)
+    for name in ("updated_at", "publish_until"):
+        if name in item and item[name] != getattr(vacancy, name):
+            different.append(name)
+    return different
+
+
+def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
+    """Return, by column of RECRUITER_COLUMNS, the vacancies whose value was set in the admin."""
+    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.FOUND)
+    return {
+        name: set(versions.filter(content__has_key=name).values_list("vacancy_id", flat=True))
+        for name in RECRUITER_COLUMNS
+    }

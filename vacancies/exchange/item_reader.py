@@ -1,0 +1,90 @@
+"""Validation and conversion of the items of a source."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from jobsite.html_conversion import convert, is_escaped, unescaped
+from vacancies.exchange.fields import Remark, faults
+from vacancies.exchange.json_files import InvalidLine, repeated_key
+from vacancies.exchange.reports import VacancyReport
+from vacancies.exchange.serializers import SINGULAR, TEXTS, ItemSerializer
+from vacancies.exchange.sources import Row
+
+CLOCK_SKEW = timedelta(minutes=5)
+
+
+class ItemReader:
+    """Reads rows into validated items and reports refusals and changes.
+
+    `unescape` converts texts whose HTML is escaped; without it, such rows are refused.
+    """
+
+    def __init__(self, report: VacancyReport, *, unescape: bool) -> None:
+        self.report = report
+        self.unescape = unescape
+        self._unknown_keys: set[str] = set()
+
+    def read(self, row: Row) -> dict[str, Any] | None:
+        """Return the validated item of `row`. Return None if the row was refused."""
+        if isinstance(row.item, InvalidLine):
+            self.report.refuse(row.name, Remark("", "json", row.item.reason), is_id_shown=True)
+            return None
+        changes: list[Remark] = []
+        serializer = ItemSerializer(data=row.item, context={"zone": row.zone, "changes": changes})
+        pk = row.item.get("id") if isinstance(row.item, dict) else None
+        if (key := repeated_key(row.item)) is not None:
+            self.report.refuse(
+                row.name,
+                Remark(str(key), "repeated_key", "Occurs more than once in this item."),
+                id=pk,
+                is_id_shown=True,
+            )
+            return None
+        if not serializer.is_valid():
+            self.report.refuse(row.name, *faults(serializer.errors), id=pk, is_id_shown=True)
+            return None
+        item = dict(serializer.validated_data)
+        if errors := [*self._convert_texts(item, changes), *_in_the_future(row, item)]:
+            self.report.refuse(row.name, *errors, id=pk, is_id_shown=True)
+            return None
+        for singular, keyword in SINGULAR.items():
+            if singular in item:
+                labels = item.pop(singular)
+                item[keyword] = item.get(keyword) or labels
+        if unknown := row.item.keys() - serializer.fields.keys() - self._unknown_keys:
+            self._unknown_keys |= unknown
+            text = f"unknown keys were ignored: {', '.join(sorted(unknown))}"
+            self.report.add("note", row.name, Remark("", "unknown_keys", text), id=item["id"])
+        for change in changes:
+            self.report.note(row, item, change.field, change.code, change.message)
+        return item
+
+    def _convert_texts(self, item: dict[str, Any], changes: list[Remark]) -> list[Remark]:
+        """Convert the HTML texts of `item` and add what was altered to `changes`. Return the errors."""
+        errors = []
+        places = [(item, name, name) for name in TEXTS]
+        if item.get("brand"):
+            places.append((item["brand"], "description", "brand.description"))
+        for values, name, path in places:
+            if name not in values:
+                continue
+            text = values[name]
+            if is_escaped(text):
+                if not self.unescape:
+                    message = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
+                    errors.append(Remark(path, "escaped_html", message))
+                    continue
+                text = unescaped(text)
+            values[name], alterations = convert(text)
+            changes += (Remark(path, each.code, each.message) for each in alterations)
+        return errors
+
+
+def _in_the_future(row: Row, item: dict[str, Any]) -> list[Remark]:
+    if "created_at" not in item or item["created_at"] <= timezone.now() + CLOCK_SKEW:
+        return []
+    zone = row.zone or timezone.get_current_timezone()
+    text = f"Is in the future; received {row.item['created_at']}. Is {zone} the time zone of the source?"
+    return [Remark("created_at", "future", text)]

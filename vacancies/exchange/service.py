@@ -1,0 +1,185 @@
+"""A running service with the same API, as the source of an import."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+
+from jobsite.http_client import Network, OriginClient, RequestRefusedError, reason
+from vacancies.exchange.fields import shown
+from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
+from vacancies.exchange.sources import FormRow, Row, time_zone
+
+PAGE_SIZE = 100
+# The first one that a service has is read. Older services have only the second one, which is deprecated.
+INTERNAL_LISTS = ("/v1/vacancies/internal", "/v0.1/vacancies/internal")
+MAX_WALKS = 3  # of a list that changes while it is read
+
+
+@dataclass
+class Service:
+    """A running service at `base_url`, read over HTTP. `token` is sent as a bearer token.
+
+    `rows()` yields every vacancy that it shows: the v1 list, then the vacancies that only the internal list
+    has, one request each. Afterwards, `orders` has the ids of each list in the service's order. `forms()`
+    yields the form of each vacancy.
+
+    `zone` is the service's time zone, from the Time-Zone header. `named_zone` is that of
+    --source-time-zone. `allowed` are private networks that the service may be in.
+    """
+
+    base_url: str
+    token: str = ""
+    named_zone: tzinfo | None = None
+    allowed: tuple[Network, ...] = ()
+    on_total: Callable[[int], None] = lambda total: None
+    orders: list[list[int]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    zone: tzinfo | None = None
+
+    def __post_init__(self) -> None:
+        self.base_url = self.base_url.rstrip("/")
+        headers = {"Accept": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        self._http = OriginClient(self.base_url, headers=headers, allowed=self.allowed)
+        self._stated_zone: str | None = None
+
+    def rows(self) -> Iterator[Row]:
+        internal_order: list[int] = []
+        external_order: list[int] = []
+        internal = {_id(item) for _, item in self._internal_items(internal_order)}
+        external = set()
+        for number, item in self._walk("/v1/vacancies", external_order):
+            external.add(pk := _id(item))
+            is_internal = pk is not None and pk in internal
+            yield Row(f"/v1/vacancies item {number}", item, is_internal, zone=self.zone, is_from_service=True)
+        for pk in [pk for pk in internal_order if pk not in external]:
+            path = f"/v1/vacancies/{pk}"
+            status, content = self._get(path)
+            if status == 404:
+                self.problems.append(f"{path}: was removed while the source was read.")
+            elif status != 200:
+                self.problems.append(f"{path}: returned {status}.")
+            else:
+                item = content.get("data")
+                yield Row(path, item, True, is_external=False, zone=self.zone, is_from_service=True)
+        self.orders = [external_order, internal_order]
+
+    def forms(self) -> Iterator[FormRow]:
+        listed = [item for _, item in self._walk("/v1/vacancies", [])]
+        listed += [item for _, item in self._internal_items([])]
+        pks = list(dict.fromkeys(pk for item in listed if (pk := _id(item)) is not None))
+        self.on_total(len(pks))
+        for pk in pks:
+            path = f"/v1/vacancies/{pk}/form"
+            status, content = self._get(path)
+            if status == 200:
+                yield FormRow(path, pk, content.get("data"))
+            else:
+                self.problems.append(f"{path}: returned {status}.")
+
+    def _internal_items(self, order: list[int]) -> Iterator[tuple[int, Any]]:
+        for path in INTERNAL_LISTS:
+            status, _ = self._get(path, {"page[size]": 1})
+            if status in (401, 403):
+                self.problems.append(
+                    f"{path}: returned {status}; internal vacancies were skipped. Pass --token to read them."
+                )
+                return
+            if status != 404:
+                yield from self._walk(path, order)
+                return
+
+    def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, Any]]:
+        """Yield (position, item) of every item of a list once. A list that changes while it is read is read
+        again, up to MAX_WALKS times, for items that were missed. `order` receives the ids in order."""
+        seen: set[int] = set()
+        for _ in range(MAX_WALKS):
+            order.clear()
+            page, position, totals, nameless = 1, 0, set(), 0
+            while True:
+                items, total, last_page = self._page(path, page)
+                totals.add(total)
+                self.on_total(max(totals))
+                for item in items:
+                    position += 1
+                    pk = _id(item)
+                    if pk not in seen:
+                        yield position, item
+                    if pk is None:
+                        nameless += 1
+                    else:
+                        seen.add(pk)
+                        order.append(pk)
+                if page >= last_page or not items:
+                    break
+                page += 1
+            if nameless or totals == {len(seen)}:
+                return
+        self.problems.append(f"{path}: changed while it was read; run the import again later.")
+
+    def _page(self, path: str, page: int) -> tuple[list[Any], int, int]:
+        """Return (items, total, last page) of one page of a list."""
+        status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
+        try:
+            if status == 200 and isinstance(content["data"], list):
+                return content["data"], int(content["meta"]["total"]), int(content["meta"]["last_page"])
+        except (KeyError, TypeError, ValueError):
+            pass
+        if status == 404 and page == 1:
+            raise SourceError(
+                f"{self.base_url}{path}: returned 404; {self.base_url} is not the base URL of a service with "
+                "this API."
+            )
+        raise SourceError(f"{self.base_url}{path}: page {page} is not a list page (status {status}).")
+
+    def _get(self, path: str, query: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        target = f"{path}?{urlencode(query)}" if query else path
+        url = f"{self.base_url}{target}"
+        try:
+            response = self._http.get(target)
+        except RequestRefusedError as error:
+            raise SourceError(f"{self.base_url}: {error}.") from error
+        except urllib3.exceptions.HTTPError as error:
+            raise SourceError(f"{self.base_url}: {reason(error)}.") from error
+        if response.status != 200:
+            return response.status, {}
+        self._read_zone(response.headers.get("Time-Zone"))
+        try:
+            content = parse_json(response.data)
+        except (ValueError, RecursionError) as error:
+            kind = response.headers.get("Content-Type", "no content type")
+            raise SourceError(f"{url}: returned {kind}, not JSON ({error}).") from error
+        if not isinstance(content, dict):
+            raise SourceError(f"{url}: did not return a JSON object.")
+        if isinstance(content, RepeatedKeys):
+            raise SourceError(f"{url}: the key {content.key!r} occurs more than once.")
+        return response.status, content
+
+    def _read_zone(self, name: str | None) -> None:
+        """Set `zone` from the Time-Zone header. Raise SourceError if it is unknown or contradictory."""
+        if name is None or name == self._stated_zone:
+            self.zone = self.zone or self.named_zone
+            return
+        if self._stated_zone is not None:
+            raise SourceError(
+                f"{self.base_url}: states the time zone {name}, but stated {self._stated_zone} before."
+            )
+        self.zone = time_zone(name)
+        if self.zone is None:
+            raise SourceError(f"{self.base_url}: states the unknown time zone {shown(name)}.")
+        if self.named_zone and str(self.named_zone) != name:
+            raise SourceError(
+                f"{self.base_url}: states the time zone {name}, but --source-time-zone is {self.named_zone}."
+            )
+        self._stated_zone = name
+
+
+def _id(item: Any) -> int | None:
+    """Return the id of `item` if it is an integer."""
+    pk = item.get("id") if isinstance(item, dict) else None
+    return pk if isinstance(pk, int) else None
