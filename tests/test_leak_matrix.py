@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - tables of who gets what
-"""Who gets what, and what never shows to whom: every route x method x viewer (docs/operations.md, ASVS 8.2).
+"""Access control: every route x method x viewer (docs/operations.md, ASVS 8.2).
 
 A new route fails here until it has a row. What is hidden has a word in all its texts that nothing else has;
 no answer, no header and no page may say it to somebody who may not see it. That an answer is the same
@@ -36,7 +36,7 @@ METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 UNPUBLISHED = ("draft", "scheduled", "expired", "withdrawn", "deleted")
 NOTHING: frozenset[str] = frozenset()
 
-# --- What each route answers -------------------------------------------------------------------
+# --- Expected status of each route -------------------------------------------------------------
 
 Row = dict[str, Any]  # a status by method, or by viewer: (nobody, with a token, with a session, staff)
 
@@ -100,7 +100,7 @@ def test_every_route_has_a_row():
     assert set(OPEN) <= set(OF_THE_WORKPLACE)
 
 
-# --- Who asks ----------------------------------------------------------------------------------
+# --- Viewers -----------------------------------------------------------------------------------
 
 
 class World:
@@ -163,7 +163,7 @@ def walls(settings, world):
 
 
 def ask(client: Client, method: str, path: str, **headers: str) -> Any:
-    """The answer; whatever it says, the client comes back with the credentials that it had."""
+    """Return the response. The client keeps its credentials, also if the response changes cookies."""
     cookies = client.cookies.copy()
     answer = client.generic(method, path, headers=headers, REMOTE_ADDR="203.0.113.9")
     client.cookies = SimpleCookie(cookies)
@@ -181,7 +181,7 @@ def expected(row: Row, method: str, viewer: str) -> int:
 
 
 def addresses(world: World, route: str) -> list[tuple[str, str]]:
-    """Each address of `route`, with the kind of what it asks for."""
+    """Return each URL of `route`, with the kind of object that it requests."""
     if "{pk}" in route:
         rows = {"shown": world.site.shown[0], "absent": ABSENT, **HIDDEN}
         return [(kind, route.replace("{pk}", str(pk))) for kind, pk in rows.items()]
@@ -191,7 +191,7 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 
 
 def may_read(viewer: str, route: str) -> frozenset[str]:
-    """The hidden things that an answer to `viewer` may tell of, by the words after the marker."""
+    """Return the hidden markers that `viewer` may see."""
     if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever became of the vacancy
         return frozenset({"withdrawn", f"step of {viewer[-1]}"})
     if viewer in STAFF and "internal" in route:
@@ -200,7 +200,7 @@ def may_read(viewer: str, route: str) -> frozenset[str]:
 
 
 def leaks(text: str, allowed: frozenset[str]) -> list[str]:
-    """What `text` tells of what is hidden and not `allowed`."""
+    """Return the hidden markers in `text` that are not `allowed`."""
     kinds = "|".join([*HIDDEN, r"step of \w"])
     told = re.findall(rf"{HIDDEN_WORD}(?:[ _%20+-]*({kinds})?)", text)
     return [
@@ -219,12 +219,12 @@ VARIANTS: tuple[dict[str, str], ...] = (
 )
 
 
-# --- The interface and the pages around it -----------------------------------------------------
+# --- API and pages -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.parametrize("route", OF_THE_INTERFACE)
-def test_route_answers_each_viewer_as_its_row_says(world, route, viewer):
+def test_route_has_the_expected_status_and_leaks_nothing(world, route, viewer):
     row = ROWS[route]
     for kind, path in addresses(world, route):
         for method in METHODS if kind in ("", "shown", "draft") else ("GET", "HEAD"):
@@ -251,8 +251,8 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_no_question_finds_what_is_hidden(world, viewer):
-    """Counts, pages, orders, keys, and the options of filters that only hidden vacancies have."""
+def test_parameters_do_not_reveal_hidden_vacancies(world, viewer):
+    """Counts, pages, sort orders, keys, and filter options that only hidden vacancies have."""
     client, total = world.client(viewer), len(world.site.shown)
     for path in ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies"):
         for question in ("", *QUESTIONS):
@@ -273,7 +273,7 @@ def test_no_question_finds_what_is_hidden(world, viewer):
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_own_applications_are_all_that_anybody_gets(world, viewer):
+def test_applications_are_those_of_the_viewer(world, viewer):
     for suffix in (
         "",
         "?user=1",
@@ -289,8 +289,8 @@ def test_own_applications_are_all_that_anybody_gets(world, viewer):
 @pytest.mark.parametrize(
     "suffix", ["/x.css", ";x.css", "%2fx.js", ".json", "%00.css", "%3fx.css", "/", "/..%2fx.js", "%0a.css"]
 )
-def test_no_cache_is_deceived(world, viewer, suffix):
-    """An address that a cache may take for a file's shows nobody's own data."""
+def test_paths_like_static_files_contain_no_private_data(world, viewer, suffix):
+    """A cache may store a response because its path looks like that of a file."""
     answer = ask(world.client(viewer), "GET", f"/v1/user/applications{suffix}")
 
     assert answer.status_code == 404
@@ -299,7 +299,7 @@ def test_no_cache_is_deceived(world, viewer, suffix):
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_what_is_somebodys_own_is_kept_by_no_cache(world, viewer):
+def test_private_responses_are_never_cached(world, viewer):
     internal = HIDDEN["internal"]
     for path in ("/v1/user/applications", "/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal",
                  f"/v1/vacancies/{internal}", f"/v1/vacancies/{internal}/form", f"/v1/vacancies/{internal}/form/schema"):  # fmt: skip
@@ -310,7 +310,7 @@ def test_what_is_somebodys_own_is_kept_by_no_cache(world, viewer):
 
 @pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.parametrize("kind", [kind for kind in HIDDEN if kind != "deleted"])
-def test_file_is_seen_by_whoever_sees_its_vacancy(world, viewer, kind):
+def test_file_is_visible_with_its_vacancy_only(world, viewer, kind):
     inside = viewer in ("recruiter", "superuser") or viewer in INSIDE.get(kind, ())
     for name in world.files[kind]:
         answer, absent = (
@@ -323,8 +323,8 @@ def test_file_is_seen_by_whoever_sees_its_vacancy(world, viewer, kind):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_hidden_is_as_what_never_was(world, viewer, variant):
-    """Status, headers and body, whoever asks and however."""
+def test_hidden_vacancy_equals_an_absent_one(world, viewer, variant):
+    """Status, headers and body, for every viewer and kind of request."""
     client = world.client(viewer)
     for kind, pk in HIDDEN.items():
         if viewer in INSIDE.get(kind, ()) or (variant and kind not in ("draft", "internal")):
@@ -337,8 +337,8 @@ def test_hidden_is_as_what_never_was(world, viewer, variant):
                 assert hidden.told.replace(str(pk), str(ABSENT)) == absent.told
 
 
-def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
-    """A tag, a file's address: 404 from the moment that the vacancy is taken offline."""
+def test_unpublished_vacancy_is_404_with_known_etag_and_file_url(world):
+    """An ETag or the URL of a file do not help after the vacancy is unpublished."""
     client, pk = world.client("anonymous"), world.site.shown[0]
     tag = client.get(f"/v1/vacancies/{pk}")["ETag"]
 
@@ -349,11 +349,11 @@ def test_what_was_learnt_while_it_showed_opens_nothing_later(world):
         assert ask(client, "GET", f"/v1/vacancies/{pk}{suffix}", **{"if-none-match": tag}).status_code == 404
 
 
-# --- The workplace -----------------------------------------------------------------------------
+# --- Admin -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("viewer", [*NOBODY, *APPLICANTS])
-def test_workplace_is_closed_to_those_who_are_no_colleagues(world, viewer):
+def test_admin_is_closed_to_users_who_are_not_staff(world, viewer):
     client = world.client(viewer)
     pk = HIDDEN["draft"]
     for route in OF_THE_WORKPLACE:
@@ -395,7 +395,7 @@ def test_recruiter_of_another_brand_sees_no_page_of_it(world, kind):
         f"?id__exact={HIDDEN['draft']}",
     ],
 )
-def test_lists_show_each_recruiter_the_own_ones(world, path):
+def test_admin_lists_contain_own_brands_only(world, path):
     found = {v: ask(world.client(v), "GET", f"/admin/vacancies/vacancy/{path}").told for v in STAFF}
 
     # the search box says what was searched for
@@ -406,8 +406,8 @@ def test_lists_show_each_recruiter_the_own_ones(world, path):
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_view_on_site_tells_nobody_that_a_row_is_there(world, viewer):
-    """Django's own would redirect to what is hidden, and not to what is absent."""
+def test_view_on_site_does_not_reveal_hidden_rows(world, viewer):
+    """Django's view would redirect for hidden rows, and not for absent ones."""
     from django.contrib.contenttypes.models import ContentType
 
     client, kind = world.client(viewer), ContentType.objects.get_for_model(Vacancy).pk
@@ -423,8 +423,8 @@ def test_view_on_site_tells_nobody_that_a_row_is_there(world, viewer):
             assert ask(client, "GET", f"/admin/r/{n}/1/").status_code == 404
 
 
-def test_expiry_and_publication_move_with_the_clock(world):
-    """The predicate is one: what a list lacks, the single, the form and the filters lack too."""
+def test_expiry_and_publication_follow_the_clock(world):
+    """Lists, single vacancies, forms and filters agree."""
     client, pk = world.client("anonymous"), HIDDEN["scheduled"]
     Vacancy.objects.filter(pk=pk).update(publish_from=timezone.now() - timedelta(minutes=1))
     shown = [

@@ -27,7 +27,7 @@ _numbers = itertools.count(2 * 256)
 
 
 def stranger() -> str:
-    """An address of loopback that nobody counted yet."""
+    """Return a loopback address that no rate limit has counted yet."""
     return "127.0.{}.{}".format(*divmod(next(_numbers), 256))
 
 
@@ -88,7 +88,7 @@ class Gunicorn(Reached, servers.Gunicorn):
 
 
 class Nginx(Reached, servers.Server):
-    """nginx with deploy/nginx.conf, but for where things are on this machine, and `changes`."""
+    """nginx with deploy/nginx.conf, adapted to the paths of this machine and by `changes`."""
 
     def __init__(self, folder: Path, node: int, changes: dict[str, str] | None = None) -> None:
         super().__init__(folder)
@@ -166,7 +166,7 @@ class Site(NamedTuple):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The service as it is in production, on SQLite."""
+    """The service as in production, on SQLite."""
     if not (servers.NGINX and servers.REDIS):
         pytest.skip("there is no nginx, or no Redis, here")
     folder = tmp_path_factory.mktemp("deploy")
@@ -195,7 +195,7 @@ def site(tmp_path_factory):
 
 
 class Node(ThreadingHTTPServer):
-    """A server that says what it was asked, or what a test set for a path."""
+    """A server that echoes requests, or returns what a test set for a path."""
 
     daemon_threads = True
 
