@@ -39,7 +39,7 @@ def is_problem(answer: Answer, status: int) -> bool:
 
 
 def hit(site, path, **headers) -> Answer:
-    """An answer from the cache: there is one when the same is asked for three times in half a second."""
+    """Return a cached response: the third one within half a second."""
     deadline = time.monotonic() + servers.TIMEOUT
     with site.nginx.connect() as link:
         while True:
@@ -51,14 +51,14 @@ def hit(site, path, **headers) -> Answer:
 
 
 @pytest.mark.smoke
-def test_nginx_takes_the_file(site):
+def test_nginx_accepts_the_configuration(site):
     done = subprocess.run([*site.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr
     assert "warn" not in done.stderr
 
 
-# --- What is refused -------------------------------------------------------------------------------------
+# --- Refused requests --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prefix", ["/v1", "/v0.1"])
@@ -94,7 +94,7 @@ def test_nginx_takes_the_file(site):
         ("{}/vacancies", (f"Host: {HOST}", *["X: x"] * 200), "GET", 431),
     ],
 )
-def test_what_is_wrong_below_the_interface_is_a_problem_document(site, prefix, target, lines, method, status):
+def test_errors_of_the_api_are_problem_documents(site, prefix, target, lines, method, status):
     answer = site.nginx.say(wire(target.format(prefix), *lines, method=method))
 
     assert is_problem(answer, status)
@@ -103,11 +103,11 @@ def test_what_is_wrong_below_the_interface_is_a_problem_document(site, prefix, t
 
 
 @pytest.mark.parametrize("request_", [b"NONSENSE\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\r\n\r\n"])
-def test_what_is_no_request_is_told_so(site, request_):
+def test_malformed_request_is_400(site, request_):
     assert is_problem(site.nginx.say(request_), 400)
 
 
-def test_bodies_have_a_size(site, edge):
+def test_body_size_is_limited(site, edge):
     small, large = b"{" + b" " * 60_000, b"{" + b" " * 70_000
     chunked = b"".join(b"ffff\r\n" + b" " * 0xFFFF + b"\r\n" for _ in range(2)) + b"0\r\n\r\n"
     lines = (f"Host: {HOST}", "Transfer-Encoding: chunked")
@@ -121,14 +121,14 @@ def test_bodies_have_a_size(site, edge):
     assert edge.nginx.ask("/admin/vacancies/vacancy/add/", "POST", large).status == 200
 
 
-def test_pages_get_a_page(site):
+def test_errors_of_pages_are_html(site):
     answer = site.nginx.say(wire("/docs", f"Host: {HOST}", "Content-Length: 70000", method="POST"))
 
     assert (answer.status, answer.headers["Content-Type"]) == (413, "text/html")
     assert b"<h1>Content Too Large</h1>" in answer.body
 
 
-def test_name_with_an_underscore_is_no_header(edge):
+def test_headers_with_underscores_are_dropped(edge):
     request = wire("/up", f"Host: {HOST}", "X_Forwarded_For: 6.6.6.6", "REMOTE_USER: root")
 
     told = edge.nginx.say(request, "127.0.0.1").json
@@ -137,12 +137,12 @@ def test_name_with_an_underscore_is_no_header(edge):
     assert not {"x_forwarded_for", "remote_user"} & told.keys()
 
 
-# --- What the nodes are told ------------------------------------------------------------------------------
+# --- Headers for the nodes ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("host", [HOST, "evil.example", f"{HOST}:1337", "evil.example:443"])
 @pytest.mark.parametrize("target", ["{}", "http://evil.example{}"])
-def test_redirect_of_nginx_never_names_the_host_of_the_request(edge, host, target):
+def test_redirects_do_not_contain_the_host_of_the_request(edge, host, target):
     nginx = edge.nginx
     (nginx.folder / "static/admin").mkdir(parents=True, exist_ok=True)
 
@@ -165,7 +165,7 @@ def test_redirect_of_nginx_never_names_the_host_of_the_request(edge, host, targe
     assert location("//evil.invalid/", nginx.plain_port) == (308, f"https://{HOST}//evil.invalid/")
 
 
-def test_nodes_are_told_by_nginx_who_asks_not_by_the_client(edge):
+def test_clients_cannot_set_their_address(edge):
     said = dict.fromkeys(("X_Forwarded_Host", "X_Forwarded_Proto", "Forwarded"), "evil.example")
 
     told = edge.nginx.ask("/up", Host=f"{HOST}:1337", X_Forwarded_For="6.6.6.6, 203.0.113.9", **said).json
@@ -175,7 +175,7 @@ def test_nodes_are_told_by_nginx_who_asks_not_by_the_client(edge):
     assert "evil.example" not in told.values()
 
 
-def test_port_of_the_host_is_in_no_link(site):
+def test_links_do_not_contain_the_port_of_the_host(site):
     answer = site.nginx.ask("/v1/vacancies?fields=id", Host=f"{HOST}:1337")
 
     assert answer.json["links"]["first"].startswith(f"https://{HOST}/v1/vacancies?")
@@ -191,11 +191,11 @@ def test_request_has_one_id(edge):
         assert (number == said) is is_taken
 
 
-# --- How often ---------------------------------------------------------------------------------------------
+# --- Rate limits -------------------------------------------------------------------------------
 
 
-def test_made_up_addresses_are_counted_once_over_all_workers(site):
-    """1,000 requests of one client, each with another X-Forwarded-For."""
+def test_forged_addresses_count_as_one_client(site):
+    """1,000 requests of one client, each with a different X-Forwarded-For."""
 
     def walk(numbers):
         with site.nginx.connect(address) as link:
@@ -219,7 +219,7 @@ def test_made_up_addresses_are_counted_once_over_all_workers(site):
     assert site.nginx.ask("/v1/filters?1").status == 200
 
 
-def test_ipv6_client_is_a_64(edge):
+def test_ipv6_clients_are_counted_by_their_64_bit_network(edge):
     def ask(client):
         return edge.nginx.ask("/v1/up", X_Forwarded_For=client)
 
@@ -234,13 +234,13 @@ def test_ipv6_client_is_a_64(edge):
     ]  # fmt: skip
 
 
-def test_script_of_another_site_may_read_why_it_is_refused(edge):
+def test_cors_headers_of_refused_requests(edge):
     answer = edge.nginx.say(wire("/v1/vacancies/%00", f"Host: {HOST}", "Origin: https://jobs.example.org"))
 
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_slow_clients_hold_nobody_up_and_are_sent_away(site):
+def test_slow_clients_are_disconnected_and_delay_nobody(site):
     slow = [site.nginx.connect() for _ in range(100)]
     try:
         for link in slow:
@@ -256,10 +256,10 @@ def test_slow_clients_hold_nobody_up_and_are_sent_away(site):
             link.close()
 
 
-# --- What is kept -------------------------------------------------------------------------------------------
+# --- Caching -----------------------------------------------------------------------------------
 
 
-def test_public_answers_are_kept(site):
+def test_public_responses_are_cached(site):
     for path in (*LISTS, *(single.format(3) for single in SINGLES)):
         plain = site.nginx.ask(path)
 
@@ -270,7 +270,7 @@ def test_public_answers_are_kept(site):
         assert hit(site, path, Range="bytes=0-9").body == plain.body
 
 
-def test_who_says_who_they_are_gets_an_answer_of_their_own(site):
+def test_requests_with_credentials_bypass_the_cache(site):
     for headers in (site.cookie, {"Authorization": "Bearer stale"}, {"Cookie": "anything=1"}):
         for path in (*LISTS, "/v1/vacancies/3"):
             hit(site, path)
@@ -293,7 +293,7 @@ def test_who_says_who_they_are_gets_an_answer_of_their_own(site):
         ("/v1/vacancies/1/form", 404),
     ],
 )
-def test_nothing_internal_and_nobodys_own_is_kept(site, path, status):
+def test_internal_and_private_responses_are_not_cached(site, path, status):
     for _ in range(4):
         mine = site.nginx.ask(path, **site.cookie)
         assert mine.status == (404 if path.endswith(".css") else 200)
@@ -303,7 +303,7 @@ def test_nothing_internal_and_nobodys_own_is_kept(site, path, status):
         assert other.headers["X-Cache-Status"] in (None, "MISS")
 
 
-def test_hosts_queries_and_encodings_are_never_mixed(site):
+def test_cache_key_contains_host_query_and_encoding(site):
     kinds = [
         (f"/v1/vacancies?page[size]={size}", {"Host": host} | encoding | origin)
         for size in (1, 2)
@@ -332,7 +332,7 @@ def test_hosts_queries_and_encodings_are_never_mixed(site):
             list(pool.map(look, range(6)))
 
 
-def test_what_is_taken_offline_is_gone_within_a_second(site):
+def test_unpublished_vacancy_disappears_within_a_second(site):
     paths = [*(f"{path}?page[size]=100" if "filters" not in path else path for path in LISTS)]
     singles = [single.format(40) for single in SINGLES]
     before = {path: hit(site, path) for path in (*paths, *singles)}
@@ -355,12 +355,12 @@ def test_what_is_taken_offline_is_gone_within_a_second(site):
     assert site.nginx.ask(file).status == 404
 
 
-# --- Nodes that fail ----------------------------------------------------------------------------------------
+# --- Failing nodes -----------------------------------------------------------------------------
 
 
 @pytest.fixture
 def lose(edge):
-    """Let so many nodes take requests and close the connection without an answer."""
+    """Make a number of nodes accept requests and close the connection without a response."""
 
     def lose(number):
         for node in edge.nodes[:number]:
@@ -374,7 +374,7 @@ def lose(edge):
     servers.until(lambda: edge.nginx.ask("/back") and all(node.asked["/back"] for node in edge.nodes))
 
 
-def test_what_a_node_drops_another_one_answers_but_nothing_is_posted_twice(edge, lose):
+def test_failed_get_is_retried_on_the_next_node_and_post_is_not(edge, lose):
     lose(1)
     assert [edge.nginx.ask(f"/get/{n}").status for n in range(8)] == [200] * 8
 
@@ -384,7 +384,7 @@ def test_what_a_node_drops_another_one_answers_but_nothing_is_posted_twice(edge,
 
 
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v1/user/applications", "/v0.1/vacancies", "/docs"])
-def test_when_no_node_answers_it_is_said_when_to_come_back(edge, lose, path):
+def test_503_with_retry_after_if_no_node_responds(edge, lose, path):
     lose(2)
 
     answers = [edge.nginx.ask(path) for _ in range(3)]
@@ -399,7 +399,7 @@ def test_when_no_node_answers_it_is_said_when_to_come_back(edge, lose, path):
 
 @pytest.fixture
 def silent():
-    """A node that takes connections and says nothing."""
+    """A node that accepts connections and does not respond."""
     with socket.create_server(("127.0.0.1", servers.free_port())) as node:
         node.settimeout(servers.TIMEOUT)
         yield node
@@ -415,7 +415,7 @@ def in_front_of(node, folder, changes):
         nginx.stop()
 
 
-def test_node_that_is_silent_is_not_waited_for_for_ever(silent, tmp_path):
+def test_unresponsive_node_causes_a_timeout(silent, tmp_path):
     with in_front_of(silent, tmp_path, {"proxy_read_timeout 60s;": "proxy_read_timeout 1s;"}) as nginx:
         answer = nginx.ask("/v1/vacancies")
 
@@ -423,7 +423,7 @@ def test_node_that_is_silent_is_not_waited_for_for_ever(silent, tmp_path):
     assert answer.headers["Retry-After"] == "2"
 
 
-def test_one_client_has_so_many_requests_at_once(silent, tmp_path):
+def test_concurrent_requests_of_a_client_are_limited(silent, tmp_path):
     with in_front_of(silent, tmp_path, {"limit_conn connections 100;": "limit_conn connections 2;"}) as nginx:
         address = stranger()
         with nginx.connect(address) as one, nginx.connect(address) as two:
@@ -438,18 +438,18 @@ def test_one_client_has_so_many_requests_at_once(silent, tmp_path):
     assert answer.headers["Retry-After"] == "1"
 
 
-# --- Who may ask what ---------------------------------------------------------------------------------------
+# --- Access ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/x/../metrics", "/metrics?x"]
 )
-def test_figures_are_not_public(edge, path):
+def test_metrics_are_not_public(edge, path):
     for client in ("203.0.113.9", "127.0.0.1"):
         assert edge.nginx.ask(path, X_Forwarded_For=client).status == 404
 
 
-def test_readiness_is_told_inside_only_and_health_to_everybody(edge):
+def test_readiness_is_internal_and_liveness_public(edge):
     asked = {
         client: [edge.nginx.ask(path, X_Forwarded_For=client).status for path in ("/readyz", "/healthz")]
         for client in ("203.0.113.9", "2001:db8::1", "10.1.2.3", "127.0.0.1", "fd00::1")
@@ -458,10 +458,10 @@ def test_readiness_is_told_inside_only_and_health_to_everybody(edge):
     assert list(asked.values()) == [[403, 200]] * 2 + [[200, 200]] * 3
 
 
-# --- Files --------------------------------------------------------------------------------------------------
+# --- Files -------------------------------------------------------------------------------------
 
 
-def test_static_files_are_kept_for_ever_if_their_name_says_what_is_in_them(site):
+def test_static_files_with_a_hash_are_cached_forever(site):
     folder = site.nginx.folder / "static"
     folder.mkdir(exist_ok=True)
     for name in ("a.css", "a.0123456789ab.css"):
@@ -482,7 +482,7 @@ def test_static_files_are_kept_for_ever_if_their_name_says_what_is_in_them(site)
         assert site.nginx.ask(path).status == 404
 
 
-def test_uploaded_file_goes_out_as_django_says_and_on_no_other_way(edge):
+def test_uploads_are_served_with_permission_of_django_only(edge):
     folder = edge.nginx.folder / "media"
     folder.mkdir(exist_ok=True)
     (folder / "x.pdf").write_bytes(b"%PDF")
@@ -525,7 +525,7 @@ def test_files_of_the_root_are_served(site):
 
 
 @pytest.mark.parametrize("path", ["/static/a.css", "/media/1"])
-def test_file_that_is_unchanged_is_not_sent_again(edge, path):
+def test_unchanged_file_is_304(edge, path):
     for folder, name in (("static", "a.css"), ("media", "x.pdf")):
         (edge.nginx.folder / folder).mkdir(exist_ok=True)
         (edge.nginx.folder / folder / name).write_text("a {}")
@@ -543,10 +543,10 @@ def test_file_that_is_unchanged_is_not_sent_again(edge, path):
         assert edge.nginx.ask(path, If_None_Match=condition).status == status, condition
 
 
-# --- TLS, and the log ---------------------------------------------------------------------------------------
+# --- TLS, and the log --------------------------------------------------------------------------
 
 
-def test_what_comes_without_tls_is_sent_to_it(site):
+def test_http_redirects_to_https(site):
     link = http.client.HTTPConnection("127.0.0.1", site.nginx.plain_port, timeout=30)
     link.request("POST", "/v1/auth/token?a=b", headers={"Host": "evil.example"})
     answer = link.getresponse()
@@ -555,12 +555,12 @@ def test_what_comes_without_tls_is_sent_to_it(site):
     assert (answer.status, answer.headers["Location"]) == (308, f"https://{HOST}/v1/auth/token?a=b")
 
 
-def test_tls_is_of_today(site):
+def test_tls_versions(site):
     with site.nginx.connect(protocols=("h2", "http/1.1")) as link:
         assert (link.version(), link.selected_alpn_protocol()) == ("TLSv1.3", "h2")
 
 
-def test_log_has_no_query_no_token_and_no_whole_address(edge):
+def test_log_contains_no_query_no_token_and_no_full_address(edge):
     secret = "zyxsecret"
     paths = (f"/v1/vacancies/3?preview={secret}", f"/preview/{secret}", f"/account/reset/{secret}/{secret}")
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
