@@ -1,5 +1,4 @@
-"""The workplace in four languages: catalogs that are whole, a choice that sticks, and an interface that does
-not care."""
+"""Languages: complete catalogs, the language of the admin, and an API in English."""
 
 import ast
 import gettext
@@ -34,7 +33,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sd]|\{\w*\}|<[^>]+>")
 
 
 def entries(path):
-    """The messages of a .po file, each as its context, texts in English and texts in its language."""
+    """Return the messages of a .po file as (context, English texts, translations)."""
     found = []
     for block in path.read_text(encoding="utf-8").split("\n\n"):
         said = {"msgctxt": [], "msgid": [], "msgid_plural": [], "msgstr": []}

@@ -1,5 +1,5 @@
-"""Every page of vacancies in the reader's language: what a page says in English it says otherwise, unless it
-is somebody's data or a word that both languages have."""
+"""Translations of every vacancy page. Texts must differ from the English page, except data and words that
+both languages share."""
 
 import json
 import re
@@ -52,7 +52,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 class Text(HTMLParser):
-    """The texts of a page that a reader sees or hears, icons aside."""
+    """The visible and spoken texts of a page, without icons."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Text(HTMLParser):
 
 @cache
 def catalog(language: str) -> dict[str, set[str]]:
-    """What each English text may be in `language`: of ours, Django's and unfold's catalogs."""
+    """Return the translations of each English text in all catalogs."""
     found: dict[str, set[str]] = {}
     for key, text in trans_real.translation(language)._catalog.items():  # type: ignore[attr-defined]
         english = (key[0] if isinstance(key, tuple) else key).rpartition("\x04")[2]
@@ -97,7 +97,7 @@ def catalog(language: str) -> dict[str, set[str]]:
 
 @cache
 def words(language: str) -> tuple[set[str], set[str]]:
-    """What is said in `language` as in English, and what is not."""
+    """Return the texts that are the same in `language` and English, and those that differ."""
     known = {text.lower(): {each.lower() for each in said} for text, said in catalog(language).items()}
     own = {each for said in known.values() for each in said}
     same = {text for text, said in known.items() if text in said} | SAME
@@ -105,12 +105,12 @@ def words(language: str) -> tuple[set[str], set[str]]:
 
 
 def leftovers(answer: HttpResponse, english: HttpResponse, language: str) -> set[str]:
-    """The texts of `answer` that are still English."""
+    """Return the texts of `answer` that are still English."""
     return untranslated(answer.content.decode(), english.content.decode(), language)
 
 
 def untranslated(html: str, english: str, language: str) -> set[str]:
-    """The texts of `html` that are still English: those that `english` contains too, and those that a catalog
+    """Return the English texts of `html`: those that the English page has too, and those that a catalog
     translates."""
     same, other = words(language)
     in_english = set(Text(english).said)
@@ -122,7 +122,7 @@ def untranslated(html: str, english: str, language: str) -> set[str]:
 
 
 def is_anybodys(text: str, same: set[str]) -> bool:
-    """Whether a text is no English: a number, somebody's data, or what both languages say."""
+    """Whether `text` needs no translation: a number, data, or the same in both languages."""
     return not re.search("[a-z]{2}", text) or MARK in text or text.strip(" :0123456789") in same
 
 
@@ -142,7 +142,7 @@ def root(client: Client) -> Client:
 
 @pytest.fixture
 def shop(at: datetime) -> dict[Any, Any]:
-    """A vacancy in each state, with all that a page may show of one, and doubts about it."""
+    """Return a vacancy in each state, with every value that a page shows, and content warnings."""
     for each in Filter.objects.all():
         Filter.objects.filter(pk=each.pk).update(label=f"{MARK} {each.keyword}")
     form = Form.objects.create(name=f"{MARK} form")
@@ -182,7 +182,7 @@ def shop(at: datetime) -> dict[Any, Any]:
 
 
 def pages(shop: dict[Any, Any]) -> Iterator[str]:
-    """All addresses of the admin of vacancies, with a row of each model where they want one."""
+    """Return all URLs of the admin of vacancies, with a row of each model where needed."""
     vacancy = shop[State.PUBLISHED]
     version = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").first()
     assert version is not None
@@ -202,7 +202,7 @@ def pages(shop: dict[Any, Any]) -> Iterator[str]:
 
 
 def in_both(client: Client, path: str, language: str, **data: Any) -> tuple[Any, Any]:
-    """The answers in `language` and in English to a GET, or to a POST of `data`."""
+    """Return the responses in `language` and in English to a GET, or to a POST of `data`."""
     ask = client.post if data else client.get
     answers = [ask(path, data or None, headers={"accept-language": code}) for code in (language, "en")]
     assert answers[0].status_code == answers[1].status_code
@@ -213,7 +213,7 @@ def is_page(answer: Any) -> bool:
     return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
 
 
-# --- the workplace -----------------------------------------------------------------------------
+# --- the admin ---------------------------------------------------------------------------------
 
 
 def test_untranslated_text_is_found() -> None:

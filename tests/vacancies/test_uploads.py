@@ -351,7 +351,7 @@ def test_document_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.code == "document_too_large"
 
 
-# --- In the workplace --------------------------------------------------------------------------
+# --- In the admin ------------------------------------------------------------------------------
 
 
 @pytest.fixture
