@@ -75,7 +75,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "jobsite.middleware.security_headers.Headers",
+    "jobsite.middleware.security_headers.SecurityHeadersMiddleware",
     "jobsite.serving.static_files.WhiteNoiseMiddleware",
     "jobsite.api.cors.CorsMiddleware",
     "jobsite.api.times.TimeZoneMiddleware",

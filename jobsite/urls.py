@@ -33,9 +33,9 @@ admin.site.password_change = limited(password_in_admin)  # type: ignore[method-a
 if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second factor
     from allauth.account.decorators import secure_admin_login
 
-    from jobsite.accounts.sign_in import elsewhere
+    from jobsite.accounts.sign_in import redirects_login
 
-    admin.site.login = secure_admin_login(elsewhere(admin.site.login))  # type: ignore[method-assign]
+    admin.site.login = secure_admin_login(redirects_login(admin.site.login))  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),

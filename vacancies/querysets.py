@@ -24,10 +24,6 @@ EVERY_BRAND = "vacancies.work_for_every_brand"
 class VacancyList(Enum):
     """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
 
-    column: str  # of DailyCount
-    audiences: tuple[str, ...]
-    is_hot: bool
-
     EXTERNAL = "external", ("public", "both"), False
     HOT = "hot", ("public", "both"), True
     INTERNAL = "internal", ("internal", "both"), False

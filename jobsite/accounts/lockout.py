@@ -1,5 +1,5 @@
-"""How often somebody may try to sign in: what django-axes asks of us about one account, the limit on all of
-them from one address, and what one too many is told."""
+"""Limits of sign-in attempts: for an account by django-axes, for all accounts from one address, and their
+429."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,17 +28,18 @@ NOWHERE = "0.0.0.0"
 
 
 class Handler(AxesDatabaseHandler):
-    """django-axes, counting atomically: an attempt is a row from before its password is checked. So
-    parallel attempts cannot all pass a check of the failures before the first of them has failed.
+    """django-axes with atomic counting: each attempt is a row before its password is checked. Otherwise,
+    parallel attempts could all pass the limit before the first of them has failed.
 
-    The row goes when the attempt fails (then the failure is counted), when the user is signed in, or at the
-    end of the request (ReleaseMiddleware): a right password that waits for its second factor is no failure.
+    The row is deleted when the attempt fails, and the failure is counted instead; when the user is signed
+    in; or at the end of the request (ReleaseMiddleware): a correct password that waits for its second
+    factor is not a failure.
     """
 
     def is_allowed(self, request: Any, credentials: Any = None) -> bool:
         if getattr(request, "axes_attempt", None):
             return True
-        with self._alone(request, credentials):
+        with self._locked(request, credentials):
             if not super().is_allowed(request, credentials):
                 return False
             request.axes_attempt = AccessAttempt.objects.create(
@@ -50,32 +51,32 @@ class Handler(AxesDatabaseHandler):
         return True
 
     def user_login_failed(self, sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
-        if request is None:  # axes says so in its log
+        if request is None:  # axes logs it
             return
-        with self._alone(request, credentials):
+        with self._locked(request, credentials):
             release(request)
             super().user_login_failed(sender, credentials, request, **kwargs)
 
     @contextmanager
-    def _alone(self, request: Any, credentials: Any) -> Iterator[None]:
-        """A transaction that waits for others about the same account and address. On SQLite, every
-        transaction waits for all others."""
+    def _locked(self, request: Any, credentials: Any) -> Iterator[None]:
+        """Run the block in a transaction that waits for others of the same account and address. On SQLite,
+        all transactions wait for each other."""
         with transaction.atomic():
             if connection.vendor == "postgresql":
                 with connection.cursor() as cursor:
-                    about = f"axes {get_client_username(request, credentials)} {request.axes_ip_address}"
-                    cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [about])
+                    key = f"axes {get_client_username(request, credentials)} {request.axes_ip_address}"
+                    cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
             yield
 
 
 def release(request: Any) -> None:
-    """Delete the row of the attempt that `request` makes, if it makes one."""
+    """Delete the row of the attempt of `request`, if there is one."""
     if attempt := request.__dict__.pop("axes_attempt", None):
         AccessAttempt.objects.filter(pk=attempt.pk).delete()
 
 
 class ReleaseMiddleware:
-    """Ends an attempt with its request."""
+    """Releases the attempt at the end of its request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -88,7 +89,7 @@ class ReleaseMiddleware:
 
 
 def address(request: HttpRequest) -> str:
-    """The address of the client, as the rate limit counts it."""
+    """Return the address of the client, as used by the rate limit."""
     try:
         return str(ip_address(addresses.counted(request)))
     except ValueError:
@@ -96,24 +97,24 @@ def address(request: HttpRequest) -> str:
 
 
 def name(request: HttpRequest, credentials: Any = None) -> str | None:
-    """The name of the account that is tried, as far as it fits where failures are kept."""
+    """Return the user name of the attempt, truncated to the length of its column."""
     given = (credentials or request.POST).get("username")
     return given and given[:255]
 
 
 def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """429: too many wrong passwords for this account from this address."""
+    """Return 429: too many wrong passwords for this account from this address."""
     wait = opens_at(request, credentials) - timezone.now()
     return too_many(request, wait=wait.total_seconds())
 
 
 def opens_at(request: HttpRequest, credentials: Any) -> datetime:
-    """When so many failures are long enough ago that what is left is below the limit."""
+    """Return the time when enough failures have expired for another attempt."""
     cool_off: timedelta = settings.AXES_COOLOFF_TIME
     end = timezone.now()
     for attempts in Handler().get_user_attempts(request, credentials):
         rows = attempts.order_by("attempt_time").values_list("attempt_time", "failures_since_start")
-        left = sum(failures for _, failures in rows)  # each browser that was used has a row
+        left = sum(failures for _, failures in rows)  # a row for each browser
         for at, failures in rows:
             if left < settings.AXES_FAILURE_LIMIT:
                 break
@@ -123,7 +124,7 @@ def opens_at(request: HttpRequest, credentials: Any) -> datetime:
 
 
 def limited(view: Callable[..., Any]) -> Callable[..., Any]:
-    """`view`, but for posts from an address that posted too often: many accounts may be tried in turn."""
+    """Limit the posts to `view` from one address, which may try many accounts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -136,13 +137,13 @@ def limited(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def too_many(request: HttpRequest, *, wait: float) -> HttpResponse:
-    """429: try again in `wait` seconds; a problem document or a page."""
+    """Return 429 with a problem document or a page: try again in `wait` seconds."""
     seconds = max(1, -int(-wait // 1))
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     minutes = max(1, -(-seconds // 60))
     if is_api(request):
         return problem(request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers)
-    chosen = getattr(request, "LANGUAGE_CODE", "")  # in the workplace
+    chosen = getattr(request, "LANGUAGE_CODE", "")  # set in the admin
     with translation.override(chosen or preferred_language(request.headers.get("Accept-Language", ""))):
         context = {"minutes": minutes, "heading": _("Temporarily locked")}
         return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()

@@ -1,7 +1,7 @@
-"""OpenID Connect by django-allauth, with the checks that it leaves out. Imported where OIDC_ISSUER is set.
+"""OpenID Connect by django-allauth, with additional checks. Only imported if OIDC_ISSUER is set.
 
-What a provider sends is checked before it is used: size and type of each document, and the id_token as
-OpenID Connect Core 3.1.3.7 says (docs/decisions.md #91, #102).
+The size and type of each document of the provider are checked, and the id_token as OpenID Connect Core
+3.1.3.7 requires (docs/decisions.md #91, #102).
 """
 
 import logging
@@ -37,22 +37,22 @@ logger = logging.getLogger(__name__)
 DOCUMENT_MAX = 256 * 1024  # bytes of a document of the provider
 SECONDS_MAX = 10  # for one of them
 SUBJECT_MAX = 255  # OpenID Connect Core 2
-UID_MAX = 191  # of allauth's column
-LEEWAY = 60  # seconds that clocks may differ
+UID_MAX = 191  # length of allauth's column
+LEEWAY = 60  # seconds of clock difference
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 class UnusableError(RequestException):
-    """The provider answers with something that is too big, or no document of the expected type."""
+    """The provider's document is too large or has the wrong type."""
 
 
 class RefusedError(OAuth2Error):
-    """The provider's answer is about somebody else, another site or another time, or cannot be trusted."""
+    """The provider's response is for another user, site or time, or is not trusted."""
 
 
 class LimitedSession(Session):
-    """Reads DOCUMENT_MAX bytes in SECONDS_MAX seconds at most. Follows no redirects: a document may not
-    come from elsewhere, and the client's secret may not go there."""
+    """Reads at most DOCUMENT_MAX bytes in SECONDS_MAX seconds. Follows no redirect: documents must come
+    from the provider, and the client secret must not go anywhere else."""
 
     def request(self, *args: Any, **kwargs: Any) -> Response:
         end = time.monotonic() + SECONDS_MAX
@@ -71,7 +71,7 @@ class LimitedSession(Session):
 
 
 def fetch(url: str, what: str, **options: Any) -> dict[str, Any]:
-    """Return the JSON object at `url`. Raises UnusableError where it is none, else RequestException."""
+    """Return the JSON object at `url`. Raises UnusableError if it is not one, otherwise RequestException."""
     with get_adapter().get_requests_session() as session:
         response = session.get(url, **options)
     response.raise_for_status()
@@ -85,7 +85,7 @@ def fetch(url: str, what: str, **options: Any) -> dict[str, Any]:
 
 
 class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
-    """The code flow: discovery, token, id_token and userinfo."""
+    """The authorization code flow: discovery, token, id_token and userinfo."""
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -108,11 +108,11 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
         try:
             answer = super().get_access_token_data(*args, **kwargs)
         except (KeyError, RecursionError, TypeError, ValueError):
-            raise UnusableError("the token answer is malformed") from None
+            raise UnusableError("the token response is malformed") from None
         tokens = {name: answer.get(name) for name in ("access_token", "id_token")}
         for name, token in tokens.items():
             if not (isinstance(token, str) and token):
-                raise RefusedError(f"the token answer has no {name}")
+                raise RefusedError(f"the token response has no {name}")
         return tokens
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
@@ -151,7 +151,7 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return claims
 
     def _key(self, header: dict[str, Any]) -> jwt.PyJWK:
-        """Return the key of the provider that `header` names. Without a name there must be one only."""
+        """Return the provider's key that `header` names. Without a name there must be only one."""
         keys = fetch(self.openid_config["jwks_uri"], "the key set").get("keys")
         algorithm, kid = header.get("alg"), header.get("kid")
         found = [
@@ -171,14 +171,14 @@ class Provider(OpenIDConnectProvider):
     oauth2_adapter_class = OAuth2Adapter
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
-        """The address to return to is all that a link to the sign-in may choose: not the scope, another
-        parameter of the provider, or a process such as connecting accounts."""
+        """Accept only the return URL from a link to the sign-in: not the scope, other parameters of the
+        provider, or a process such as connecting accounts."""
         nonce = get_random_string(32)
         return {
             "process": AuthProcess.LOGIN,
             "next_url": get_next_redirect_url(request),
             "auth_params": self.get_auth_params() | {"nonce": nonce},
-            "nonce": nonce,  # remembered until the answer
+            "nonce": nonce,  # stored until the response
         }
 
     def extract_uid(self, data: dict[str, Any]) -> str:
@@ -186,14 +186,14 @@ class Provider(OpenIDConnectProvider):
         return sub if len(sub) <= UID_MAX else f"sha256:{sha256(sub.encode()).hexdigest()}"
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        return {}  # nothing of the person is kept but the identifier
+        return {}  # store only the identifier
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
-        return {}  # accounts are not made from them
+        return {}  # no accounts are created
 
     def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
-        """The address, verified if every statement about it is `true`. OIDC_EMAIL_DOMAINS stand in where the
-        provider states nothing; they never outvote a statement."""
+        """Return the address; verified if every `email_verified` is true. OIDC_EMAIL_DOMAINS only count if
+        the provider sends no `email_verified`."""
         parts = [data.get("userinfo", {}), data["id_token"]]
         email = next((part["email"] for part in parts if part.get("email")), None)
         if not isinstance(email, str):
@@ -206,9 +206,9 @@ class Provider(OpenIDConnectProvider):
 
 
 class OidcAdapter(DefaultSocialAccountAdapter):
-    """Lets in who has an account here already: the first time by an e-mail address that the provider has
-    verified and that one active account alone has, from then on by the provider's own name for the person.
-    Accounts, roles and rights are given here only."""
+    """Signs in users who have an account here: the first time by an e-mail address that the provider verified
+    and only one active account has, later by the provider's identifier (`sub`). The provider creates no
+    accounts and assigns no permissions."""
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Provider:
         return Provider(request, app=self.get_app(request, provider=provider, client_id=client_id))
@@ -231,18 +231,18 @@ class OidcAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         sent = sociallogin.state.get("nonce")
         if not (sent and constant_time_compare(str(sociallogin.nonce), sent)):
-            logger.error("The identity provider's answer is refused: the nonce is another one.")
+            logger.error("The identity provider's answer is refused: the nonce differs.")
             raise ImmediateHttpResponse(refuse(request))
         if sociallogin.is_existing:
             return
-        user = self.named(sociallogin)
+        user = self.find_user(sociallogin)
         if user is None:
             raise ImmediateHttpResponse(refuse(request))
         sociallogin.connect(request, user)
 
-    def named(self, sociallogin: Any) -> Any:
-        """The account that the provider's verified e-mail address stands for, unless it is somebody's already
-        by another name: addresses are handed on, names are not."""
+    def find_user(self, sociallogin: Any) -> Any:
+        """Return the account of a verified e-mail address, unless it is connected to another `sub` already:
+        addresses are reassigned, identifiers are not."""
         for each in sociallogin.email_addresses:
             if each.verified is not True:
                 continue
@@ -260,7 +260,7 @@ class OidcAdapter(DefaultSocialAccountAdapter):
 
 
 def reachable(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """`view` of the identity provider, or a page that says that it does not answer."""
+    """Return an error page if the identity provider does not respond to `view`."""
 
     @wraps(view)
     def answer(request: HttpRequest, provider_id: str) -> HttpResponse:
@@ -287,7 +287,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 def unavailable(request: HttpRequest, error: RequestException) -> HttpResponse:
     if isinstance(error, UnusableError):
         logger.error("The identity provider's answer cannot be used: %s.", error)
-    else:  # its text has addresses with codes
+    else:  # its message may contain URLs with codes
         logger.error("The identity provider does not answer: %s.", type(error).__name__)
     context = {"heading": _("No answer"), "oidc_name": settings.OIDC_NAME}
     return render(request, "registration/stranger.html", context, status=503)
@@ -298,7 +298,7 @@ def refuse(request: HttpRequest) -> HttpResponse:
 
 
 def _is_url(text: str) -> bool:
-    """Whether `text` is an address that a secret may be sent to: of TLS, unless the issuer itself is not."""
+    """Return whether `text` is a URL that may receive secrets: https, unless the issuer itself is not."""
     try:
         url = urlsplit(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Pages for applicants' accounts: Django's own views, in the reader's language.
+"""Account pages for applicants: Django's views, in the language of the browser.
 
-Same-site front ends send people to `/account/login?next=...`; others use tokens.
+Front ends on the same site redirect to `/account/login?next=...`; others use tokens.
 """
 
 import logging
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 def in_background(work: Callable[[], None]) -> None:
-    """Run `work` beside the request, and let go of its database connection."""
+    """Run `work` in a thread, and close its database connection."""
 
     def run() -> None:
         try:
@@ -55,11 +55,11 @@ def in_background(work: Callable[[], None]) -> None:
 
 
 class ResetForm(PasswordResetForm):
-    """Looks for the account and sends from a thread: how long the answer takes must not tell whether there
-    is one."""
+    """Searches for the account and sends the mail in a thread, so that the response time does not reveal
+    whether the account exists."""
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:  # type: ignore[override]
-        # the work must not need the request
+        # read everything from the request before the thread starts
         kwargs["extra_email_context"] = {"site": (address := own(request))}
         kwargs["domain_override"] = urlsplit(address).netloc
         language = translation.get_language()
@@ -71,8 +71,10 @@ class ResetForm(PasswordResetForm):
         in_background(work)
 
     def get_users(self, email: str) -> Iterator[Any]:
-        """Applicants who never had a password here, as an import leaves them, may choose one too. Whoever
-        was sent RESET_MAIL_RATE mails is left out: those before are in the mailbox, and still work."""
+        """Yield the accounts of `email`, including imported applicants, who have no password yet.
+
+        Accounts that reached RESET_MAIL_RATE are left out: the earlier mails are still valid.
+        """
         limit = RateLimit(settings.RESET_MAIL_RATE)
         wanted = unicodedata.normalize("NFKC", email).casefold()
         for user in get_user_model().objects.filter(email__iexact=email, is_active=True):
@@ -82,7 +84,7 @@ class ResetForm(PasswordResetForm):
             if limit.allow(f"account-{user.pk}"):
                 yield user
             else:
-                logger.warning("A link for a new password was not sent: RESET_MAIL_RATE is reached.")
+                logger.warning("A password reset mail was not sent: RESET_MAIL_RATE is reached.")
 
     def send_mail(
         self,
@@ -93,17 +95,17 @@ class ResetForm(PasswordResetForm):
         to_email: str,
         html_email_template_name: str | None = None,
     ) -> None:
-        """Django's own would log the address when the mail server refuses it."""
+        """Send the mail. Django's method would log the address if the mail server rejects it."""
         subject = " ".join(render_to_string(subject_template_name, context).split())
         body = render_to_string(email_template_name, context)
         try:
             EmailMessage(subject, body, from_email, [to_email]).send()
-        except Exception as error:  # whatever a mail server may do
-            logger.error("A link for a new password was not sent: %s.", type(error).__name__)
+        except Exception as error:  # any failure of the mail server
+            logger.error("A password reset mail was not sent: %s.", type(error).__name__)
 
 
 class OldPassword:
-    """A form that asks for the old password, and counts a wrong one as a failed sign-in."""
+    """A form that counts a wrong old password as a failed sign-in."""
 
     request: HttpRequest
 
@@ -116,13 +118,13 @@ class OldPassword:
 
 class PasswordView(views.PasswordChangeView):
     def get_form_class(self) -> Any:
-        """Django's form, or the admin's; it does not get the request from its view."""
+        """Return Django's form, or the admin's, with the request, which the view does not pass."""
         form = super().get_form_class()
         return type(form.__name__, (OldPassword, form), {"request": self.request})
 
 
 def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-    """The page of the workplace to change one's password."""
+    """Serve the admin's page to change the own password."""
     view = PasswordView.as_view(
         form_class=AdminOwnPasswordChangeForm,
         success_url=reverse_lazy("admin:password_change_done"),
@@ -132,7 +134,7 @@ def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None
 
 
 class ConfirmView(views.PasswordResetConfirmView):
-    """A mailbox is proof enough: whoever chose a password by mail is not locked out any more."""
+    """Resets the lockout as well: access to the mailbox is sufficient proof."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
@@ -141,7 +143,7 @@ class ConfirmView(views.PasswordResetConfirmView):
 
 
 def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
-    """`view` in the language that the reader's browser asks for, kept by no cache."""
+    """Serve `view` in the language of the browser, never cached."""
 
     @limited
     @wraps(view)
@@ -160,7 +162,7 @@ def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
 
 
 class LoginView(views.LoginView):
-    """By name and password; where it is switched on, by a second factor, a passkey or another site."""
+    """Sign-in by password, and if enabled with a second factor, a passkey or an identity provider."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
@@ -179,7 +181,7 @@ class LoginView(views.LoginView):
 
 @login_required(login_url="account-login")
 def account(request: HttpRequest) -> HttpResponse:
-    """Who is signed in, and what can be done about it."""
+    """Show the current user and links to manage the account."""
     context = {"heading": _("Your account"), "has_factors": HAS_FACTORS}
     return render(request, "registration/account.html", context)
 
@@ -216,7 +218,7 @@ urlpatterns = [
     path("reset/<uidb64>/<token>", page(_confirm), name="account-reset-confirm"),
 ]
 
-if IS_EXTENDED:  # django-allauth's, by the names that it knows them by
+if IS_EXTENDED:  # the URL names that django-allauth uses
     from allauth.account import views as account_views
 
     urlpatterns += [
@@ -231,38 +233,38 @@ if HAS_FACTORS:
     from allauth.mfa.totp import views as totp
     from allauth.mfa.webauthn import views as passkeys
 
-    def of_factors(view: Any) -> Any:
-        return page(sign_in.about_factors(view))
+    def factor_page(view: Any) -> Any:
+        return page(sign_in.requires_known_factor(view))
 
     urlpatterns += [
-        path("factors", of_factors(factors.index), name="mfa_index"),
-        path("factors/code", page(sign_in.is_pending(factors.authenticate)), name="mfa_authenticate"),
+        path("factors", factor_page(factors.index), name="mfa_index"),
+        path("factors/code", page(sign_in.checks_pending(factors.authenticate)), name="mfa_authenticate"),
         path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
-        path("factors/app", of_factors(totp.activate_totp), name="mfa_activate_totp"),
+        path("factors/app", factor_page(totp.activate_totp), name="mfa_activate_totp"),
         path(
             "factors/app/remove",
-            page(sign_in.about_removal(totp.deactivate_totp)),
+            page(sign_in.requires_recent_factor(totp.deactivate_totp)),
             name="mfa_deactivate_totp",
         ),
-        path("factors/recovery", of_factors(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+        path("factors/recovery", factor_page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
         path(
             "factors/recovery/new",
-            of_factors(codes.generate_recovery_codes),
+            factor_page(codes.generate_recovery_codes),
             name="mfa_generate_recovery_codes",
         ),
         path(
             "factors/recovery/file",
-            of_factors(codes.download_recovery_codes),
+            factor_page(codes.download_recovery_codes),
             name="mfa_download_recovery_codes",
         ),
-        path("passkeys", of_factors(passkeys.list_webauthn), name="mfa_list_webauthn"),
+        path("passkeys", factor_page(passkeys.list_webauthn), name="mfa_list_webauthn"),
         path("passkeys/login", page(passkeys.login_webauthn), name="mfa_login_webauthn"),
-        path("passkeys/add", of_factors(passkeys.add_webauthn), name="mfa_add_webauthn"),
+        path("passkeys/add", factor_page(passkeys.add_webauthn), name="mfa_add_webauthn"),
         path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
-        path("passkeys/<int:pk>", of_factors(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
+        path("passkeys/<int:pk>", factor_page(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
         path(
             "passkeys/<int:pk>/remove",
-            page(sign_in.about_removal(passkeys.remove_webauthn)),
+            page(sign_in.requires_recent_factor(passkeys.remove_webauthn)),
             name="mfa_remove_webauthn",
         ),
     ]

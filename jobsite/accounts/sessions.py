@@ -1,4 +1,4 @@
-"""How long somebody stays signed in: a working day, counted from the sign-in."""
+"""Session lifetime: a working day from the sign-in."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,6 +12,6 @@ from django.utils import timezone
 
 @receiver(user_logged_in)
 def end_in_time(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
-    """Django would count from the last time that something in the session changed."""
-    if request.session.modified:  # a new one; a token is issued without
+    """Set the expiry at the sign-in. Django counts from the last modification of the session."""
+    if request.session.modified:  # a new session; tokens have none
         request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))

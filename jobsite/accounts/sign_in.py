@@ -1,8 +1,7 @@
-"""A second factor and passkeys, by django-allauth. Imported where one is switched on, or OpenID Connect is
-(jobsite/accounts/openid.py).
+"""Second factors and passkeys by django-allauth. Only imported if they or OpenID Connect are enabled.
 
-The pages are allauth's in the site's own look (templates/allauth), at the addresses in
-jobsite/accounts/pages.py; signing in by name and password stays Django's, with django-axes before it.
+The pages are those of allauth with our templates (templates/allauth), at the URLs in
+jobsite/accounts/pages.py. Signing in by password remains Django's, limited by django-axes.
 """
 
 import time
@@ -34,14 +33,14 @@ from django.utils.translation import gettext as _
 from jobsite.api import addresses
 
 HAS_FACTORS = settings.SECOND_FACTOR != "off"
-WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # in a row, in one session
-FRESH = 300  # seconds in which nobody is asked to prove again who they are
+WRONG_CODES, WRONG_CODES_MAX = "wrong_codes", 5  # consecutive, in one session
+RECENT = 300  # seconds after a confirmation without another one
 
 
 @receiver(authentication_step_completed)
 def rotate_session_key(request: HttpRequest, **kwargs: Any) -> None:
-    """Give the session a new key whenever it gains a proof (password, second factor, provider), so that a
-    copy of the old cookie gains nothing. The row of the old key is deleted."""
+    """Change the session key after each step of authentication, so that a copy of the old cookie is
+    useless. The row of the old key is deleted."""
     request.session.cycle_key()
 
 
@@ -58,19 +57,19 @@ if HAS_FACTORS:
 
     @receiver(authenticator_added)
     def count_as_used(request: HttpRequest, user: Any, authenticator: Any, **kwargs: Any) -> None:
-        """Whoever sets a factor up has shown that it works."""
+        """Count setting up a factor as using it."""
         if authenticator.type != Authenticator.Type.RECOVERY_CODES:
             record_authentication(request, user, "mfa", type=authenticator.type)
 
     class CodeStage(AuthenticateStage):
-        """A sign-in that waits for its second factor; it remembers the password that started it."""
+        """A sign-in that waits for its second factor; it stores a hash of the password of the first step."""
 
         def handle(self) -> Any:
             self.login.state["password"] = self.login.user.get_session_auth_hash()
             return super().handle()
 
     class CountedCode:
-        """A form with a code, of an app or of the recovery codes."""
+        """A form with a code of an app or a recovery code; wrong codes are counted."""
 
         def clean_code(self: Any) -> Any:
             with counted(context.request, self.user):
@@ -82,8 +81,8 @@ if HAS_FACTORS:
     class CodeConfirmForm(CountedCode, ReauthenticateForm):
         pass
 
-    class Guarded:
-        """A form with a credential of a passkey. A malformed one is an error of the form, never a 500."""
+    class CheckedCredential:
+        """A form with a credential of a passkey. A malformed one is a form error, not a 500."""
 
         def full_clean(self: Any) -> None:
             try:
@@ -92,7 +91,7 @@ if HAS_FACTORS:
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
 
         def clean_credential(self: Any) -> Any:
-            """Compare the origin exactly: python-fido2 accepts every port, and subdomains too."""
+            """Compare the origin exactly: python-fido2 accepts every port and subdomain."""
             credential = self.cleaned_data["credential"]
             client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
             if client.origin != addresses.own_origin(context.request):
@@ -100,51 +99,51 @@ if HAS_FACTORS:
             clean = getattr(super(), "clean_credential", lambda: credential)
             return clean()
 
-    class AddPasskeyForm(Guarded, webauthn.AddWebAuthnForm):
+    class AddPasskeyForm(CheckedCredential, webauthn.AddWebAuthnForm):
         pass
 
-    class PasskeyForm(Guarded, webauthn.AuthenticateWebAuthnForm):
+    class PasskeyForm(CheckedCredential, webauthn.AuthenticateWebAuthnForm):
         pass
 
-    class PasskeyLoginForm(Guarded, webauthn.LoginWebAuthnForm):
+    class PasskeyLoginForm(CheckedCredential, webauthn.LoginWebAuthnForm):
         pass
 
-    class PasskeyConfirmForm(Guarded, webauthn.ReauthenticateWebAuthnForm):
+    class PasskeyConfirmForm(CheckedCredential, webauthn.ReauthenticateWebAuthnForm):
         pass
 
 
 def hide_from_admin() -> None:
-    """Secrets are on no page of the workplace."""
+    """Remove the models of allauth from the admin: they contain secrets."""
     for model in list(admin.site._registry):
         if model.__module__.startswith("allauth."):
             admin.site.unregister(model)
 
 
 def has_factor(user: Any) -> bool:
-    """Whether `user` has set a factor up; a list of recovery codes alone is none."""
+    """Return whether `user` has a second factor. Recovery codes alone are not one."""
     return HAS_FACTORS and is_mfa_enabled(user, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN])
 
 
 def needs_factor(user: Any) -> bool:
-    """Whether a password alone is too little for `user`."""
+    """Return whether `user` needs a second factor."""
     return (settings.SECOND_FACTOR == "required" and user.is_staff) or has_factor(user)
 
 
 def by_password(request: HttpRequest, user: Any, then: str) -> HttpResponse:
-    """Sign `user` in, whose password was right, or ask for the second factor first."""
+    """Sign `user` in after a correct password, or request the second factor first."""
     login = Login(user=user, email_verification="none", redirect_url=then)
     return flows.login.perform_password_login(request, {"username": user.get_username()}, login)
 
 
 def start_over(request: HttpRequest) -> None:
-    """Forget a password that was right and waits for a code: its page would be all that is shown."""
+    """Cancel a sign-in that waits for its second factor: otherwise only its page would be shown."""
     if stagekit.LOGIN_SESSION_KEY in request.session:
         stagekit.clear_login(request)
 
 
-def is_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """`view` of a sign-in that waits for its second factor. A sign-in whose password was changed since, or
-    whose account was deactivated or deleted, is ended first."""
+def checks_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Before `view`, cancel a pending sign-in if its password was changed meanwhile, or its account
+    deactivated or deleted."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -163,9 +162,9 @@ def is_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
 @contextmanager
 def counted(request: HttpRequest, user: Any) -> Iterator[None]:
-    """Count a ValidationError from the block as a failed sign-in of `user` from this address, in
-    django-axes, and end the session after five in a row. Other addresses are not affected, so whoever
-    knows the password cannot lock the owner out."""
+    """Count a ValidationError of the block as a failed sign-in of `user` from this address, and end the
+    session after WRONG_CODES_MAX. Other addresses are not affected: someone who knows the password cannot
+    lock the owner out."""
     credentials = {"username": user.get_username()}
     if not AxesProxyHandler.is_allowed(request, credentials):
         request.axes_locked_out, request.axes_credentials = True, credentials  # type: ignore[attr-defined]
@@ -182,34 +181,34 @@ def counted(request: HttpRequest, user: Any) -> Iterator[None]:
     request.session.pop(WRONG_CODES, None)
 
 
-def is_proved(request: HttpRequest) -> bool:
-    """Whether whoever is signed in has shown more than a password."""
+def has_proved_factor(request: HttpRequest) -> bool:
+    """Return whether the session was authenticated by more than a password."""
     methods = {record["method"] for record in get_authentication_records(request, request.user)}
     return not methods.isdisjoint(("mfa", "socialaccount"))
 
 
 def ask_for_factor(request: HttpRequest, otherwise: str) -> HttpResponse:
-    """Lead to where a factor is shown, and from there back, or to `otherwise` after what was posted."""
+    """Redirect to the second factor, and from there back, or to `otherwise` after a post."""
     then = urlencode({"next": request.get_full_path() if request.method == "GET" else otherwise})
     return HttpResponseRedirect(f"{reverse('mfa_reauthenticate')}?{then}")
 
 
-def about_factors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """`view` of factors, for those who have shown the one that they have: who knows the password alone would
-    read the recovery codes there, add a factor or take it away."""
+def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Require the user's second factor for `view`, which manages factors: the password alone must not be
+    enough to read recovery codes, or to add or remove a factor."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated and has_factor(request.user) and not is_proved(request):
+        if request.user.is_authenticated and has_factor(request.user) and not has_proved_factor(request):
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
     return answer
 
 
-def about_removal(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """`view` that removes a factor, for those who confirmed one in this session in the last FRESH seconds.
-    The sign-in itself is not enough: the browser may be left open."""
+def requires_recent_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Require a factor confirmed in the last RECENT seconds for `view`, which removes a factor. The sign-in
+    itself does not count: the browser may be unattended."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -218,22 +217,22 @@ def about_removal(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
             for record in get_authentication_records(request, request.user)
             if record["method"] == "mfa" and record.get("reauthenticated")
         )
-        is_fresh = any(time.time() - record["at"] <= FRESH for record in confirmed)
-        if request.user.is_authenticated and has_factor(request.user) and not is_fresh:
+        is_recent = any(time.time() - record["at"] <= RECENT for record in confirmed)
+        if request.user.is_authenticated and has_factor(request.user) and not is_recent:
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
-    return about_factors(answer)
+    return requires_known_factor(answer)
 
 
 def lacks_factor(request: HttpRequest) -> bool:
-    """Whether whoever is signed in needs a second factor and has shown none."""
+    """Return whether the user needs a second factor and has not used one in this session."""
     user = request.user
-    return user.is_authenticated and not is_proved(request) and needs_factor(user)
+    return user.is_authenticated and not has_proved_factor(request) and needs_factor(user)
 
 
-def elsewhere(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The admin's own `login`, which signs nobody in: a password is enough for it, whoever is there."""
+def redirects_login(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Redirect posts to the admin's `login` to the account pages: it accepts a password alone."""
 
     @wraps(login)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -245,10 +244,10 @@ def elsewhere(login: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
 
 class SecondFactorGate:
-    """Lets nobody into the workplace by a password alone who needs more: whoever has a factor is asked for
-    it, whoever has none is led to set one up. An identity provider sees to its own.
+    """Requires a second factor for the admin, and redirects users without one to set it up. Identity
+    providers enforce their own.
 
-    For internal lists and files, jobsite.api.permissions.lacks_factor asks the request the same.
+    For internal lists and files, jobsite.api.permissions.lacks_factor calls `request.lacks_factor`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -272,7 +271,7 @@ class SecondFactorGate:
 
 class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return False  # accounts are made in the workplace, by import or by command
+        return False  # accounts are created in the admin, by import or by command
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         return reverse("admin:index" if request.user.is_staff else "account")
@@ -285,9 +284,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return addresses.client(request) or "unknown"
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Nobody is asked for the password that they typed a moment ago."""
+        """Do not require the password again shortly after the sign-in."""
         records = get_authentication_records(context.request, context.request.user)
-        return not records or time.time() - records[-1]["at"] > FRESH
+        return not records or time.time() - records[-1]["at"] > RECENT
 
     def add_message(self, request: HttpRequest, level: int, message_template: str | None = None,
                     *args: Any, **kwargs: Any) -> None:  # fmt: skip

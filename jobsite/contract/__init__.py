@@ -1,5 +1,5 @@
-"""Whether a running service keeps the promises of the interface.
+"""Checks whether a running service conforms to the API.
 
-Asks over HTTP only and shares no code with the API, so that it can hold any deployment of the
-interface to account: ours, an older release, another program.
+Uses HTTP only and shares no code with the API, so that it can check any implementation: ours, an older
+release, another program.
 """

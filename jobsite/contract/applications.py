@@ -1,31 +1,31 @@
-"""My applications: closed without a credential, the holder's own with one, kept by no cache."""
+"""Checks of /v1/user/applications: private, never cached, and of the token's user."""
 
 import re
 from typing import Any
 
 from jobsite.contract import shapes
 from jobsite.contract.lists import expect_problem
-from jobsite.contract.service import Answer, Service
+from jobsite.contract.service import Response, Service
 
 PATH = "/v1/user/applications"
 PLANNED_AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", re.ASCII)
 
 
 def check(service: Service) -> None:
-    """Ask without a credential and with a wrong one, and with the token of the call if there is one."""
+    """Check without credentials, with invalid ones, and with the token of `service` if it has one."""
     for cause, headers in (
         ("no credential", {}),
         ("a wrong token", {"Authorization": "Bearer 0123456789abcdef"}),
         ("a malformed credential", {"Authorization": "Bearer"}),
     ):
-        _expect_closed(service, service.ask(PATH, headers=headers), cause)
+        _expect_closed(service, service.request(PATH, headers=headers), cause)
     if not service.token:
         return
-    answer = service.ask(PATH, with_token=True)
-    if not service.report.expect(answer.status == 200, PATH, "200 for the token", answer.status):
+    response = service.request(PATH, with_token=True)
+    if not service.report.expect(response.status == 200, PATH, "200 for the token", response.status):
         return
-    _expect_private(service, answer)
-    body = answer.json()
+    _expect_private(service, response)
+    body = response.json()
     items: Any = body.get("data") if isinstance(body, dict) else None
     if not service.report.expect(
         isinstance(items, list) and list(body) == ["data"], PATH, "{data: list} and nothing else", body
@@ -43,15 +43,15 @@ def check(service: Service) -> None:
     service.report.checks += len(items) * len(shapes.APPLICATION)
 
 
-def _expect_closed(service: Service, answer: Answer, cause: str) -> None:
-    if expect_problem(service.report, PATH, answer, 401, cause):
-        challenge = answer.headers.get("WWW-Authenticate", "")
+def _expect_closed(service: Service, response: Response, cause: str) -> None:
+    if expect_problem(service.report, PATH, response, 401, cause):
+        challenge = response.headers.get("WWW-Authenticate", "")
         service.report.expect(
             challenge.startswith("Bearer"), PATH, "401 with WWW-Authenticate: Bearer", challenge
         )
-        _expect_private(service, answer)
+        _expect_private(service, response)
 
 
-def _expect_private(service: Service, answer: Answer) -> None:
-    kept = answer.headers.get("Cache-Control", "")
-    service.report.expect("no-store" in kept, PATH, "Cache-Control: no-store", kept)
+def _expect_private(service: Service, response: Response) -> None:
+    header = response.headers.get("Cache-Control", "")
+    service.report.expect("no-store" in header, PATH, "Cache-Control: no-store", header)

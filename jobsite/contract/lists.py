@@ -1,15 +1,15 @@
-"""Lists in pages: the envelope, every link and number in it, and the items of all pages."""
+"""Checks of paginated lists: the envelope with its links and numbers, and the items of all pages."""
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from jobsite.contract import shapes
-from jobsite.contract.service import Answer, Report, Service, parse, query_string
+from jobsite.contract.service import Report, Response, Service, parse, query_string
 
 SIZE, NUMBER = "page[size]", "page[number]"
-BIG = 100  # page size to read whole lists with
-KEPT = 1000  # items kept for comparison
+WALK_SIZE = 100  # page size to read a whole list
+ITEMS_MAX = 1000  # items that are stored for comparison
 BEYOND = 999_999_999
 LINKS = ["first", "last", "prev", "next"]
 META = ["current_page", "from", "last_page", "path", "per_page", "to", "total"]
@@ -18,18 +18,18 @@ ERROR = ("parameter", "detail", "received", "allowed")
 
 
 def expect_problem(
-    report: Report, endpoint: str, answer: Answer, status: int, cause: str, parameter: str = ""
+    report: Report, endpoint: str, response: Response, status: int, cause: str, parameter: str = ""
 ) -> bool:
-    """Expect a problem document of `status` that names `parameter`. Returns whether it is one."""
-    kept = report.expect(
-        answer.status == status and answer.media_type == "application/problem+json",
+    """Expect a problem document of `status` that names `parameter`. Return whether it is one."""
+    holds = report.expect(
+        response.status == status and response.media_type == "application/problem+json",
         endpoint,
         f"{status} application/problem+json for {cause}",
-        f"{answer.status} {answer.media_type}",
+        f"{response.status} {response.media_type}",
     )
-    if not kept:
+    if not holds:
         return False
-    body = answer.json()
+    body = response.json()
     is_problem = isinstance(body, dict) and all(key in body for key in PROBLEM) and body["status"] == status
     if not report.expect(is_problem, endpoint, f"{', '.join(PROBLEM)} in the problem for {cause}", body):
         return False
@@ -44,7 +44,7 @@ def expect_problem(
 
 
 def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> bool:
-    """Whether `link` is the address `path` with the parameters `others` and, at its end, `paging`."""
+    """Return whether `link` is the URL `path` with the parameters `others`, followed by `paging`."""
     if not isinstance(link, str) or not link.endswith(paging):
         return False
     before = link.removesuffix(paging)
@@ -53,11 +53,11 @@ def _leads_to(link: Any, path: str, others: Mapping[str, Any], paging: str) -> b
     return address == path and before[-1] in "?&" and sorted(parse_qsl(query)) == wanted
 
 
-class ListedVacancy:
-    """One paged list of a service, and what is known of it so far.
+class PagedList:
+    """A paginated list of a service, and what was read of it.
 
-    `ids` are those of the pages read, in order; `items` the first of them, by id; `is_whole` whether
-    every page was read while nothing changed; `is_closed` whether it is not open to us.
+    `ids` are those of all pages, in order; `items` the first of them, by id; `is_whole` whether all pages
+    were read without a change; `is_closed` whether access is denied.
     """
 
     def __init__(
@@ -77,18 +77,18 @@ class ListedVacancy:
         self.items: dict[Any, dict[str, Any]] = {}
         self.titles: dict[Any, str] = {}
         self.is_whole = self.is_closed = False
-        self.most = BEYOND  # items on a page; found out by `walk`
+        self.size_max = BEYOND  # maximum page size, measured by `walk`
 
-    def expect(self, kept: Any, expected: str, received: Any) -> bool:
-        return self.report.expect(kept, self.path, expected, received)
+    def expect(self, holds: Any, expected: str, received: Any) -> bool:
+        return self.report.expect(holds, self.path, expected, received)
 
-    def ask(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Answer:
-        return self.service.ask(self.path, query, with_token=self.is_internal)
+    def request(self, query: Mapping[str, Any] | list[tuple[str, Any]] | str) -> Response:
+        return self.service.request(self.path, query, with_token=self.is_internal)
 
     def page(
         self, query: Mapping[str, Any], *, size: int, number: int = 1, is_clamped: bool = False
     ) -> dict[str, Any] | None:
-        """Ask for a page and check its envelope against what was asked. None if it is no page at all."""
+        """Request a page and check its envelope. Return None if the response is not a page."""
         return self._page({**query, SIZE: size, NUMBER: number}, query, size, number, is_clamped)
 
     def total(self, query: Mapping[str, Any]) -> int | None:
@@ -103,16 +103,16 @@ class ListedVacancy:
         number: int,
         is_clamped: bool,
     ) -> dict[str, Any] | None:
-        answer = self.ask(sent)
-        shown = sent if isinstance(sent, str) else query_string(sent)
+        response = self.request(sent)
+        text = sent if isinstance(sent, str) else query_string(sent)
         if not self.expect(
-            answer.status == 200 and answer.media_type == "application/json",
+            response.status == 200 and response.media_type == "application/json",
             "200 application/json for a page",
-            f"{answer.status} {answer.media_type} for ?{shown}",
+            f"{response.status} {response.media_type} for ?{text}",
         ):
             return None
         try:
-            body = parse(answer.body)
+            body = parse(response.body)
         except (ValueError, RecursionError) as error:
             self.expect(False, "JSON in UTF-8", str(error))
             return None
@@ -122,7 +122,7 @@ class ListedVacancy:
         return body
 
     def _is_envelope(self, body: Any) -> bool:
-        """Whether `body` is complete enough to look further."""
+        """Return whether `body` is complete enough for further checks."""
         if not self.expect(isinstance(body, dict), "an object", body):
             return False
         keys = [key for key in body if key in ("data", "links", "meta")]
@@ -158,9 +158,9 @@ class ListedVacancy:
         per_page, total = meta["per_page"], meta["total"]
         if is_clamped:
             self.expect(per_page < size, f"a page size of {size} to be cut to the maximum", per_page)
-            self.most = per_page
+            self.size_max = per_page
         else:
-            size = min(size, self.most)
+            size = min(size, self.size_max)
             self.expect(per_page == size, "meta.per_page to be the size in effect", f"{per_page} for {size}")
         self.expect(
             meta["current_page"] == number,
@@ -215,24 +215,24 @@ class ListedVacancy:
                 )
 
     def walk(self, query: Mapping[str, Any] | None = None, *, is_sparse: bool = False) -> None:
-        """Read the list from its first to its last page along links.next."""
+        """Read the list from its first to its last page by links.next."""
         query = query or {}
         if self.is_internal:
-            status = self.ask("").status
+            status = self.request("").status
             if status in (401, 403):
                 self.is_closed = True
                 if not self.service.token:
                     self.report.skip(f"{self.path}: answers {status} without --token.")
-                elif status == 403:  # an applicant's, say
+                elif status == 403:  # for example of an applicant
                     self.report.skip(f"{self.path}: answers 403 to this token.")
                 else:
                     self.expect(False, "the token to open it", status)
                 return
         self.page(query, size=BEYOND, is_clamped=True)
-        number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: BIG, NUMBER: 1})
+        number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: WALK_SIZE, NUMBER: 1})
         seen: set[Any] = set()
         while number <= self.max_pages:
-            body = self._page(next_query, query, BIG, number, False)
+            body = self._page(next_query, query, WALK_SIZE, number, False)
             if body is None:
                 return
             totals.add(body["meta"]["total"])
@@ -241,7 +241,7 @@ class ListedVacancy:
                 self._check_item(item, seen, is_sparse)
             if body["links"]["next"] is None:
                 break
-            # Along the link, but never to another host: a token goes with it.
+            # Only the query: a link to another host would receive the token.
             next_query = urlsplit(str(body["links"]["next"])).query
             number += 1
         if len(totals) > 1:
@@ -276,29 +276,29 @@ class ListedVacancy:
             self.expect(
                 item.get("is_hot") is True, "only hot vacancies", {"id": id_, "is_hot": item.get("is_hot")}
             )
-        if len(self.items) < KEPT:
+        if len(self.items) < ITEMS_MAX:
             self.items[id_] = item
 
     def edges(self) -> None:
-        """The pages where mistakes live: defaults, the last and back from it, beyond it, odd sizes."""
+        """Check the edges: defaults, the last pages, pages beyond the last one, unusual sizes."""
         if self.is_closed:
             return
         body = self._page("", {}, 20, 1, False)
         if body is None:
             return
-        # Back from the last page along links.prev.
+        # From the last page backwards by links.prev.
         number, back = body["meta"]["last_page"], str(body["links"]["last"])
         for _ in range(3):
-            shown = self._page(urlsplit(back).query, {}, 20, number, False)
-            if shown is None or shown["links"]["prev"] is None:
+            page = self._page(urlsplit(back).query, {}, 20, number, False)
+            if page is None or page["links"]["prev"] is None:
                 break
-            number, back = number - 1, str(shown["links"]["prev"])
+            number, back = number - 1, str(page["links"]["prev"])
         self.page({}, size=1)
         self.page({}, size=1, number=2)
         self.page({}, size=1, number=max(1, body["meta"]["total"]))
         self.page({}, size=20, number=body["meta"]["last_page"] + 1)
         self.page({}, size=20, number=BEYOND)
         only_size = self._page(query_string({SIZE: 7}), {}, 7, 1, False)
-        raw = self._page(f"{NUMBER}=1&{SIZE}=7", {}, 7, 1, False)  # brackets as they are, another order
+        raw = self._page(f"{NUMBER}=1&{SIZE}=7", {}, 7, 1, False)  # brackets not encoded, another order
         if only_size and raw:
             self.expect(only_size["links"] == raw["links"], "the same links for raw brackets", raw["links"])

@@ -1,4 +1,4 @@
-"""The service under test as HTTP shows it, and the report of what it did wrong."""
+"""The service under test, and the report about it."""
 
 import json
 import time
@@ -9,33 +9,33 @@ from urllib.parse import quote, urlencode
 
 import urllib3
 
-TIMEOUT = 10  # seconds for an answer
+TIMEOUT = 10  # seconds for a response
 MAX_BODY = 50_000_000  # bytes
 MAX_WAIT, MAX_WAITS = 61, 5  # seconds to wait after a 429, and how often
-SHOWN = 120  # characters of a value that a breach shows
+SHOWN = 120  # characters of a value in a breach
 
 
 class UnreachableError(Exception):
-    """The service gives no HTTP answer."""
+    """The service sends no HTTP response."""
 
 
 @dataclass(frozen=True)
 class Breach:
-    """A promise that was not kept: where, what was promised, what came instead."""
+    """A violation of the API: where, what was expected, what was received."""
 
     endpoint: str
     expected: str
     received: str
-    more: int = 0  # times the same promise was broken at the same endpoint beside this one
+    more: int = 0  # further violations of the same expectation at this endpoint
 
     def __str__(self) -> str:
         more = f" (and {self.more} more)" if self.more else ""
-        return f"{self.endpoint}: expected {self.expected}; came {self.received}{more}"
+        return f"{self.endpoint}: expected {self.expected}; received {self.received}{more}"
 
 
 @dataclass
 class Report:
-    """What a check found. `notes` are remarks, not failures; `skipped` what could not be looked at."""
+    """The result of a check. `notes` are remarks, not failures; `skipped` are checks that could not run."""
 
     checks: int = 0
     requests: int = 0
@@ -43,12 +43,12 @@ class Report:
     skipped: list[str] = field(default_factory=list)
     _breaches: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
-    def expect(self, kept: Any, endpoint: str, expected: str, received: Any) -> bool:
-        """Count a check; unless `kept`, remember the breach. Returns whether it was kept."""
+    def expect(self, holds: Any, endpoint: str, expected: str, received: Any) -> bool:
+        """Count a check; record a breach unless it `holds`. Return whether it does."""
         self.checks += 1
-        if not kept:
-            self._breaches.setdefault((endpoint, expected), []).append(shown(received))
-        return bool(kept)
+        if not holds:
+            self._breaches.setdefault((endpoint, expected), []).append(shortened(received))
+        return bool(holds)
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -63,8 +63,8 @@ class Report:
         return [Breach(*key, came[0], len(came) - 1) for key, came in self._breaches.items()]
 
 
-def shown(value: Any) -> str:
-    """`value` as a breach shows it: JSON on one line, cut short."""
+def shortened(value: Any) -> str:
+    """Return `value` as JSON on one line, shortened."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
@@ -91,7 +91,7 @@ def parse(body: bytes) -> Any:
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -101,7 +101,7 @@ class Answer:
         return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
     def json(self) -> Any:
-        """The parsed body; None for one that is not JSON."""
+        """Return the parsed body; None if it is not JSON."""
         try:
             return parse(self.body)
         except (ValueError, RecursionError):
@@ -113,7 +113,7 @@ def query_string(query: Mapping[str, Any] | list[tuple[str, Any]]) -> str:
 
 
 class Service:
-    """A deployment of the interface at `base`; the bearer `token` goes along where something is internal."""
+    """A service at the URL `base`; `token` is the bearer token for internal lists."""
 
     def __init__(self, base: str, token: str = "", report: Report | None = None) -> None:
         self.base = base.rstrip("/")
@@ -122,7 +122,7 @@ class Service:
         self._waits = 0
         self._pool = urllib3.PoolManager(timeout=urllib3.Timeout(total=TIMEOUT), retries=False)
 
-    def ask(
+    def request(
         self,
         path: str,
         query: Mapping[str, Any] | list[tuple[str, Any]] | str = "",
@@ -130,27 +130,27 @@ class Service:
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
         with_token: bool = False,
-    ) -> Answer:
-        """Ask for `path` below the base, following no redirect. A few 429 are waited out.
+    ) -> Response:
+        """Request `path` below the base URL. Waits and repeats after a 429, a few times; follows no redirect.
 
-        Raises UnreachableError. The token goes to nothing but the base address.
+        Raises UnreachableError. The token is only sent to the base URL.
         """
         text = query if isinstance(query, str) else query_string(query)
         url = self.base + path + (f"?{text}" if text else "")
         sent = {"Accept": "application/json", "User-Agent": "check_contract", **(headers or {})}
         if with_token and self.token:
             sent["Authorization"] = f"Bearer {self.token}"
-        answer = self._send(method, url, sent)
-        if answer.status == 429 and self._waits < MAX_WAITS:
+        response = self._send(method, url, sent)
+        if response.status == 429 and self._waits < MAX_WAITS:
             self._waits += 1
-            wait = answer.headers.get("Retry-After", "")
+            wait = response.headers.get("Retry-After", "")
             seconds = int(wait) if wait.isascii() and wait.isdigit() else 1
             self.report.note(f"The rate limit was reached; waited {min(seconds, MAX_WAIT)} s.")
             time.sleep(min(seconds, MAX_WAIT))
-            answer = self._send(method, url, sent)
-        return answer
+            response = self._send(method, url, sent)
+        return response
 
-    def _send(self, method: str, url: str, headers: Mapping[str, str]) -> Answer:
+    def _send(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         self.report.requests += 1
         try:
             response = self._pool.request(
@@ -163,4 +163,4 @@ class Service:
             response.release_conn()
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(f"{type(error).__name__}: {error}") from error
-        return Answer(response.status, response.headers, body)
+        return Response(response.status, response.headers, body)

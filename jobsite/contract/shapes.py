@@ -1,4 +1,4 @@
-"""The shapes of the interface: which keys, in which order, of which type."""
+"""Shapes of the API: the keys of each object, their order and types."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -37,7 +37,7 @@ def is_datetime(value: Any) -> bool:
     return isinstance(value, str) and DATETIME.fullmatch(value) is not None
 
 
-# What a breach calls it -> whether a value is it.
+# Description in a breach -> predicate.
 KINDS: dict[str, Callable[[Any], bool]] = {
     "a whole number from 1": is_id,
     "text": is_text,
@@ -71,7 +71,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     URL_OR_NULL,
     ANY_URL,
     URL,
-    MOMENT,
+    TIMESTAMP,
     OBJECT,
 ) = list(KINDS)[:12]
 FILLED, FILLED_OR_NULL, LIST, TEXT_OR_OBJECT = list(KINDS)[12:]
@@ -86,15 +86,21 @@ VACANCY = {
     "location": TEXT_OR_NULL, "description": TEXT_OR_NULL, "short_description": TEXT_OR_NULL,
     "profile": TEXT_OR_NULL, "offer": TEXT_OR_NULL, "contact": TEXT_OR_NULL, "company": TEXT_OR_NULL,
     "postcustom1": TEXT_OR_NULL, "image": URL_OR_NULL, "video": TEXT_OR_NULL, "attachments": FILLED,
-    "head_recruiter": OBJECT, "recruiters": FILLED_OR_NULL, "updated_at": MOMENT, "created_at": MOMENT,
+    "head_recruiter": OBJECT, "recruiters": FILLED_OR_NULL, "updated_at": TIMESTAMP, "created_at": TIMESTAMP,
 }  # fmt: skip
 APPLICATION = VACANCY | {"status": ANY_TEXT, "is_spontaneous": FLAG, "history": LIST}
-STEP = {"name": TEXT, "result": ANY_TEXT, "planned_at": TEXT, "updated_at": MOMENT, "created_at": MOMENT}
+STEP = {
+    "name": TEXT,
+    "result": ANY_TEXT,
+    "planned_at": TEXT,
+    "updated_at": TIMESTAMP,
+    "created_at": TIMESTAMP,
+}
 VACANCY_V0_1 = {
     "id": NUMBER, "title": TEXT, "slug": TEXT, "brand": OBJECT, "is_hot": FLAG, "functiongroup": TEXT_OR_NULL,
     "type": TEXT_OR_NULL, "contract_type": TEXT_OR_NULL, "work_regime": TEXT_OR_NULL, "regions": TEXTS,
     "location": TEXT_OR_NULL, **dict.fromkeys(_HTML, TEXT_OR_NULL), "attachments": FILLED,
-    "updated_at": MOMENT, "created_at": MOMENT,
+    "updated_at": TIMESTAMP, "created_at": TIMESTAMP,
 }  # fmt: skip
 SINGLES = {"type": "types", "contract_type": "contract_types", "work_regime": "work_regimes"}  # v0.1 -> v1
 BRAND = {"name": TEXT, "description": ANY_TEXT, "icons": OBJECT, "url": ANY_URL}
@@ -137,7 +143,7 @@ def shape(
     optional: Collection[str] = OPTIONAL,
     nested: Mapping[str, dict[str, str]] = _NESTED,
 ) -> Iterator[Finding]:
-    """Yield what keeps `value` from being an object of `keys`. Keys beyond them are fine: see `extra`."""
+    """Yield the differences between `value` and an object of `keys`. Further keys are allowed (`extra`)."""
     if not isinstance(value, dict):
         yield f"{where} to be an object", value
         return
@@ -158,12 +164,12 @@ def shape(
 
 
 def extra(value: Any, keys: dict[str, str]) -> list[str]:
-    """Keys of `value` that `keys` does not know: allowed, changes are additive."""
+    """Return the keys of `value` that are not in `keys`. They are allowed: changes are additive."""
     return [key for key in value if key not in keys] if isinstance(value, dict) else []
 
 
 def vacancy(item: Any, keys: dict[str, str]) -> Iterator[Finding]:
-    """Yield what is wrong with a vacancy of `keys`, its slug included."""
+    """Yield the violations of a vacancy of `keys`, including its slug."""
     yield from shape(item, keys)
     if isinstance(item, dict) and is_id(item.get("id")) and isinstance(item.get("slug"), str):
         slug = item["slug"]
@@ -175,7 +181,7 @@ def vacancy(item: Any, keys: dict[str, str]) -> Iterator[Finding]:
 
 
 def form(sections: list[Any]) -> Iterator[Finding]:
-    """Yield what is wrong with the sections of a form: each part, names, conditions, the consent."""
+    """Yield the violations of the sections of a form: parts, names, conditions, the consent."""
     names: list[Any] = []
     for section in sections:
         findings = list(shape(section, SECTION, "section"))
@@ -192,7 +198,7 @@ def form(sections: list[Any]) -> Iterator[Finding]:
 
 
 def _field(field: Any, names: list[Any], owner: dict[str, Any] | None = None) -> Iterator[Finding]:
-    """Yield what is wrong with a field (that depends on `owner`) and with those that depend on it."""
+    """Yield the violations of a field, which depends on `owner`, and of its conditional fields."""
     findings = list(shape(field, FIELD, "field", optional=_FIELD_OPTIONAL, nested=_FIELD_NESTED))
     yield from findings
     if findings:

@@ -1,1 +1,1 @@
-"""Believable content to try the job site on: one fictitious company, in four languages."""
+"""Demo content: a fictitious company with vacancies, forms and applications in four languages."""

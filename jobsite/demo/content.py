@@ -1,4 +1,4 @@
-"""Turns content.json into rows and files, once; what a recruiter made of them since stays as it is."""
+"""Creates rows and files from content.json, once. Later changes by recruiters are kept."""
 
 import json
 import random
@@ -35,18 +35,27 @@ CONTENT = Path(__file__).with_name("content.json")
 KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments", "forms")
 WHITE, INK = "#ffffff", "#1f2937"
 A4 = (827, 1169)  # pixels at 100 per inch
-# What content.json says of a vacancy beside the fields that are copied as they stand.
-APART = ("brand", "appears", "last_day", "head_recruiter", "recruiters", "options", "image", "attachments")
+# Keys of a vacancy in content.json that are not fields of the model.
+NOT_FIELDS = (
+    "brand",
+    "appears",
+    "last_day",
+    "head_recruiter",
+    "recruiters",
+    "options",
+    "image",
+    "attachments",
+)
 
 Row = dict[str, Any]
 Colour = tuple[int, ...]
 
 
 def load(*, at: datetime) -> dict[str, int]:
-    """Create the demo content once, its moments relative to `at`; return the number of rows by kind.
+    """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind.
 
-    While one of its brands is there it has been loaded, and belongs to whoever edits it. Recruiters
-    are known by their name, options by their value or label; what is found is left alone.
+    Does nothing if one of its brands exists. Existing recruiters of the same name, and options of the same
+    value or label, are used and not changed.
     """
     content = json.loads(CONTENT.read_text(encoding="utf-8"))
     made = Counter(dict.fromkeys(KINDS, 0))
@@ -102,7 +111,7 @@ def _brands(rows: list[Row], made: Counter[str]) -> dict[str, Brand]:
 
 
 def _recruiters(rows: list[Row], made: Counter[str]) -> dict[str, Recruiter]:
-    # Names are not unique: of several people of one name the oldest row counts.
+    # Names are not unique: use the oldest row.
     recruiters = {recruiter.name: recruiter for recruiter in Recruiter.objects.order_by("-pk")}
     for row in rows:
         if row["name"] in recruiters:
@@ -117,8 +126,7 @@ def _recruiters(rows: list[Row], made: Counter[str]) -> dict[str, Recruiter]:
 
 
 def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], FilterOption]:
-    """Return the options by keyword and label. A filter is labelled and switched on while it has no
-    options yet: from then on it is the recruiter's."""
+    """Return the options by keyword and label. A filter that has options already is not changed."""
     options = {}
     for position, row in enumerate(rows):
         shown = {"label": row["label"], "is_active": row["is_active"], "position": position}
@@ -139,8 +147,8 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
 
 
 def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
-    """Create the consent texts and the forms, and give each form to whom it is meant for. A site that
-    has a form of its own keeps it."""
+    """Create the consent texts and the forms, and assign the forms. An existing default form stays the
+    default."""
     for row in content["consents"]:
         if not ConsentText.objects.filter(language=row["language"]).exists():
             ConsentText.objects.add(**row)
@@ -161,7 +169,7 @@ def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
 
 
 def load_applications(*, user: Any, at: datetime) -> int:
-    """Create the demo applications of `user`, once; return how many."""
+    """Create the demo applications of `user`, unless there are some. Return their number."""
     if user.applications.exists():
         return 0
     at, made = at.replace(second=0, microsecond=0), 0
@@ -177,8 +185,8 @@ def load_applications(*, user: Any, at: datetime) -> int:
             is_spontaneous=row.get("is_spontaneous", False),
         )
         StageChange.objects.bulk_create(
-            StageChange(application=application, stage=stages[name], at=at + timedelta(**moment))
-            for name, moment in row["stages"]
+            StageChange(application=application, stage=stages[name], at=at + timedelta(**delay))
+            for name, delay in row["stages"]
             if name in stages
         )
         HistoryEntry.objects.bulk_create(
@@ -198,8 +206,8 @@ def load_applications(*, user: Any, at: datetime) -> int:
 
 
 def _vacancy(row: Row, now: datetime) -> Vacancy:
-    """Return the unsaved vacancy of `row` with its own fields and moments."""
-    own = {field: value for field, value in row.items() if field not in APART}
+    """Return the unsaved vacancy of `row`, with its fields and datetimes."""
+    own = {field: value for field, value in row.items() if field not in NOT_FIELDS}
     vacancy = Vacancy(**{"status": Status.PUBLISHED} | own)
     written = now
     if "appears" in row:
@@ -224,8 +232,8 @@ def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:
 
 
 def icon(initials: str, colour: str, size: int) -> ContentFile:
-    """A PNG of `size` pixels square: white initials on a rounded tile in the brand's colour."""
-    big = size * 4  # drawn large and shrunk: Pillow's shapes have hard edges
+    """Return a square PNG of `size` pixels: white initials on a rounded tile in the brand's colour."""
+    big = size * 4  # drawn large and scaled down, for smooth edges
     image = Image.new("RGBA", (big, big))
     draw = ImageDraw.Draw(image)
     draw.rounded_rectangle((0, 0, big - 1, big - 1), big // 5, fill=colour)
@@ -237,7 +245,7 @@ def icon(initials: str, colour: str, size: int) -> ContentFile:
 
 
 def avatar(colour: str) -> ContentFile:
-    """A PNG of 256 pixels square: a head and shoulders in tints of `colour`."""
+    """Return a square PNG of 256 pixels: head and shoulders in tints of `colour`."""
     image = Image.new("RGB", (1024, 1024), _mixed(colour, WHITE, 0.8))
     draw = ImageDraw.Draw(image)
     draw.ellipse((172, 620, 852, 1300), fill=colour)
@@ -246,7 +254,7 @@ def avatar(colour: str) -> ContentFile:
 
 
 def header(name: str, colour: str) -> ContentFile:
-    """A JPEG of 1200x630 pixels: soft hills below a sun, as `name` seeds them, in tints of `colour`."""
+    """Return a JPEG of 1200x630 pixels: random hills below a sun, seeded by `name`, in tints of `colour`."""
     seeded = random.Random(name)
     size = (2400, 1260)
     top, bottom = (Image.new("RGB", size, _mixed(colour, WHITE, share)) for share in (0.45, 0.92))
@@ -264,7 +272,7 @@ def header(name: str, colour: str) -> ContentFile:
 
 
 def page(lines: list[str], written: datetime) -> ContentFile:
-    """A PDF of one page: the first line as its heading, the others below."""
+    """Return a PDF of one page: the first line is the heading."""
     image = Image.new("RGB", A4, WHITE)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, A4[0], 14), fill=INK)

@@ -1,8 +1,7 @@
-"""What browsers are told beside each answer: where it may take scripts, styles and frames from, who may embed
-it, what it may ask the device for.
+"""Security headers: Content-Security-Policy, Permissions-Policy, Cross-Origin-Resource-Policy.
 
-What is no page of ours may do nothing at all, also where a browser is made to show it. A page gets what it
-needs by the beginning of its path, or says so itself, as the documentation and the preview do.
+The policy depends on the prefix of the path. Responses that are not pages may load nothing, also if a browser
+shows them. The documentation and the preview set their own policy.
 """
 
 import re
@@ -32,15 +31,15 @@ ACCOUNT = _NOTHING_ELSE | {
     "connect-src": [SELF],
     "form-action": [SELF],
 }
-# The theme evaluates expressions in its attributes (Alpine) and sets styles; of the scripts that are in a
-# page itself, only the text editor's import map runs, which is added by its digest.
-WORKPLACE = _NOTHING_ELSE | {
+# The theme evaluates expressions in attributes (Alpine) and sets styles. The only inline script is the import
+# map of the text editor, which is allowed by its digest.
+ADMIN = _NOTHING_ELSE | {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
-    "img-src": ["*", "data:", "blob:"],  # recruiters see the images that are kept elsewhere
+    "img-src": ["*", "data:", "blob:"],  # images of vacancies may be on other sites
     "font-src": [SELF],
     "connect-src": [SELF],
-    "frame-src": [SELF],  # the form builder's preview; newer themes show one page within another
+    "frame-src": [SELF],  # the preview of the form builder, and dialogs of newer themes
     "frame-ancestors": [SELF],
     "form-action": [SELF],
 }
@@ -48,8 +47,8 @@ WORKPLACE = _NOTHING_ELSE | {
 
 @lru_cache(maxsize=3)
 def policy(kind: str) -> str:
-    """The policy of paths below /`kind`/; the same in each process."""
-    directives: dict[str, Any] = {"admin": WORKPLACE, "account": ACCOUNT}.get(kind, NOTHING)
+    """Return the policy of paths below /`kind`/; the same in each process."""
+    directives: dict[str, Any] = {"admin": ADMIN, "account": ACCOUNT}.get(kind, NOTHING)
     if kind == "admin":
         inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
         digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]
@@ -58,8 +57,8 @@ def policy(kind: str) -> str:
     return "; ".join(sorted(build_policy(directives).split("; ")))
 
 
-class Headers:
-    """Adds them to every answer that does not bring its own."""
+class SecurityHeadersMiddleware:
+    """Adds the headers to responses that do not set their own."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -69,9 +68,9 @@ class Headers:
         headers, path = response.headers, request.path_info
         is_page = path.startswith(PAGES)
         kind = path[1:].partition("/")[0] if is_page else ""
-        if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's own pages
+        if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's debug pages
             headers.setdefault(HEADER, policy(kind if kind in ("admin", "account") else ""))
-        # Other sites show our images and read the interface, by CORS; pages are nobody else's.
+        # Other sites may embed images and use the API, but not embed pages.
         headers.setdefault("Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin")
         if is_page:
             headers.setdefault("Permissions-Policy", PERMISSIONS)

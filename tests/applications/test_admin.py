@@ -89,7 +89,7 @@ def change(application, **values):
     return {"stage": latest.stage_id, "seen": latest.pk} | steps | values
 
 
-# --- walls -------------------------------------------------------------------------------------
+# --- brand scoping -------------------------------------------------------------------------------------
 
 
 def test_other_brands_are_hidden_everywhere(anna, own, foreign):
@@ -207,7 +207,7 @@ def test_view_only_user_sees_the_stage(own):
 
 
 def test_page_shows_the_status_after_the_delay(anna, own):
-    """Rejected, and back before the embargo was over: nobody will ever read that."""
+    """Rejected and moved back during the delay: the applicant never sees the rejection."""
     for name in ("Rejected", "Interview"):
         rows, stage = Application.objects.filter(pk=own.pk), Stage.objects.get(name=name)
         operations.move(applications=rows, stage=stage, author=None, at=timezone.now())
@@ -229,7 +229,7 @@ def test_bulk_move_reports_moved_and_unchanged(anna, own):
     answer = anna.post(LIST, chosen, follow=True)
 
     texts = [str(message) for message in answer.context["messages"]]
-    assert texts == ["1 moved to Interview.", "1 was in Interview already."]
+    assert texts == ["1 moved to Interview.", "1 was already in Interview."]
     assert own.changes.count() == second.changes.count() == 2
     assert [entry.object_id for entry in LogEntry.objects.all()] == [str(own.pk)]
 
@@ -322,7 +322,7 @@ def test_unknown_stage_filters_nothing(anna, own, stage):
 
 def test_list_query_count_does_not_depend_on_the_rows(anna, own, django_assert_num_queries):
     # session, user, its permissions, those of its groups; stages for the filter and, three times, for the
-    # actions; the count; the rows with their brands' wall inside
+    # actions; the count; the rows with their brand scoping inside
     queries = 10
     anna.get(LIST)
     with django_assert_num_queries(queries):
@@ -352,7 +352,7 @@ def test_stage_in_use_cannot_be_deleted_and_status_needs_a_text(own, root):
 
 @pytest.mark.parametrize("name", ["50% done", "%x", "%(name)s", "100%"])
 def test_list_offers_a_stage_whose_name_has_a_percent_sign(own, name):
-    """Django formats the labels of actions."""
+    """Django formats action labels with %."""
     stage = Stage.objects.get(name="New")
     Stage.objects.filter(pk=stage.pk).update(name=name)
     client = staff("anna", *SEEING, brands=[own.vacancy.brand])

@@ -1,20 +1,15 @@
-"""POST and DELETE /v1/auth/token, lockout, sessions, CORS and revocation."""
+"""POST and DELETE /v1/auth/token: issuing, errors, CORS and revocation."""
 
 import io
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from unittest import mock
 
 import pytest
-from axes.models import AccessAttempt
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.db.models import Sum
 from django.test import Client
 
 from applications.models import Token
@@ -33,11 +28,6 @@ pytestmark = pytest.mark.django_db
 TOKEN = "/v1/auth/token"
 WRONG = "The user name or the password is wrong."
 ORIGIN = "https://jobs.example.org"
-
-
-@pytest.fixture
-def jane(at):
-    return make_user("jane", email="jane@example.org")
 
 
 def sign_in(client, username="jane", password=PASSWORD, **extra):
@@ -182,7 +172,7 @@ def test_admin_counts_the_address_of_a_trusted_proxy(client, at, settings):
     assert "te veel pogingen" in told.text
 
 
-# --- What is wrong -----------------------------------------------------------------------------
+# --- Errors -----------------------------------------------------------------------------
 
 
 def test_wrong_password_and_unknown_account_give_the_same_response(client, jane):
@@ -325,204 +315,7 @@ def test_credentials_in_the_query_are_ignored(client, jane):
     assert PASSWORD not in answer.text
 
 
-# --- Too often ---------------------------------------------------------------------------------
-
-
-def fail(client, times, username="jane", **extra):
-    return [sign_in(client, username, f"wrong {n}", **extra).status_code for n in range(times)]
-
-
-def test_tenth_wrong_password_locks_the_account_for_the_address(client, jane, caplog):
-    assert fail(client, 10) == [401] * 9 + [429]
-
-    answer = sign_in(client)  # the right one
-
-    assert answer.status_code == 429
-    assert answer["Retry-After"] == "900"
-    assert problem(answer)["detail"] == "Too many wrong passwords. Try again in 15 minutes."
-    assert not Token.objects.exists()
-    assert "jane" not in caplog.text
-    assert "wrong 1" not in caplog.text
-
-
-def test_unknown_account_is_locked_too(client, jane):
-    outcomes = {name: fail(client, 11, name) for name in ("jane", "nobody")}
-
-    assert outcomes["jane"] == outcomes["nobody"] == [401] * 9 + [429] * 2
-    bodies = {sign_in(client, name).content for name in outcomes}
-    assert len(bodies) == 1
-
-
-def test_other_addresses_and_accounts_are_not_affected(client, jane):
-    make_user("other")
-    fail(client, 11, REMOTE_ADDR="203.0.113.9")
-
-    assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 429
-    assert sign_in(client, REMOTE_ADDR="203.0.113.10").status_code == 200
-    assert sign_in(client, REMOTE_ADDR="2001:db8::1").status_code == 200
-    assert sign_in(client, "other", REMOTE_ADDR="203.0.113.9").status_code == 200
-
-
-def test_untrusted_headers_do_not_change_the_address(client, jane):
-    statuses = [
-        sign_in(
-            client, password="wrong", HTTP_X_FORWARDED_FOR=f"198.51.100.{n}", HTTP_USER_AGENT=f"Browser {n}"
-        ).status_code
-        for n in range(11)
-    ]
-
-    assert statuses == [401] * 9 + [429] * 2
-
-
-def test_trusted_proxy_determines_the_address(client, jane, settings):
-    settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
-    fail(client, 11, HTTP_X_FORWARDED_FOR="198.51.100.1")
-
-    assert sign_in(client, HTTP_X_FORWARDED_FOR="198.51.100.1").status_code == 429
-    assert sign_in(client, HTTP_X_FORWARDED_FOR="198.51.100.2").status_code == 200
-
-
-@pytest.mark.parametrize("address", ["", "unknown", "not an address"])
-def test_client_without_an_address_is_not_a_server_error(client, jane, address):
-    assert fail(client, 1, REMOTE_ADDR=address) == [401]
-    assert sign_in(client, REMOTE_ADDR=address).status_code == 200
-
-
-def test_success_resets_the_failures(client, jane):
-    assert fail(client, 9) == [401] * 9
-    assert sign_in(client).status_code == 200
-    assert not AccessAttempt.objects.exists()
-    assert fail(client, 9) == [401] * 9
-
-
-def test_lockout_expires(client, jane, at, time_machine):
-    fail(client, 10)
-    time_machine.move_to(at + timedelta(minutes=14, seconds=59), tick=False)
-    assert sign_in(client).status_code == 429
-    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
-    assert sign_in(client).status_code == 200
-
-
-@pytest.mark.parametrize(("later", "expected", "words"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
-                                                          (880.5, 20, "1 minute.")])  # fmt: skip
-def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, expected, words):
-    fail(client, 10)
-    time_machine.move_to(at + timedelta(seconds=later), tick=False)
-
-    answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
-
-    assert (answer.status_code, answer["Retry-After"]) == (429, str(expected))
-    assert words in answer.text
-    assert sign_in(client)["Retry-After"] == str(expected)
-
-
-def test_remaining_time_with_several_browsers(client, jane, at, time_machine):
-    """Each browser has its own count, which expires."""
-    fail(client, 7, HTTP_USER_AGENT="one")
-    time_machine.move_to(at + timedelta(minutes=10), tick=False)
-    fail(client, 5, HTTP_USER_AGENT="two")
-
-    assert sign_in(client)["Retry-After"] == "300"
-    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
-    assert sign_in(client).status_code == 200
-
-
-def test_attempts_during_a_lockout_do_not_extend_it(client, jane, at, time_machine):
-    fail(client, 10)
-    time_machine.move_to(at + timedelta(minutes=14), tick=False)
-    fail(client, 5)
-    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
-    assert sign_in(client).status_code == 200
-
-
-def test_lockout_keeps_tokens_and_sessions_valid(client, jane):
-    token, session = make_token(jane), signed_in(jane)
-    fail(client, 11)
-
-    assert client.get(MINE, headers=bearer(token)).status_code == 200
-    assert session.get(MINE).status_code == 200
-
-
-def test_lockout_applies_to_the_admin(client, jane):
-    root = User.objects.create_superuser("root", password=PASSWORD)
-
-    def enter(password, **extra):
-        return client.post("/admin/login/", {"username": "root", "password": password}, **extra)
-
-    statuses = [enter(f"wrong {n}").status_code for n in range(10)]
-    locked = enter(PASSWORD)
-
-    assert statuses == [200] * 9 + [429]
-    assert (locked.status_code, locked["Retry-After"]) == (429, "900")
-    assert locked["Content-Type"].startswith("text/html")
-    assert "no-store" in locked["Cache-Control"]
-    assert "15" in locked.text
-    assert sign_in(client, root.username).status_code == 429  # one count for both
-    assert enter(PASSWORD, REMOTE_ADDR="203.0.113.9").status_code == 302
-
-
-def test_stored_failures_have_no_password(client, jane):
-    fail(client, 2)
-    client.post("/admin/login/?next=/admin/", {"username": "jane", "password": "wrong zyx"})
-
-    kept = str(list(AccessAttempt.objects.values()))
-
-    assert "jane" in kept
-    assert "wrong" not in kept
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("browsers", [1, 12])
-def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers):
-    """Twelve at once after eight failures: two passwords are checked. These wait until the others are
-    refused, so all twelve are under way together."""
-    make_user("jane")
-    assert fail(client, 8) == [401] * 8
-    checked, answered, are_refused = [], count(1), threading.Event()
-    verify = MD5PasswordHasher.verify
-
-    def slowly(self, password, encoded):
-        checked.append(password)
-        are_refused.wait(timeout=10)
-        return verify(self, password, encoded)
-
-    monkeypatch.setattr(MD5PasswordHasher, "verify", slowly)
-
-    def attempt(number):
-        try:
-            browser = f"Browser {number % browsers}"
-            status = sign_in(Client(), password=f"wrong {number}", HTTP_USER_AGENT=browser).status_code
-            if next(answered) == 10:
-                are_refused.set()
-            return status
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(12) as pool:
-        statuses = sorted(pool.map(attempt, range(12)))
-
-    assert len(checked) == 2
-    assert statuses in ([401] + [429] * 11, [429] * 12)  # the first to fail may see the other one's attempt
-    assert AccessAttempt.objects.aggregate(Sum("failures_since_start")) == {"failures_since_start__sum": 10}
-    assert sign_in(client).status_code == 429
-
-
-@pytest.mark.django_db(transaction=True)
-def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
-    make_user("jane")
-
-    def attempt(number):
-        try:
-            return sign_in(Client(), HTTP_USER_AGENT=f"Browser {number}").status_code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(attempt, range(6))) == [200] * 6
-    assert not AccessAttempt.objects.exists()
-
-
-# --- What a thief of the database has ----------------------------------------------------------
+# --- Storage of tokens ----------------------------------------------------------
 
 
 def test_token_table_has_no_usable_token(client, jane):
@@ -554,7 +347,7 @@ def test_token_is_in_no_log(client, jane, caplog):
     assert "jane" not in messages
 
 
-# --- Pages of other sites ----------------------------------------------------------------------
+# --- Other origins ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -611,108 +404,6 @@ def test_other_origins_are_refused_by_setting(client, jane, settings):
     assert "Access-Control-Allow-Origin" not in client.get(
         MINE, headers=headers | {"Origin": "https://evil.example"}
     )
-
-
-# --- How long it lasts -------------------------------------------------------------------------
-
-
-def enter(client, name="jane", path="/account/login"):
-    return client.post(path, {"username": name, "password": PASSWORD})
-
-
-def test_session_expires_twelve_hours_after_sign_in(client, jane, at, time_machine):
-    enter(client)
-    time_machine.move_to(at + timedelta(hours=11, minutes=59), tick=False)
-    session = client.session
-    session["anything"] = 1
-    session.save()
-    assert client.get(MINE).status_code == 200
-    time_machine.move_to(at + timedelta(hours=12, seconds=1), tick=False)
-    assert client.get(MINE).status_code == 401
-
-
-@pytest.mark.parametrize("path", ["/account/login", "/admin/login/"])
-def test_sign_in_makes_a_new_session(client, jane, path):
-    jane.is_staff = True
-    jane.save()
-    session = client.session
-    session["before"] = 1
-    session.save()
-    client.cookies["sessionid"] = session.session_key
-
-    enter(client, path=path)
-
-    assert client.cookies["sessionid"].value != session.session_key
-    assert not type(session)().exists(session.session_key)
-
-
-def test_sign_out_ends_the_session_on_the_server(client, jane):
-    enter(client)
-    stolen = client.cookies["sessionid"].value
-    client.post("/account/logout")
-    thief = Client()
-    thief.cookies["sessionid"] = stolen
-    assert thief.get(MINE).status_code == 401
-
-
-def test_token_request_does_not_extend_a_session(client, jane, at, time_machine):
-    enter(client)
-    time_machine.move_to(at + timedelta(hours=11), tick=False)
-    assert not sign_in(client).cookies
-    time_machine.move_to(at + timedelta(hours=12, seconds=1), tick=False)
-    assert client.get(MINE).status_code == 401
-
-
-def test_deactivated_account_loses_access_at_once(client, jane):
-    token, session = make_token(jane), signed_in(jane)
-    colleague = signed_in(User.objects.create_superuser("root", password=PASSWORD))
-    assert colleague.get("/admin/").status_code == 200
-
-    User.objects.update(is_active=False)
-
-    assert client.get(MINE, headers=bearer(token)).status_code == 401
-    assert session.get(MINE).status_code == 401
-    assert session.get("/account/")["Location"].startswith("/account/login")
-    assert colleague.get("/admin/")["Location"].startswith("/admin/login/")
-
-
-def test_deleted_account_loses_access_at_once(client, jane):
-    token, session = make_token(jane), signed_in(jane)
-    jane.delete()
-    assert client.get(MINE, headers=bearer(token)).status_code == 401
-    assert session.get(MINE).status_code == 401
-
-
-def test_removed_permission_is_lost_at_once(jane):
-    jane.is_staff = jane.is_superuser = True
-    jane.save()
-    session = signed_in(jane)
-    assert session.get("/admin/auth/user/").status_code == 200
-    User.objects.update(is_superuser=False)
-    assert session.get("/admin/auth/user/").status_code == 403
-    User.objects.update(is_staff=False)
-    assert session.get("/admin/")["Location"].startswith("/admin/login/")
-
-
-@pytest.mark.parametrize("by", ["oneself", "a colleague", "a command"])
-def test_new_password_ends_other_sessions_and_tokens(client, jane, by):
-    new = "another battery staple 8"
-    token, other, own = make_token(jane), signed_in(jane), signed_in(jane)
-    fields = {"new_password1": new, "new_password2": new}
-    if by == "oneself":
-        own.post("/account/password", {"old_password": PASSWORD} | fields)
-        assert own.get(MINE).status_code == 200
-    elif by == "a colleague":
-        root = signed_in(User.objects.create_superuser("root", password=PASSWORD))
-        root.post(f"/admin/auth/user/{jane.pk}/password/", {"password1": new, "password2": new})
-    else:
-        jane.set_password(new)
-        jane.save()
-    jane.refresh_from_db()
-    assert jane.check_password(new)
-
-    assert other.get(MINE).status_code == 401
-    assert client.get(MINE, headers=bearer(token)).status_code == 401
 
 
 # --- revoke_tokens -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A Chromium that drives the workplace as a recruiter does; skipped where there is none."""
+"""A Chromium for the tests of pages; skipped without one."""
 
 import os
 import shutil
@@ -50,8 +50,8 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
-    """A page in a window of its own; a script that fails on it fails the test, and so does whatever the
-    content security policy keeps from it, in frames and windows that it opens too."""
+    """A page in its own window. A script error or a violation of the content security policy fails the test,
+    also in frames and windows that the page opens."""
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines

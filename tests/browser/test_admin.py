@@ -1,4 +1,4 @@
-"""A recruiter's days: writing, publishing, mending and undoing vacancies, with mouse and with keys alone."""
+"""Recruiters write, publish, edit and restore vacancies, by mouse and by keyboard."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ QUESTIONS = [{"title": "About you", "description": "", "fields": [QUESTION]}]
 
 @pytest.fixture
 def office(filters: Any, settings: Any) -> User:
-    """What stands ready: an account that may do everything, a brand, a head and four regions."""
+    """A superuser, a brand, a lead recruiter and four regions."""
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
@@ -53,12 +53,12 @@ def log_in(page: Any, site: str, name: str = "anna") -> None:
 
 
 def visit(page: Any, address: str) -> Any:
-    """Go there; scripts run once everything is loaded."""
+    """Open the page and wait for its scripts."""
     return page.goto(address, wait_until="load")
 
 
 def follow(page: Any, role: str, name: str, **which: Any) -> None:
-    """Click on what leads to another page, and wait until that one is there."""
+    """Click a link or button and wait for the next page."""
     with page.expect_navigation():
         page.get_by_role(role, name=name, exact=True, **which).click()
 
@@ -73,7 +73,7 @@ def tab(page: Any, name: str) -> None:
 
 
 def choose(page: Any, field: str, words: str) -> None:
-    """Pick from a list that is searched: type, Enter."""
+    """Choose an option in a Select2: type, Enter."""
     page.locator(f"#id_{field} + .select2 .select2-selection").click()
     search(page, words)
 
@@ -91,7 +91,7 @@ def run_action(page: Any, label: str) -> None:
 
 
 def served(page: Any, site: str) -> list[dict[str, Any]]:
-    """The vacancies that everybody gets at this moment."""
+    """Return the currently public vacancies."""
     return page.request.get(f"{site}/v1/vacancies").json()["data"]
 
 
@@ -182,9 +182,9 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     assert "anna" in latest.inner_text()
     assert latest.locator("ins").all_inner_texts() == ["Night nurse"]
     assert latest.locator("del").all_inner_texts() == ["Nurse"]
-    bring_back(page, page.locator(".panel-card").last)
+    restore(page, page.locator(".panel-card").last)
     page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()  # it had none then
-    bring_back(page, page.locator(".panel-card").nth(2))
+    restore(page, page.locator(".panel-card").nth(2))
     page.get_by_text("The version was restored.").wait_for()
     [item] = served(page, site)
     assert item["title"] == "Nurse"
@@ -238,7 +238,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     assert Vacancy.objects.get(pk=nurse.pk).status == "draft"
 
 
-def bring_back(page: Any, version: Any) -> None:
+def restore(page: Any, version: Any) -> None:
     with page.expect_navigation():
         version.get_by_role("link", name="Restore").click()
     page.get_by_text("is public immediately").wait_for()
@@ -268,7 +268,7 @@ def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_pag
 
 
 def tab_to(page: Any, wanted: str, key: str = "Tab") -> None:
-    """Press Tab until what is `wanted` (a selector) has the focus, as somebody without a mouse must."""
+    """Press Tab until the element `wanted` (a selector) has the focus."""
     for _number in range(150):
         page.keyboard.press(key)
         if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
@@ -386,7 +386,7 @@ def test_concurrent_save_shows_what_the_other_recruiter_changed(
     bob.context.close()
 
 
-# --- walls ---
+# --- brand scoping ---
 
 
 def test_recruiter_sees_nothing_of_another_brand(live_server: Any, browser_page: Any, office: User) -> None:
@@ -564,7 +564,7 @@ def test_admin_uses_the_chosen_language(live_server: Any, browser_page: Any, off
 
 
 def findings(page: Any, place: str) -> list[str]:
-    """What axe calls serious or worse on the whole of a page."""
+    """Return the serious and critical findings of axe on a page."""
     page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours that are under way
     violations = Axe().run(page, context="body").response["violations"]
     return [
@@ -577,7 +577,7 @@ def findings(page: Any, place: str) -> list[str]:
 
 @pytest.fixture
 def full_office(office: User, settings: Any) -> Vacancy:
-    """Something on every page. Returns a vacancy that has all that one can have."""
+    """Fill every page. Returns a vacancy with all related rows."""
     form = Form.objects.create(name="General", is_default=True, structure=QUESTIONS)
     brand = Brand.objects.get(name="Acme")
     brand.members.add(office)

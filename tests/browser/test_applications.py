@@ -1,4 +1,4 @@
-"""A recruiter moves an application on and plans a talk; the applicant reads it, in their language."""
+"""A recruiter changes the stage of an application and schedules an interview; the applicant reads it."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(trans
 
 @pytest.fixture
 def office(filters: Any, settings: Any) -> str:
-    """A recruiter of one brand, and somebody who applied to it and to another. Returns their token."""
+    """A recruiter of one brand, and an applicant to two brands. Returns the token of the applicant."""
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
@@ -41,7 +41,7 @@ def office(filters: Any, settings: Any) -> str:
 
 
 def findings(page: Any) -> list[str]:
-    """What axe calls serious or worse in the content of a page."""
+    """Return the serious and critical findings of axe in the content of a page."""
     results = Axe().run(page, context="#content").response["violations"]
     return [
         f"{each['id']}: {each['nodes'][0]['html']}"

@@ -1,4 +1,4 @@
-"""A recruiter builds application forms: by mouse, by keyboard, beside a colleague."""
+"""Recruiters build application forms: by mouse, by keyboard, concurrently."""
 
 import contextlib
 import time
@@ -58,7 +58,7 @@ def names(fields: list[dict[str, Any]]) -> list[str]:
 
 
 class Desk:
-    """The builder as a recruiter sees it: her `page`, and where to look on it."""
+    """The builder on a `page`, with helpers to find its parts."""
 
     def __init__(self, page: Any, site: str) -> None:
         self.page, self.site = page, site
@@ -69,8 +69,8 @@ class Desk:
         self.ready()
 
     def ready(self) -> None:
-        """Wait until the page asks nothing more. With SQLite in memory, server and test share one connection:
-        only then the test may use it."""
+        """Wait until the page has no pending request. With SQLite in memory, server and test share one
+        connection."""
         self.preview.locator("form").wait_for()
         self.page.locator("#builder:not([data-checking])").wait_for()
 
@@ -84,19 +84,19 @@ class Desk:
         return self.page.get_by_role("button", name=name, **how)
 
     def row(self, label: str) -> Any:
-        """The row of what is called so."""
+        """Return the row with this name."""
         return self.page.locator("[data-part=row]", has_text=label).first
 
     def node(self, label: str) -> Any:
         return self.row(label).locator("xpath=ancestor::li[1]")
 
     def rows(self) -> list[str]:
-        """What the tree shows, in order."""
+        """Return the texts of the tree, in order."""
         found = self.page.locator("[data-part=row] > .builder-name").all_inner_texts()
         return [text.removesuffix("required").replace("*", "").strip() for text in found]
 
     def drag(self, source: Any, target: Any, *, below: bool = False) -> None:
-        """Drag by the handle, as slowly as a hand does."""
+        """Drag by the handle, in small steps."""
         source.evaluate("handle => handle.scrollIntoView({block: 'center'})")  # far from edges that scroll
         start = source.bounding_box()
         end = target.bounding_box()

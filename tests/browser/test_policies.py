@@ -1,4 +1,4 @@
-"""Pages work under their content security policies: what `browser_page` hears of a violation fails a test."""
+"""Pages work under their content security policies: `browser_page` fails the test on a violation."""
 
 from typing import Any
 
@@ -12,7 +12,13 @@ from vacancies.previews import token_for
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # Those that the other tests here never open.
-WORKPLACE = ("applications/accesslog/", "auth/user/add/", "password_change/", "vacancies/filter/", "nothing/")
+ADMIN_PAGES = (
+    "applications/accesslog/",
+    "auth/user/add/",
+    "password_change/",
+    "vacancies/filter/",
+    "nothing/",
+)
 
 
 @pytest.fixture
@@ -41,14 +47,14 @@ def test_pages_work_under_their_policies(browser_page: Any, site: str, filters: 
     client = Client()
     client.force_login(User.objects.create_superuser("anna"))
     page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
-    for path in WORKPLACE:
+    for path in ADMIN_PAGES:
         page.goto(f"{site}/admin/{path}", wait_until="load")
         assert "Jobsite" in page.title() or path == "nothing/"
 
 
 def test_injected_scripts_do_not_run(chromium: Any, site: str) -> None:
-    """In the workplace, where the theme has to evaluate expressions: neither scripts nor handlers that are in
-    the page, and nothing from or to another site."""
+    """In the admin, where the theme needs 'unsafe-eval': no inline scripts or handlers, and nothing from
+    or to another site."""
     client = Client()
     client.force_login(User.objects.create_superuser("anna"))
     context = chromium.new_context()

@@ -33,7 +33,7 @@ def recruiter(*permissions, name="anna"):
     rights = (
         *permissions,
         "work_for_every_brand",
-    )  # the walls are for tests/vacancies/admin/test_brand_access.py
+    )  # brand scoping: tests/vacancies/admin/test_brand_access.py
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     client = Client()
     client.force_login(user)
@@ -54,7 +54,7 @@ def anna(client):
 
 
 def ask(client, form, view, **question):
-    """Return (status, answer) of what the builder asks."""
+    """Return (status, body) of a request of the builder."""
     response = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(question), content_type="application/json")
     return response.status_code, response.json()
 
@@ -338,7 +338,7 @@ def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
 
 
 def test_large_forms_are_compared_fast():
-    """Equal words in many places must not make the comparison quadratic: 400 fields, 8,000 options."""
+    """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
     options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
     many = [
         NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}

@@ -42,7 +42,7 @@ def colleague(db):
     return client
 
 
-# --- the workplace -----------------------------------------------------------------------------
+# --- the admin ---------------------------------------------------------------------------------
 
 
 def test_list_and_its_actions_are_in_dutch(colleague, form):

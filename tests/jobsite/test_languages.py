@@ -1,5 +1,4 @@
-"""The workplace in four languages: catalogs that are whole, a choice that sticks, and an interface that does
-not care."""
+"""The languages of the admin: complete catalogs, the choice of a language, and an API in English."""
 
 import ast
 import gettext
@@ -34,7 +33,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sd]|\{\w*\}|<[^>]+>")
 
 
 def entries(path):
-    """The messages of a .po file, each as its context, texts in English and texts in its language."""
+    """Return the messages of a .po file as (context, English texts, translations)."""
     found = []
     for block in path.read_text(encoding="utf-8").split("\n\n"):
         said = {"msgctxt": [], "msgid": [], "msgid_plural": [], "msgstr": []}
@@ -81,7 +80,7 @@ def test_catalogs_have_the_same_messages(name):
 
 @pytest.mark.parametrize("name", CATALOGS)
 def test_catalog_is_compiled(name):
-    """`make messages` does so; the .mo is what is read."""
+    """`make messages` compiles the .mo files, which Django reads."""
     with (ROOT / name).with_suffix(".mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)._catalog
 
@@ -98,7 +97,7 @@ def test_catalog_is_compiled(name):
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("app", APPS)
 def test_names_of_models_and_fields_are_translated(app, language):
-    """What Django makes of a field's own name is in `NAMES` of the app."""
+    """The default verbose names are in `NAMES` of the app."""
     django = trans_real.translation(language)._catalog
     ours = {
         text

@@ -15,7 +15,7 @@ from tests.factories import make_insider, make_recruiter, make_vacancy
 from vacancies import quality
 from vacancies.api.v1 import SingleVacancyViewSet
 from vacancies.models import Attachment, ListedVacancy, Recruiter, Vacancy, VacancyOption
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db
 
@@ -312,7 +312,12 @@ def test_audit_at_another_time(every_kind, moment, published):
 
 
 def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
-    monkeypatch.setattr(VacancyQuerySet, "external", lambda self: self)
+    in_list = VacancyQuerySet.in_list
+    monkeypatch.setattr(
+        VacancyQuerySet,
+        "in_list",
+        lambda self, which: self if which is VacancyList.EXTERNAL else in_list(self, which),
+    )
 
     code, _, lines = run("audit_visibility")
 

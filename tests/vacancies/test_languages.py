@@ -1,5 +1,5 @@
-"""Every page of vacancies in the reader's language: what a page says in English it says otherwise, unless it
-is somebody's data or a word that both languages have."""
+"""Every page of vacancies is translated: a text that equals the English page is data or the same in both
+languages."""
 
 import json
 import re
@@ -52,7 +52,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 class Text(HTMLParser):
-    """The texts of a page that a reader sees or hears, icons aside."""
+    """The visible texts and labels of a page, without icons."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Text(HTMLParser):
 
 @cache
 def catalog(language: str) -> dict[str, set[str]]:
-    """What each English text may be in `language`: of ours, Django's and unfold's catalogs."""
+    """Return the translations of each English text, in all catalogs."""
     found: dict[str, set[str]] = {}
     for key, text in trans_real.translation(language)._catalog.items():  # type: ignore[attr-defined]
         english = (key[0] if isinstance(key, tuple) else key).rpartition("\x04")[2]
@@ -122,7 +122,7 @@ def untranslated(html: str, english: str, language: str) -> set[str]:
 
 
 def is_anybodys(text: str, same: set[str]) -> bool:
-    """Whether a text is no English: a number, somebody's data, or what both languages say."""
+    """Return whether a text needs no translation: a number, data, or the same in both languages."""
     return not re.search("[a-z]{2}", text) or MARK in text or text.strip(" :0123456789") in same
 
 
@@ -142,7 +142,7 @@ def root(client: Client) -> Client:
 
 @pytest.fixture
 def shop(at: datetime) -> dict[Any, Any]:
-    """A vacancy in each state, with all that a page may show of one, and doubts about it."""
+    """A vacancy in each state, with all related rows and content warnings."""
     for each in Filter.objects.all():
         Filter.objects.filter(pk=each.pk).update(label=f"{MARK} {each.keyword}")
     form = Form.objects.create(name=f"{MARK} form")
@@ -213,11 +213,11 @@ def is_page(answer: Any) -> bool:
     return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
 
 
-# --- the workplace -----------------------------------------------------------------------------
+# --- the admin ---------------------------------------------------------------------------------
 
 
 def test_untranslated_text_is_found() -> None:
-    """Of texts that stand in the catalogs and of such as nobody wrapped."""
+    """In the catalogs, and not marked for translation."""
     english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
     half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
     with_more = HttpResponse("<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>")
@@ -287,7 +287,7 @@ def test_dashboard_without_vacancies(root: Client, language: str) -> None:
         assert leftovers(answer, english, language) == set(), path
 
 
-# --- what comes of a click ---------------------------------------------------------------------
+# --- results of actions -----------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -334,7 +334,7 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) 
 
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_form_errors(root: Client, shop: dict[Any, Any], language: str) -> None:
-    """Of a vacancy that would vanish before it appears, and whose page somebody else's save overtook."""
+    """A vacancy that would close before it goes live, and a concurrent save."""
     rows = {
         f"{prefix}-{name}": "0"
         for prefix in ("recruiter_links", "attachments")

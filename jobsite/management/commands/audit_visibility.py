@@ -15,7 +15,7 @@ from jobsite.ops.commands import UsageError
 from vacancies.api.fast_path import FastPath
 from vacancies.models import Audience, Filter, State, Vacancy, VacancyOption
 
-# What each list promises, by the words of docs/decisions.md and not by the querysets it checks.
+# The rule of each list, from docs/decisions.md: independent of the querysets that are checked.
 LISTS = {
     "/v1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v1/vacancies/hot": lambda v: v.is_hot and v.audience != Audience.INTERNAL,
@@ -24,39 +24,38 @@ LISTS = {
     "/v0.1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v0.1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
 }
-# What is asked about each vacancy: all of them show, or none.
+# Paths of one vacancy: all are visible, or none.
 SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema")
 
-Ask = Callable[..., Any]  # path and query to (status, content), or None for no answer from there
+Get = Callable[..., Any]  # path, query -> (status, content); None if this source does not answer
 
 
 class Command(BaseCommand):
     help = (
-        "Prove that lists, singles, forms and filters agree on every vacancy at a moment: each is asked for "
-        "what it shows, as an outsider and as an insider, and compared with the rule applied by hand. "
-        "Answers come from where the public gets them: from stored items, where there are some, and from "
-        "Django's views for the rest. Both are asked for every list."
+        "Prove that lists, single vacancies, forms and filters agree on every vacancy at a given time. "
+        "Compares the responses for an outsider and an insider with the visibility rule. Uses rendered items "
+        "if they exist, as for the public, otherwise Django's views. Checks both sources for every list."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--at", help="ISO time in the site's time zone; now when left out")
+        parser.add_argument("--at", help="ISO 8601 time in the site's time zone (now)")
         parser.add_argument(
             "--views",
             action="store_true",
-            help="ask the views for every vacancy, also where stored items answer; much slower",
+            help="check the views for every vacancy, also if rendered items exist; much slower",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.at = self._moment(options["at"])
+        self.at = self._parse_at(options["at"])
         vacancies = Vacancy.objects.only("audience", "is_hot", "status", "publish_from", "publish_until")
         self.vacancies = {vacancy.pk: vacancy for vacancy in vacancies.order_by("pk").iterator()}
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
         hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown)
         self.client = Client(raise_request_exception=True)
         self.fast_path, self.requests = FastPath(), RequestFactory()
-        self.is_view_asked = options["views"]
+        self.is_view_checked = options["views"]
         self.bar = self.progress(total=len(self.vacancies) + hidden_from_outsiders, unit="vacancy")
-        logging.getLogger("django.request").setLevel(logging.ERROR)  # a 404 is what most of these ask for
+        logging.getLogger("django.request").setLevel(logging.ERROR)  # most of these requests are a 404
         with self.bar, override_settings(ALLOWED_HOSTS=["*"], RATE_LIMIT="off"):
             with override_settings(INTERNAL_ACCESS="public"):
                 breaches = [f"insider: {breach}" for breach in self._audit(shown, insider=True)]
@@ -68,19 +67,19 @@ class Command(BaseCommand):
         )
         self.finish(summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown))
 
-    def _moment(self, text: str | None) -> datetime:
+    def _parse_at(self, text: str | None) -> datetime:
         if text is None:
             return timezone.now()
         try:
-            moment = parse_datetime(text) or parse_datetime(f"{text}T00:00:00")
+            at = parse_datetime(text) or parse_datetime(f"{text}T00:00:00")
         except ValueError:
-            moment = None
-        if moment is None or not 1900 <= moment.year <= 2200:
+            at = None
+        if at is None or not 1900 <= at.year <= 2200:
             raise UsageError(f"--at must be a time such as 2026-12-24T18:00; received {text!r}.")
-        return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+        return at if timezone.is_aware(at) else timezone.make_aware(at)
 
     def _audit(self, shown: list[Vacancy], *, insider: bool) -> Iterator[str]:
-        """Yield every disagreement between what the service shows and what it should."""
+        """Yield every difference between the responses and the visibility rule."""
         who = "insider" if insider else "outsider"
         for path, belongs in LISTS.items():
             self.bar.set_description(f"{who}: {path}")
@@ -95,21 +94,21 @@ class Command(BaseCommand):
             if self._stored(path) is not None:
                 yield from self._compare(f"{path}, stored", expected, set(self._walk(path, self._stored)))
         external = [v for v in shown if v.audience != Audience.INTERNAL]
-        # What is hidden from insiders is hidden from outsiders: only the rest can differ.
-        asked = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
+        # Outsiders see a subset of what insiders see: check only the internal vacancies.
+        pks = self.vacancies if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL}
         self.bar.set_description(f"{who}: each vacancy")
         seen: dict[str, set[Any]] = {path: set() for path in SINGLES}
-        if self.is_view_asked:
+        if self.is_view_checked:
             seen |= {f"{path}, views": set() for path in SINGLES}
-        for pk in asked:
+        for pk in pks:
             self.bar.update()
             for path in SINGLES:
                 address = path.replace("{id}", str(pk))
                 is_stored = self._stored(address) is not None
-                is_viewed = (self.is_view_asked or not is_stored) and self._views(address)[0] == 200
+                is_viewed = (self.is_view_checked or not is_stored) and self._views(address)[0] == 200
                 if is_stored or is_viewed:
                     seen[path].add(pk)
-                if self.is_view_asked and is_viewed:
+                if self.is_view_checked and is_viewed:
                     seen[f"{path}, views"].add(pk)
         for path, ids in seen.items():
             yield from self._compare(path, {v.pk for v in shown} if insider else set(), ids)
@@ -123,7 +122,7 @@ class Command(BaseCommand):
             yield f"{path}: shows {extra[:20]}"
 
     def _filter_counts(self, external: list[Vacancy]) -> tuple[set[Any], set[Any]]:
-        """Return (keyword, value, count) of every option in use, counted by hand, and as served."""
+        """Return (keyword, value, count) of every option in use, counted here, and as served."""
         public = {v.pk for v in external}
         counts: Counter[tuple[str, str]] = Counter()
         for f in Filter.objects.filter(is_active=True):
@@ -137,18 +136,18 @@ class Command(BaseCommand):
         }
         return {(*key, count) for key, count in counts.items() if count}, served
 
-    def _walk(self, path: str, ask: Ask) -> Iterator[int]:
+    def _walk(self, path: str, get: Get) -> Iterator[int]:
         page = last = 1
         while page <= last:
             query: dict[str, Any] = {"page[size]": 100, "page[number]": page}
             if path.startswith("/v1/"):
                 query["fields"] = "id"
-            _, content = ask(path, query) or self._views(path, query)  # somebody writes just now
+            _, content = get(path, query) or self._views(path, query)  # a concurrent write
             yield from (item["id"] for item in content["data"])
             page, last = page + 1, content["meta"]["last_page"]
 
     def _stored(self, path: str, query: dict[str, Any] | None = None) -> Any:
-        """Status and content as put together from stored items; None where the views have to answer."""
+        """Return status and content from rendered items; None if the views have to answer."""
         request = self.requests.get(path, query, secure=True, **self._extra)
         rendered = self.fast_path(request.environ)
         return rendered and (200, json.loads(rendered.body))

@@ -11,17 +11,17 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Hold a running service to the interface: every endpoint, its items, paging, filters, errors and "
-        "caching. Reads only. Exit 0: every promise kept; 1: some broken, or no service there; 2: wrong call."
+        "Check that a running service conforms to the API: endpoints, items, pagination, filters, errors and "
+        "caching. Only reads. Exit codes: 0 it conforms; 1 breaches, or no service; 2 usage error."
     )
-    requires_system_checks: list[str] = []  # it looks at another process, not at this project
+    requires_system_checks: list[str] = []  # it checks another process, not this project
     needs_migrations = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("base_url", help="where the service is, e.g. https://jobs.example.com")
-        parser.add_argument("--token", default="", help="bearer token, where internal lists are limited")
+        parser.add_argument("base_url", help="base URL of the service, such as https://jobs.example.com")
+        parser.add_argument("--token", default="", help="bearer token for internal lists")
         parser.add_argument(
-            "--max-pages", type=int, default=200, help="pages to read of a list at most (200)"
+            "--max-pages", type=int, default=200, help="maximum number of pages to read of a list (200)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             is_web = False
         if not is_web:
             raise UsageError(
-                f"The base URL must be an http:// or https:// one; it is {options['base_url']!r}."
+                f"The base URL must start with http:// or https://; received {options['base_url']!r}."
             )
         if parts.query or parts.fragment:
             raise UsageError("The base URL must have no query and no fragment.")
@@ -48,19 +48,19 @@ class Command(BaseCommand):
                 try:
                     step()
                 except UnreachableError as error:
-                    report.expect(False, name, "an answer", str(error))
+                    report.expect(False, name, "a response", str(error))
                     if report.requests == 1:
                         break
                 except Exception as error:
-                    # Whatever a service makes up, the rest of it is looked at too.
-                    report.expect(False, name, "answers that can be looked at", repr(error))
+                    # A malformed response must not prevent the other checks.
+                    report.expect(False, name, "responses that can be checked", repr(error))
                 bar.update()
 
         breaches = report.breaches
         verdict = (
             f"{len(breaches)} breach{'' if len(breaches) == 1 else 'es'}"
             if breaches
-            else "keeps its promises"
+            else "conforms to the API"
         )
         self.finish(
             f"{service.base}: {verdict} ({report.checks} checks, {report.requests} requests, "

@@ -5,7 +5,7 @@ from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = "Create the roles of colleagues as groups, or set them back to what they are meant for."
+    help = "Create the roles as groups, or reset their permissions."
 
     def handle(self, *args: Any, **options: Any) -> None:
         changed = roles.create()

@@ -13,11 +13,11 @@ DAYS_MAX = 3650
 
 
 class Command(BaseCommand):
-    help = "Print one new bearer token of a user on stdout, nothing else. It is stored as a hash only."
+    help = "Issue a bearer token for a user, and print nothing but the token. Only its hash is stored."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--days", type=int, help="how long it is good for (the setting TOKEN_DAYS)")
+        parser.add_argument("--days", type=int, help="days until it expires (TOKEN_DAYS)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         days = settings.TOKEN_LIFETIME.days if options["days"] is None else options["days"]

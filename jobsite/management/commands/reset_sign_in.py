@@ -12,8 +12,8 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Take away the second factors, passkeys and identity of a user, whose phone is lost or whose address "
-        "now is somebody else's, and end the user's sessions; the password stays."
+        "Remove the second factors, passkeys and OpenID Connect identities of a user, for example after "
+        "the loss of a phone, and end the user's sessions. The password is not changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,14 +25,16 @@ class Command(BaseCommand):
         installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}
         if not installed:
             raise UsageError("Neither SECOND_FACTOR nor OIDC_ISSUER is set.")
-        gone = {
+        removed = {
             kind: apps.get_model(name).objects.filter(user_id=user.pk).delete()[0]
             for kind, name in installed.items()
         }
         ended = privacy.end_sessions(user=user)
-        then = " One has to be set up before the workplace opens." * (settings.SECOND_FACTOR == "required")
-        said = " and ".join(f"{count} {kind}" for kind, count in gone.items())
-        self.finish(f"{said} removed, {ended} sessions ended.{then}", **gone, sessions=ended)
+        note = " A second factor has to be set up before using the admin." * (
+            settings.SECOND_FACTOR == "required"
+        )
+        summary = " and ".join(f"{count} {kind}" for kind, count in removed.items())
+        self.finish(f"{summary} removed, {ended} sessions ended.{note}", **removed, sessions=ended)
 
 
 def _app(model: str) -> str:

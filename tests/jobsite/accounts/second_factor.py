@@ -672,7 +672,7 @@ def test_command_takes_factors_and_identities_away(client, anna, identity_provid
 
     assert capsys.readouterr().out == (
         "2 factors and 1 identities removed, 3 sessions ended. "
-        "One has to be set up before the workplace opens.\n"
+        "A second factor has to be set up before using the admin.\n"
     )
     enter(client)
     assert client.get(ADMIN)["Location"] == "/account/factors"

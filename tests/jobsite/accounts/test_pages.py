@@ -168,7 +168,7 @@ def test_address_that_the_mail_server_refuses_is_not_logged(client, mia, monkeyp
     assert client.post("/account/reset", {"email": "mia@example.org"}).status_code == 302
 
     assert [record.getMessage() for record in caplog.records] == [
-        "A link for a new password was not sent: OSError."
+        "A password reset mail was not sent: OSError."
     ]
     assert "mia@" not in caplog.text
 

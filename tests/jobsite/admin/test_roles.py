@@ -1,5 +1,5 @@
-"""What each role may do in the workplace, page by page (docs/decisions.md #58), and that nobody makes more of
-themselves than they are."""
+"""The permissions of each role, page by page (docs/decisions.md #58). No user can extend their own
+permissions."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
-# What each may with each kind of row: view, add, change, delete. By hand, not out of `jobsite.admin.roles`.
+# The permissions per model and role: view, add, change, delete. Not derived from `jobsite.admin.roles`.
 R, E, V, A, D = "Recruiter", "Editor", "Vocabulary manager", "Auditor", "Administrator"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
@@ -35,7 +35,7 @@ MAY = {
     "auth.group": {A: "v", D: "vacd"},
 }
 NEITHER = ""
-# What a page asks for on GET and on POST; NEITHER where it answers no such question.
+# The permissions for GET and POST of each page; NEITHER for an unsupported method.
 ASKS = {
     "list": "vd", "add": "aa", "change": "vc", "history": "vv", "delete": "dd",
     "auth.user password": "cc", "forms_structure.form change": "vv",
@@ -71,7 +71,7 @@ def world(django_db_setup, django_db_blocker):
 
 
 def asked(route: str) -> list[tuple[str, str]]:
-    """The model and the verb that GET and POST of `route` ask for."""
+    """Return the model and the permissions of GET and POST of `route`."""
     model, kind = kind_of(route)
     found = []
     for verb in ASKS.get(f"{model} {kind}") or ASKS[kind]:
@@ -81,7 +81,7 @@ def asked(route: str) -> list[tuple[str, str]]:
 
 
 def target(world: Any, route: str) -> Any:
-    """The row that a page is asked for."""
+    """Return the row to open a page of."""
     model, kind = kind_of(route)
     if model == "vacancies.vacancy":
         return world.own.shown.pk if kind in ("unpublish", "extend") else world.own.draft.pk
@@ -100,7 +100,7 @@ def answers(client: Client, world: Any, route: str, method: str) -> Any:
 
 
 def is_refused(response: Any) -> bool:
-    """Refused, or told that there is no such row."""
+    """Return whether the response is a refusal or a 404."""
     return response.status_code in (403, 404) or response.get("Location") == "/admin/"
 
 
@@ -121,12 +121,12 @@ def test_role_has_exactly_its_permissions(world, role, model):
                 continue
             may = verb in MAY[of_model].get(role, "")
             with dry_run(True):
-                # anew, because a password that was set is taken back, and its session with it
+                # a new session: rolling back a password change ends the session
                 response = answers(signed_in(world, role), world, route, method)
                 changed = method == "post" and stored() != everything
             told = [str(message) for message in response.wsgi_request._messages._queued_messages]
             where = f"{method} {route}: {response.status_code} {told}"
-            # an action that one may not take is not offered, on a page that one may see
+            # an action without permission is not offered, on a visible page
             shows = "v" in MAY[model].get(role, "") if kind == "list" else may
             assert (is_refused(response) and not changed) == (not shows), where
             assert response.status_code in (200, 302) or not shows, where
@@ -147,7 +147,7 @@ def test_pages_of_the_site_change_nothing(world, role):
 
 @pytest.mark.slow
 def test_auditor_cannot_run_changelist_actions(world):
-    """Every action there is, as a superuser is offered it."""
+    """Every action that a superuser has."""
     everything = stored()
     for model, row in world.spare.items():
         url = f"/admin/{model.replace('.', '/')}/"
@@ -186,7 +186,7 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
     assert client.get("/admin/autocomplete/", where).status_code == 403
 
 
-# --- an administrator is no superuser ----------------------------------------------------------
+# --- administrators and superusers ----------------------------------------------------------
 
 
 def user_form(user: User, **values: Any) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def test_only_administrators_manage_accounts(world):
             ("/admin/auth/group/add/", {"name": "Mine", "permissions": list(range(1, 90))}),
         ):
             assert client.post(url, data).status_code == 403, f"{role} {url}"
-    for role in (R, E):  # nor who works for a brand, which lets them see its applicants
+    for role in (R, E):  # nor the members of a brand, who see its applicants
         brand = world.foreign.brand
         url = f"/admin/vacancies/brand/{brand.pk}/change/"
         signed_in(world, role).post(url, {"name": brand.name, "members": [world.staff[role].pk]})

@@ -16,7 +16,7 @@ from django.middleware.security import SecurityMiddleware
 from django.test import Client
 from django.views.static import serve
 
-from jobsite.middleware.security_headers import Headers
+from jobsite.middleware.security_headers import SecurityHeadersMiddleware
 from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
@@ -132,7 +132,9 @@ def test_media_may_do_nothing(rf, client, settings, tmp_path):
     """As runserver serves them; nginx does in production (deploy/nginx.conf)."""
     name = default_storage.save("x.svg", ContentFile(b"<svg onload='alert(1)'/>"))
     view = lambda request: serve(request, name, settings.MEDIA_ROOT)  # noqa: E731
-    answer = SecurityMiddleware(XFrameOptionsMiddleware(Headers(view)))(rf.get(f"/media/{name}"))
+    answer = SecurityMiddleware(XFrameOptionsMiddleware(SecurityHeadersMiddleware(view)))(
+        rf.get(f"/media/{name}")
+    )
 
     assert policy(answer) == NOTHING
     is_whole(answer)
@@ -239,7 +241,7 @@ from jobsite.middleware import cookies
 told = {name: getattr(settings, name) for name in %r}
 found = checks.run_checks(include_deployment_checks=True)
 told["W"] = [each.id for each in found if each.id.startswith("security.") and not each.is_silenced()]
-told["forms"] = sorted(cookies._FORMS)
+told["forms"] = sorted(cookies._PATTERNS)
 client = Client(headers={"host": "jobs.example.com"})
 # What a client says of itself is not believed: gunicorn is told the scheme by the proxies that it trusts.
 for name, over in (("tls", {"secure": True}), ("plain", {}), ("said", {"HTTP_X_FORWARDED_PROTO": "https"})):

@@ -1,4 +1,4 @@
-"""The recruiter's workplace, driven through its pages as a browser without JavaScript would."""
+"""The admin of vacancies, used as a browser without JavaScript uses it."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -55,7 +55,7 @@ def recruiter() -> Recruiter:
 
 @pytest.fixture
 def vacancy(brand: Brand, recruiter: Recruiter) -> Vacancy:
-    """A published one, with a text whose line ends browsers change and moments exact to the microsecond."""
+    """A published vacancy with line ends that browsers change, and times with microseconds."""
     return Vacancy.objects.create(
         title="Nurse",
         description="<p>Care\nfor people</p>\n",
@@ -82,7 +82,7 @@ def page(vacancy: Vacancy) -> str:
 
 
 def opened(client: Client, url: str) -> dict[str, Any]:
-    """What a browser would post back from the form at `url` when nothing is touched."""
+    """Return what a browser posts from the form at `url` if nothing is changed."""
     html = client.get(url).content.decode()
     html = html[re.search(r'id="\w+_form"', html).start() :]  # type: ignore[union-attr]
     data: dict[str, Any] = {}

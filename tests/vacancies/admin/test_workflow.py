@@ -1,4 +1,4 @@
-"""The pages of the workplace around the form of a vacancy: dashboard, publication, review, options."""
+"""The admin pages around the form of a vacancy: dashboard, publication, review, options."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ def anna(client: Client) -> Client:
 
 @pytest.fixture
 def colleague() -> Client:
-    """A recruiter who works for the brand "Mine" alone."""
+    """A recruiter with access to the brand "Mine" only."""
     user = User.objects.create_user("colleague", is_staff=True)
     rights = ("view_vacancy", "add_vacancy", "change_vacancy", "delete_vacancy")
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
@@ -43,8 +43,8 @@ def colleague() -> Client:
 
 
 def make_every_kind(**values: Any) -> None:
-    """Vacancies in each state, and for each reason to look at one that shows one that is and one that is not
-    shown any more."""
+    """Vacancies in each state. For each reason to need attention, a public vacancy and one that is not public
+    any more."""
     head = make_recruiter("Reachable", email="jan@acme.test", is_email_public=True)
     fine = {
         "head_recruiter": head, "image_url": "https://images.acme.test/a.png", "publish_from": NOW - 9 * DAY,
@@ -73,7 +73,7 @@ def listed(client: Client, url: str) -> set[int]:
     return {vacancy.pk for vacancy in client.get(url).context["cl"].queryset}
 
 
-# --- start page ---
+# --- dashboard ---
 
 
 @pytest.mark.parametrize("who", ["anna", "colleague"])
@@ -259,7 +259,7 @@ def test_list_count_is_capped(anna: Client, monkeypatch: Any) -> None:
     assert anna.get(LIST).context["cl"].result_count == 3
 
 
-# --- decisions ---
+# --- publication actions ---
 
 NAMES = ("publish", "schedule", "unpublish", "extend", "archive", "duplicate")
 STATES: dict[str, dict[str, Any]] = {
@@ -334,12 +334,12 @@ def test_publish_page_compares_with_the_last_public_version(anna: Client, time_m
     record(vacancy, Change.CREATED, author=author, at=NOW)
     is_known, all_of_it = changes(anna, vacancy)
     assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
-    # planned, but nobody saw it yet
+    # scheduled, but never public
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
     operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
     time_machine.move_to(NOW + DAY, tick=False)
     assert changes(anna, vacancy) == (False, all_of_it)
-    # public since, then edited offline
+    # public, then unpublished and edited
     time_machine.move_to(NOW + 3 * DAY, tick=False)
     operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
     assert changes(anna, vacancy) == (True, {})
@@ -509,7 +509,7 @@ def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) ->
 
     for change in (
         {"image": picture("b.png", "PNG")},
-        {"image": picture("a.png", "PNG")},  # as the one that is there
+        {"image": picture("a.png", "PNG")},  # the same name as the stored file
         {"attachments-TOTAL_FORMS": "1", pdf: paper()},
         {"attachments-TOTAL_FORMS": "1", pdf: paper(), "attachments-0-DELETE": "on"},
         {"image": picture("c.png", "PNG"), "title": ""},
@@ -606,10 +606,10 @@ def test_inactive_option_stays_on_its_vacancies_and_cannot_be_chosen(anna: Clien
     status, answer = make_in_place(anna, "regions", "old name")
     assert (status, answer) == (400, {"error": "“Old name” is switched off. Choose another option."})
     assert saved(anna.post(page(other), opened(anna, page(other)) | {"regions": [on.pk]}))
-    # the public finds what carries it
+    # public filters still find it
     assert anna.get("/v1/vacancies?filter[regions]=old-name").json()["meta"]["total"] == 1
     assert anna.get(f"/v1/vacancies/{carrier.pk}").json()["data"]["regions"] == ["Old name"]
-    # taken off, it cannot come back
+    # once removed, it cannot be chosen again
     assert saved(anna.post(page(carrier), opened(anna, page(carrier)) | {"regions": [on.pk]}))
     refused = anna.post(page(carrier), opened(anna, page(carrier)) | {"regions": [on.pk, off.pk]})
     assert list(errors(refused)) == ["regions"]
@@ -661,7 +661,7 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
 
 
 def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:
-    """The list shows fifty; "select all" picks those of the next page too, in the question and after it."""
+    """The list shows 50 rows. "Select all" includes the next pages, also after the confirmation."""
     options = [make_option("regions", f"Region {number:02}") for number in range(60)]
     shown = [option.pk for option in options[:50]]
     query = f"{OPTIONS}?filter__id__exact={options[0].filter_id}"

@@ -98,7 +98,7 @@ def test_unpublished_vacancy_changes_no_response_to_an_insider(client, settings,
 
 
 def test_account_without_permission_sees_no_internal_vacancy(client, settings, site, at):
-    """Applicants have accounts, and tokens, too."""
+    """Applicants have accounts and tokens too."""
     settings.INTERNAL_ACCESS = "authenticated"
     client.force_login(User.objects.create_user("applicant"))
 
@@ -106,7 +106,7 @@ def test_account_without_permission_sees_no_internal_vacancy(client, settings, s
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_insider_sees_internal_ones(client, settings, site, at, mode):
+def test_insider_sees_internal_vacancies(client, settings, site, at, mode):
     """The tests above would pass on a service that shows nothing."""
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
     client.force_login(make_insider())
@@ -154,7 +154,7 @@ def test_filter_counts_leave_hidden_ones_out(client, site, at):
     assert counts["regions"] == [{"value": "antwerp", "label": "Antwerp", "count": 3}]
 
 
-def test_recruiters_contact_data_shows_only_where_they_agree(client, at):
+def test_recruiter_contact_data_shows_only_if_public(client, at):
     hidden = {"email": f"{HIDDEN_WORD}@example.org", "phone": f"{HIDDEN_WORD} 0"}
     make_recruiter("Private", **hidden)
     make_vacancy(head_recruiter=make_recruiter("Private"), recruiters=("Private",))

@@ -46,7 +46,7 @@ def test_lists_and_singles_show_what_the_oracle_says(client, at, one_of_each):
     assert statuses == {each.pk: 200 if oracle.is_published(each, at) else 404 for each in one_of_each}
 
 
-def test_vacancy_appears_and_expires_by_the_clock_alone(client, time_machine, at):
+def test_vacancy_goes_live_and_expires_by_the_clock(client, time_machine, at):
     vacancy = make_vacancy(publish_from=at + timedelta(minutes=5), publish_until=at + timedelta(minutes=10))
     single = f"/v1/vacancies/{vacancy.pk}"
 
@@ -84,7 +84,7 @@ def test_title_order_is_the_same_on_every_database(client, at):
     ]  # fmt: skip
 
 
-def test_pages_cover_a_list_once_there_and_back(client, at):
+def test_pages_cover_a_list_once_forwards_and_backwards(client, at):
     made = [
         make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5))
         for n in range(12)
@@ -130,11 +130,11 @@ def make_many():
     yield 100
 
 
-def test_list_takes_the_same_queries_for_any_page(client, at, django_assert_num_queries):
+def test_list_query_count_does_not_depend_on_the_page(client, at, django_assert_num_queries):
     for count in make_many():
         for path in LISTS:
-            # count, page with brand and head, options, attachments, next change of the clock;
-            # v1 adds the recruiters, which v0.1 does not show.
+            # count, page with brand and head recruiter, options, attachments, next change;
+            # v1 adds the recruiters, which v0.1 does not have.
             with django_assert_num_queries(6 if path.startswith("/v1/") else 5, info=path):
                 assert len(ids(client, path, **{"page[size]": 100})) == count
 
@@ -146,7 +146,7 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
         # count, page, options, recruiters, attachments, next change
         with django_assert_num_queries(6):
             assert len(ids(client, "/v1/vacancies", **query)) == count
-        # without what the fields leave out: count, page, next change
+        # with fields: count, page, next change
         with django_assert_num_queries(3):
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
@@ -159,7 +159,7 @@ def test_single_takes_four_queries(client, at, django_assert_num_queries):
         client.get(f"/v1/vacancies/{vacancy.pk}")
 
 
-def test_filters_take_three_queries_and_one_for_each_that_narrows(
+def test_filters_take_three_queries_and_one_for_each_filter_in_use(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():

@@ -1,0 +1,96 @@
+"""Checks of /v1/filters: its shape, and its counts."""
+
+from typing import Any
+
+from jobsite.contract import requests, shapes
+from jobsite.contract.lists import SIZE, PagedList, expect_problem
+from jobsite.contract.service import Service
+
+SAMPLE = 3  # filters and options that are compared with lists
+
+
+def _filters(service: Service, query: dict[str, str]) -> list[dict[str, Any]]:
+    path, report = "/v1/filters", service.report
+    response = service.request(path, query)
+    body = response.json()
+    is_list = response.status == 200 and isinstance(body, dict) and isinstance(body.get("data"), list)
+    if not report.expect(is_list, path, "200 with {data: list}", f"{response.status} {response.media_type}"):
+        return []
+    report.expect(list(body) == ["data"], path, "nothing but data", list(body))
+    well_formed = []
+    for filter_ in body["data"]:
+        findings = list(shapes.shape(filter_, shapes.FILTER, "filter"))
+        for expected, received in findings:
+            report.expect(False, path, expected, received)
+        if not findings:
+            well_formed.append(filter_)
+            if filter_["keyword"] not in shapes.KEYWORDS:  # an open list
+                report.note(f"{path}: the keyword {filter_['keyword']!r} is newer than this command.")
+            values = [option["value"] for option in filter_["options"]]
+            report.expect(len(set(values)) == len(values), path, "each option once", values)
+    keywords = [filter_["keyword"] for filter_ in well_formed]
+    report.expect(len(set(keywords)) == len(keywords), path, "each keyword once", keywords)
+    return well_formed
+
+
+def check(service: Service, public: PagedList) -> None:
+    """Check that the count of each option is the total of the filtered list, also with another filter."""
+    path, report = "/v1/filters", service.report
+    requests.methods(service, path)
+    for name in (SIZE, "filter[nope]", "sort", "fields"):
+        response = service.request(path, {name: "1"})
+        expect_problem(report, path, response, 400, f"?{name}=1", parameter=name)
+    offered = _filters(service, {})
+    if not offered:
+        report.skip(f"{path}: no filter is in use.")
+        return
+    for filter_ in offered:
+        name, options = f"filter[{filter_['keyword']}]", filter_["options"]
+        for option in [*options[:SAMPLE], options[-1]]:
+            query = {name: option["value"]}
+            body = public.page(query, size=SAMPLE)
+            if body is None:
+                continue
+            total = body["meta"]["total"]
+            report.expect(
+                total == option["count"],
+                path,
+                f"the count of {name} to be the total of the list",
+                f"{option['count']} for {option['value']}, the list has {total}",
+            )
+            for item in body["data"]:
+                labels = item.get(filter_["keyword"])
+                has = option["label"] in (labels if isinstance(labels, list) else [labels])
+                report.expect(has, public.path, f"{name} to list vacancies with the option", labels)
+        if len(options) > 1:
+            a, b = options[0], options[1]
+            body = public.page({name: f"{a['value']},{b['value']}"}, size=1)
+            if body is not None:
+                total = body["meta"]["total"]
+                low, high = max(a["count"], b["count"]), a["count"] + b["count"]
+                report.expect(
+                    low <= total <= high,
+                    public.path,
+                    f"{name}=a,b to be any of both ({low} to {high})",
+                    total,
+                )
+
+    first = offered[0]
+    name, value = f"filter[{first['keyword']}]", first["options"][0]["value"]
+    report.expect(
+        public.total({name: "no-such-value"}) == 0,
+        public.path,
+        f"nothing for an unknown value of {name}",
+        "items",
+    )
+    for filter_ in _filters(service, {name: value})[: SAMPLE + 1]:
+        other, option = f"filter[{filter_['keyword']}]", filter_["options"][0]
+        # A filter does not limit its own options: they are alternatives.
+        query = {other: option["value"]} if other == name else {name: value, other: option["value"]}
+        total = public.total(query)
+        report.expect(
+            total is None or total == option["count"],
+            path,
+            f"the count of {other} under {name} to be the total",
+            f"{option['count']} for {option['value']}, the list has {total}",
+        )

@@ -1,0 +1,103 @@
+"""Checks of the parameters `sort`, `fields` and `filter[search]` of a list, and of list parameters."""
+
+from itertools import islice
+from typing import Any
+
+from jobsite.contract import shapes
+from jobsite.contract.lists import SIZE, PagedList, expect_problem
+from jobsite.contract.service import Service
+
+SAMPLE = 3  # vacancies that are searched for
+
+
+def sorting(service: Service, public: PagedList) -> None:
+    """Check that each sort order contains the same vacancies, in that order."""
+    report, path = service.report, public.path
+    orders: dict[str, list[Any]] = {}
+    for key in ("published_at", "-published_at", "title", "-title"):
+        if public.page({"sort": key}, size=1) is None:
+            return
+        if public.is_whole and len(public.ids) <= 2000:
+            walked = PagedList(service, path, shapes.VACANCY, max_pages=20)
+            walked.walk(query={"sort": key, "fields": "id,title"}, is_sparse=True)
+            orders[key] = list(walked.titles.items())
+    if not orders:
+        report.skip(f"{path}: sort orders of a list that was not read to its end.")
+        return
+    ids = {key: [id_ for id_, _ in order] for key, order in orders.items()}
+    for key in ids:
+        report.expect(
+            sorted(ids[key]) == sorted(public.ids),
+            path,
+            f"sort={key} to hold the same vacancies",
+            ids[key][:10],
+        )
+    report.expect(
+        ids["-published_at"] == public.ids,
+        path,
+        "sort=-published_at to be the usual order",
+        ids["-published_at"][:10],
+    )
+    report.expect(
+        ids["published_at"] == public.ids[::-1],
+        path,
+        "sort=published_at to turn it round",
+        ids["published_at"][:10],
+    )
+    for key in ("title", "-title"):
+        # The order of letters outside ASCII is not specified; the others are compared without case.
+        titles = [" ".join(title.casefold().split()) for _, title in orders[key] if title.isascii()]
+        report.expect(
+            titles == sorted(titles, reverse=key == "-title"), path, f"sort={key} to be that order", titles
+        )
+
+
+def fields(service: Service, public: PagedList) -> None:
+    """Check that `fields` limits the keys of items and does not change their values."""
+    for requested, keys in (("id,title,slug", ["id", "title", "slug"]), ("slug,id", ["id", "slug"])):
+        body = public.page({"fields": requested}, size=SAMPLE)
+        for item in (body or {}).get("data", []):
+            service.report.expect(
+                list(item) == keys, public.path, f"fields={requested} to leave {', '.join(keys)}", list(item)
+            )
+            whole = public.items.get(item.get("id"), item)
+            same = all(item.get(key) == whole.get(key) for key in keys)
+            service.report.expect(same, public.path, f"fields={requested} to change no value", item)
+
+
+def list_parameters(service: Service, public: PagedList) -> None:
+    """Check that repeated parameters, and names that end with [], equal a comma-separated list."""
+    for name, values in (("fields", ("id", "title")), ("filter[regions]", ("antwerp", "ghent"))):
+        comma = public.request([(name, ",".join(values)), (SIZE, "1")]).json()
+        for sent in (name, f"{name}[]"):
+            repeated = public.request([*((sent, value) for value in values), (SIZE, "1")]).json()
+            service.report.expect(
+                comma is not None and repeated == comma,
+                public.path,
+                f"{sent} given twice to be the comma list of {name}",
+                repeated,
+            )
+
+
+def search(service: Service, public: PagedList) -> None:
+    """Check that search finds vacancies by the words of their title."""
+    for id_, item in islice(public.items.items(), SAMPLE):
+        title = item.get("title")
+        if not isinstance(title, str) or len(title) > 200 or not 1 <= len(title.split()) <= 20:
+            continue
+        body = public.page({"filter[search]": title}, size=100)
+        if body and body["meta"]["total"] <= 100:
+            found = [hit.get("id") for hit in body["data"]]
+            service.report.expect(
+                id_ in found, public.path, f"filter[search] to find a title ({title!r})", found
+            )
+    for text in ("", " ", "x" * 201):
+        response = service.request(public.path, {"filter[search]": text})
+        expect_problem(
+            service.report,
+            public.path,
+            response,
+            400,
+            f"a search for {text[:5]!r} of {len(text)} characters",
+            parameter="filter[search]",
+        )

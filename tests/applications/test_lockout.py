@@ -1,0 +1,221 @@
+"""Lockout after wrong passwords, for tokens and pages."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Sum
+from django.test import Client
+
+from applications.models import Token
+from tests.applications.makers import (
+    MINE,
+    PASSWORD,
+    bearer,
+    make_token,
+    make_user,
+    signed_in,
+)
+from tests.applications.test_auth import problem, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+def fail(client, times, username="jane", **extra):
+    return [sign_in(client, username, f"wrong {n}", **extra).status_code for n in range(times)]
+
+
+def test_tenth_wrong_password_locks_the_account_for_the_address(client, jane, caplog):
+    assert fail(client, 10) == [401] * 9 + [429]
+
+    answer = sign_in(client)  # the right one
+
+    assert answer.status_code == 429
+    assert answer["Retry-After"] == "900"
+    assert problem(answer)["detail"] == "Too many wrong passwords. Try again in 15 minutes."
+    assert not Token.objects.exists()
+    assert "jane" not in caplog.text
+    assert "wrong 1" not in caplog.text
+
+
+def test_unknown_account_is_locked_too(client, jane):
+    outcomes = {name: fail(client, 11, name) for name in ("jane", "nobody")}
+
+    assert outcomes["jane"] == outcomes["nobody"] == [401] * 9 + [429] * 2
+    bodies = {sign_in(client, name).content for name in outcomes}
+    assert len(bodies) == 1
+
+
+def test_other_addresses_and_accounts_are_not_affected(client, jane):
+    make_user("other")
+    fail(client, 11, REMOTE_ADDR="203.0.113.9")
+
+    assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 429
+    assert sign_in(client, REMOTE_ADDR="203.0.113.10").status_code == 200
+    assert sign_in(client, REMOTE_ADDR="2001:db8::1").status_code == 200
+    assert sign_in(client, "other", REMOTE_ADDR="203.0.113.9").status_code == 200
+
+
+def test_untrusted_headers_do_not_change_the_address(client, jane):
+    statuses = [
+        sign_in(
+            client, password="wrong", HTTP_X_FORWARDED_FOR=f"198.51.100.{n}", HTTP_USER_AGENT=f"Browser {n}"
+        ).status_code
+        for n in range(11)
+    ]
+
+    assert statuses == [401] * 9 + [429] * 2
+
+
+def test_trusted_proxy_determines_the_address(client, jane, settings):
+    settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
+    fail(client, 11, HTTP_X_FORWARDED_FOR="198.51.100.1")
+
+    assert sign_in(client, HTTP_X_FORWARDED_FOR="198.51.100.1").status_code == 429
+    assert sign_in(client, HTTP_X_FORWARDED_FOR="198.51.100.2").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["", "unknown", "not an address"])
+def test_client_without_an_address_is_not_a_server_error(client, jane, address):
+    assert fail(client, 1, REMOTE_ADDR=address) == [401]
+    assert sign_in(client, REMOTE_ADDR=address).status_code == 200
+
+
+def test_success_resets_the_failures(client, jane):
+    assert fail(client, 9) == [401] * 9
+    assert sign_in(client).status_code == 200
+    assert not AccessAttempt.objects.exists()
+    assert fail(client, 9) == [401] * 9
+
+
+def test_lockout_expires(client, jane, at, time_machine):
+    fail(client, 10)
+    time_machine.move_to(at + timedelta(minutes=14, seconds=59), tick=False)
+    assert sign_in(client).status_code == 429
+    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
+    assert sign_in(client).status_code == 200
+
+
+@pytest.mark.parametrize(("later", "expected", "words"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
+                                                          (880.5, 20, "1 minute.")])  # fmt: skip
+def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, expected, words):
+    fail(client, 10)
+    time_machine.move_to(at + timedelta(seconds=later), tick=False)
+
+    answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
+
+    assert (answer.status_code, answer["Retry-After"]) == (429, str(expected))
+    assert words in answer.text
+    assert sign_in(client)["Retry-After"] == str(expected)
+
+
+def test_remaining_time_with_several_browsers(client, jane, at, time_machine):
+    """Each browser has its own count, which expires."""
+    fail(client, 7, HTTP_USER_AGENT="one")
+    time_machine.move_to(at + timedelta(minutes=10), tick=False)
+    fail(client, 5, HTTP_USER_AGENT="two")
+
+    assert sign_in(client)["Retry-After"] == "300"
+    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
+    assert sign_in(client).status_code == 200
+
+
+def test_attempts_during_a_lockout_do_not_extend_it(client, jane, at, time_machine):
+    fail(client, 10)
+    time_machine.move_to(at + timedelta(minutes=14), tick=False)
+    fail(client, 5)
+    time_machine.move_to(at + timedelta(minutes=15, seconds=1), tick=False)
+    assert sign_in(client).status_code == 200
+
+
+def test_lockout_keeps_tokens_and_sessions_valid(client, jane):
+    token, session = make_token(jane), signed_in(jane)
+    fail(client, 11)
+
+    assert client.get(MINE, headers=bearer(token)).status_code == 200
+    assert session.get(MINE).status_code == 200
+
+
+def test_lockout_applies_to_the_admin(client, jane):
+    root = User.objects.create_superuser("root", password=PASSWORD)
+
+    def enter(password, **extra):
+        return client.post("/admin/login/", {"username": "root", "password": password}, **extra)
+
+    statuses = [enter(f"wrong {n}").status_code for n in range(10)]
+    locked = enter(PASSWORD)
+
+    assert statuses == [200] * 9 + [429]
+    assert (locked.status_code, locked["Retry-After"]) == (429, "900")
+    assert locked["Content-Type"].startswith("text/html")
+    assert "no-store" in locked["Cache-Control"]
+    assert "15" in locked.text
+    assert sign_in(client, root.username).status_code == 429  # one count for both
+    assert enter(PASSWORD, REMOTE_ADDR="203.0.113.9").status_code == 302
+
+
+def test_stored_failures_have_no_password(client, jane):
+    fail(client, 2)
+    client.post("/admin/login/?next=/admin/", {"username": "jane", "password": "wrong zyx"})
+
+    kept = str(list(AccessAttempt.objects.values()))
+
+    assert "jane" in kept
+    assert "wrong" not in kept
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("browsers", [1, 12])
+def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers):
+    """Twelve at once after eight failures: two passwords are checked. These wait until the others are
+    refused, so all twelve are under way together."""
+    make_user("jane")
+    assert fail(client, 8) == [401] * 8
+    checked, answered, are_refused = [], count(1), threading.Event()
+    verify = MD5PasswordHasher.verify
+
+    def slowly(self, password, encoded):
+        checked.append(password)
+        are_refused.wait(timeout=10)
+        return verify(self, password, encoded)
+
+    monkeypatch.setattr(MD5PasswordHasher, "verify", slowly)
+
+    def attempt(number):
+        try:
+            browser = f"Browser {number % browsers}"
+            status = sign_in(Client(), password=f"wrong {number}", HTTP_USER_AGENT=browser).status_code
+            if next(answered) == 10:
+                are_refused.set()
+            return status
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        statuses = sorted(pool.map(attempt, range(12)))
+
+    assert len(checked) == 2
+    assert statuses in ([401] + [429] * 11, [429] * 12)  # the first to fail may see the other one's attempt
+    assert AccessAttempt.objects.aggregate(Sum("failures_since_start")) == {"failures_since_start__sum": 10}
+    assert sign_in(client).status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
+    make_user("jane")
+
+    def attempt(number):
+        try:
+            return sign_in(Client(), HTTP_USER_AGENT=f"Browser {number}").status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(attempt, range(6))) == [200] * 6
+    assert not AccessAttempt.objects.exists()

@@ -1,0 +1,404 @@
+"""import_vacancies from a running service: lists, order, time zones, addresses and failures."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+import pytest
+import urllib3
+from django.core.management import CommandError
+from tqdm import tqdm
+
+from jobsite.ops import commands
+from tests.factories import make_vacancy
+from tests.servers import Instance, stub_server
+from tests.vacancies.exchange.test_import import (  # noqa: F401
+    FULL,
+    all_filters,
+    as_body,
+    items,
+    run,
+    served,
+    snapshot,
+    write,
+)
+from tests.vacancies.exchange.test_import_changes import one
+from vacancies.exchange.importer import Importer
+from vacancies.exchange.service import Service
+from vacancies.management import import_command
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+WHO = "items.json row 1 (id 1001):"
+
+
+# --- from a running service ---
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Another instance with some vacancies of every audience, out of order by creation. One of them was
+    published later than it was created: only the order of the list tells."""
+    folder = tmp_path_factory.mktemp("source")
+    instance = Instance(folder, TIME_ZONE="Europe/Brussels")
+    rows = items(130)
+    for number, row in enumerate(rows):
+        row["created_at"] = f"2026-01-{1 + number % 28:02} 10:00:00"
+    instance.manage("import_vacancies", str(write(folder, rows[:110], "public.json")))
+    instance.manage("import_vacancies", "--internal", str(write(folder, rows[100:], "internal.json")))
+    instance.manage(
+        "shell", "-v0", "-c",
+        "from vacancies.models import *; from datetime import *;"
+        "Vacancy.objects.filter(pk=1001).update(publish_from=datetime(2026, 2, 1, tzinfo=UTC))",
+    )  # fmt: skip
+    return instance
+
+
+def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")):
+    """Return all items of the lists, in order."""
+    return {
+        path: [item for page in range(1, 4) for item in get(f"{path}?page[size]=100&page[number]={page}")]
+        for path in paths
+    }
+
+
+@pytest.mark.slow
+def test_import_from_a_service_keeps_order_and_audience(client, source):
+    with source.serve() as url:
+        theirs = everything(lambda path: urllib3.request("GET", url + path).json()["data"])
+        first, second = run(url), run(url)
+        before = snapshot()
+        run(url)
+
+    assert first[:2] == (
+        0,
+        "130 vacancies: 130 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
+        "1 moved to preserve the order of the source. 4 brands and recruiters created or updated.",
+    )
+    assert second[:2] == (0, "Nothing changed: 130 vacancies are the same as in the source.")
+    assert snapshot() == before
+    assert everything(lambda path: client.get(path).json()["data"]) == theirs
+    assert theirs["/v1/vacancies"][0]["id"] == 1001
+    audiences = Vacancy.objects.order_by("pk").values_list("audience", flat=True)
+    assert list(audiences) == ["public"] * 100 + ["both"] * 10 + ["internal"] * 20
+
+
+@pytest.mark.slow
+def test_interrupted_import_can_be_continued(source, monkeypatch):
+    walk = Service.rows
+
+    def cut(self):
+        for number, row in enumerate(walk(self)):
+            if number == 115:
+                raise KeyboardInterrupt
+            yield row
+
+    with source.serve() as url:
+        monkeypatch.setattr(Service, "rows", cut)
+        interrupted = run(url)
+        landed = Vacancy.objects.count()
+        monkeypatch.setattr(Service, "rows", walk)
+        _, summary, _ = run(url)
+
+    assert interrupted[0] == 130
+    assert interrupted[2][-1] == (
+        "Interrupted. 100 vacancies were created and 0 updated; run the command again to continue."
+    )
+    assert landed == 100  # a batch is whole or not there
+    assert summary == (
+        "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts. "
+        "1 moved to preserve the order of the source."
+    )
+    assert Vacancy.objects.count() == 130
+    assert Vacancy.objects.external().newest_first().first().pk == 1001
+
+
+@pytest.mark.slow
+def test_unauthorised_internal_list_is_reported(source, monkeypatch):
+    monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
+    source.manage(
+        "shell",
+        "-v0",
+        "-c",
+        "from django.contrib.auth.models import User; User.objects.create_user('eve', is_staff=True)",
+    )
+    token = source.manage("issue_token", "eve").stdout.strip()
+    with source.serve() as url:
+        code, summary, lines = run(url)
+        with_token = run(url, "--token", token)
+
+    assert (code, summary.startswith("110 vacancies: 110 created")) == (1, True)
+    assert [line for line in lines if line.startswith("failed: ")] == [
+        "failed: /v1/vacancies/internal: returned 401; internal vacancies were skipped. "
+        "Pass --token to read them."
+    ]
+    assert with_token[1].startswith("130 vacancies: 20 created, 10 updated, 100 unchanged")
+
+
+def test_unreachable_service_is_reported():
+    code, _, lines = run("http://127.0.0.1:1")
+
+    assert (code, len(lines)) == (1, 1)
+    assert lines == ["failed: http://127.0.0.1:1: it is not reachable (Connection refused)."]
+
+
+class Odd(Service):
+    """A service whose answers are made up: `lists` by path, a page of any size each."""
+
+    lists: ClassVar[dict] = {}
+
+    def _get(self, path, query=None):
+        return self.lists.get(path, (404, {}))
+
+
+def page(*data, **meta):
+    return 200, {"data": list(data), "meta": {"total": len(data), "last_page": 1} | meta}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (200, {}),
+        (200, {"data": 3}),
+        (200, {"data": [], "meta": []}),
+        (200, {"data": [], "meta": {"total": "abc", "last_page": 1}}),
+        (200, {"data": [], "meta": {"total": 1, "last_page": None}}),
+        (500, {}),
+    ],
+)
+def test_response_that_is_not_a_list_page_is_reported(monkeypatch, answer):
+    monkeypatch.setattr(Odd, "lists", {"/v1/vacancies": answer})
+    monkeypatch.setattr(import_command, "Service", Odd)
+
+    code, _, lines = run("http://odd.example")
+
+    assert (code, len(lines)) == (1, 1)
+    assert "/v1/vacancies: page 1 is not a list page" in lines[0]
+
+
+def test_invalid_items_of_a_service_are_refused_once(monkeypatch):
+    odd = ("nothing", {}, {"id": [1]}, {"id": None}, None)
+    monkeypatch.setattr(Odd, "lists", {"/v1/vacancies": page(*odd, *items(1))})
+    monkeypatch.setattr(import_command, "Service", Odd)
+
+    code, summary, lines = run("http://odd.example")
+
+    assert (code, len(lines)) == (1, 6)  # and one about the time zone
+    assert summary.startswith("6 vacancies: 1 created, 0 updated, 0 unchanged, 5 refused")
+
+
+def test_progress_bar_loses_no_row(monkeypatch):
+    class Bar(tqdm):
+        def update(self, n=1):
+            super().update(n)
+            return True  # as it does whenever it has drawn itself anew
+
+    monkeypatch.setattr(commands, "tqdm", Bar)
+    monkeypatch.setattr(Odd, "lists", {"/v1/vacancies": page(*items(3))})
+    monkeypatch.setattr(import_command, "Service", Odd)
+
+    assert run("http://odd.example")[0] == 0
+    assert Vacancy.objects.count() == 3
+
+
+def ordered(*ids):
+    importer = Importer()
+    importer.keep_order([list(ids), []])
+    return list(Vacancy.objects.newest_first().values_list("pk", flat=True)), importer.report.moved
+
+
+def test_order_is_kept_when_the_source_grows(at):
+    for pk in (3, 5):
+        make_vacancy(pk=pk, created_at=at, publish_from=at)
+    assert ordered(3, 5) == ([3, 5], 1)
+
+    make_vacancy(pk=4, created_at=at, publish_from=at)
+
+    assert ordered(3, 4, 5) == ([3, 4, 5], 2)
+    assert ordered(3, 4, 5) == ([3, 4, 5], 0)
+
+
+def test_publish_from_set_by_a_recruiter_is_kept(at):
+    make_vacancy(pk=1, created_at=at - timedelta(days=1), publish_from=at - timedelta(days=1))
+    make_vacancy(pk=2, created_at=at - timedelta(days=3), publish_from=at - timedelta(hours=1))
+
+    assert ordered(1, 2) == ([2, 1], 0)
+
+
+def test_contradictory_lists_move_nothing(at):
+    for pk in (1, 2, 3):
+        make_vacancy(pk=pk, audience="both", created_at=at, publish_from=at)
+    importer = Importer()
+
+    importer.keep_order([[1, 2, 3], [2, 1]])
+
+    assert importer.report.moved == 0
+    assert importer.report.notes == [
+        "the lists of the source have contradictory orders; the order was not preserved"
+    ]
+
+
+def test_interleaved_lists_keep_their_order(at):
+    both = [
+        make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk for n in range(0, 60, 2)
+    ]
+    between = [make_vacancy(pk=1000 - n, created_at=at, publish_from=at).pk for n in range(1, 60, 2)]
+    external = [pk for pair in zip(sorted(both), sorted(between), strict=True) for pk in pair]
+    internal = sorted(both)
+
+    Importer().keep_order([external, internal])
+
+    assert list(Vacancy.objects.external().newest_first().values_list("pk", flat=True)) == external
+    assert list(Vacancy.objects.internal().newest_first().values_list("pk", flat=True)) == internal
+
+
+# --- time zones ---
+
+
+def service(*rows, internal=None, headers=None):
+    """Return the routes of a service with `rows`."""
+
+    def page(data):
+        return json.dumps({"data": data, "meta": {"total": len(data), "last_page": 1}}).encode()
+
+    query = "page%5Bsize%5D=100&page%5Bnumber%5D=1"
+    routes = {f"/v1/vacancies?{query}": (200, headers or {}, page(list(rows)))}
+    if internal is not None:
+        routes["/v0.1/vacancies/internal?page%5Bsize%5D=1"] = (200, headers or {}, page(internal))
+        routes[f"/v0.1/vacancies/internal?{query}"] = (200, headers or {}, page(internal))
+    return routes
+
+
+def test_times_of_a_service_are_in_its_time_zone(client):
+    rows = items(1, created_at="2026-02-01 10:00:00", updated_at="2026-07-01 10:00:00")
+    with stub_server(service(*rows, headers={"Time-Zone": "Asia/Tokyo"})) as (url, _):
+        assert run(url)[::2] == (0, [])
+        assert run(url)[1].startswith("Nothing changed")
+
+    shown = one(client)
+    assert (shown["created_at"], shown["updated_at"]) == ("2026-02-01 02:00:00", "2026-07-01 03:00:00")
+
+
+def test_nonexistent_time_of_a_service_is_refused():
+    rows = items(2, created_at="2025-03-09 02:30:00")
+    rows[1]["created_at"] = "2025-03-30 02:30:00"  # which does not exist here, but there
+    with stub_server(service(*rows, headers={"Time-Zone": "America/New_York"})) as (url, _):
+        code, _, lines = run(url)
+
+    assert (code, lines) == (
+        1,
+        [
+            "failed: /v1/vacancies item 1 (id 1001): created_at: Does not exist in "
+            "America/New_York, the time zone of the source."
+        ],
+    )
+    assert Vacancy.objects.get().created_at == datetime(2025, 3, 30, 6, 30, tzinfo=UTC)
+
+
+def test_service_without_a_time_zone_is_reported_once():
+    with stub_server(service(*items(3))) as (url, _):
+        assert run(url)[::2] == (
+            0,
+            [
+                f"note: {url}: states no time zone; its times were read as Europe/Brussels. "
+                "Pass another one with --source-time-zone"
+            ],
+        )
+        assert run(url, "--source-time-zone", "Europe/Brussels")[::2] == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("stated", "words", "reason"),
+    [
+        ("Mars/Base", (), 'states the unknown time zone "Mars/Base".'),
+        ("../../etc/passwd", (), 'states the unknown time zone "../../etc/passwd".'),
+        ("", (), 'states the unknown time zone "".'),
+        (
+            "Asia/Tokyo",
+            ("--source-time-zone", "Europe/Paris"),
+            "states the time zone Asia/Tokyo, but --source-time-zone is Europe/Paris.",
+        ),
+    ],
+)
+def test_unknown_or_contradictory_time_zone_is_refused(stated, words, reason):
+    with stub_server(service(*items(1), headers={"Time-Zone": stated})) as (url, _):
+        assert run(url, *words)[::2] == (1, [f"failed: {url}: {reason}"])
+
+    assert not Vacancy.objects.exists()
+
+
+# --- addresses ---
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("ftp://jobs.example/x", "the scheme 'ftp' is not supported; pass a file, or an http or https URL."),
+        ("file:///etc/passwd", "the scheme 'file' is not supported; pass a file, or an http or https URL."),
+        ("http://", "not a complete URL; expected for example https://jobs.example.com"),
+        ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
+        ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
+        ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
+        (
+            "http://jobs.example/a/v0.1/vacancies/1",
+            "not the base URL of a service; pass http://jobs.example/a",
+        ),
+        ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
+    ],
+)
+@pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
+def test_invalid_url_is_reported_in_one_line(command, source, reason):
+    with pytest.raises(CommandError) as refused:
+        run(source, command=command)
+
+    assert (refused.value.returncode, str(refused.value)) == (2, f"{source}: {reason}")
+
+
+def test_url_of_another_site_is_reported_in_one_line():
+    page = (200, {"Content-Type": "text/html"}, b"<!doctype html>")
+    query = "/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"
+    with stub_server({}) as (url, _):
+        assert run(url)[2] == [
+            f"failed: {url}/v1/vacancies: returned 404; {url} is not the base URL of a service with this API."
+        ]
+    with stub_server({query: page}) as (url, _):
+        assert run(url)[2] == [
+            f"failed: {url}{query}: returned text/html, not JSON (Expecting value: line 1 column 1 (char 0))."
+        ]
+
+
+@pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
+def test_redirect_to_another_origin_is_refused(command):
+    with stub_server(service(*items(1), internal=[])) as (other, seen):
+        away = (302, {"Location": f"{other}/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"}, b"")
+        routes = dict.fromkeys(service(internal=[]), away)
+        with stub_server(routes) as (url, _):
+            code, _, [line] = run(url, "--token", "secret", command=command)
+
+    assert (code, seen, Vacancy.objects.count()) == (1, [], 0)
+    assert line.startswith(f"failed: {url}: {url}/v")
+    assert f"redirects to another origin, {other}/v1/vacancies" in line
+
+
+@pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
+def test_private_address_is_refused_unless_allowed(monkeypatch, command):
+    with stub_server(service(*items(1))) as (url, seen):
+        port = url.rpartition(":")[2]
+        monkeypatch.setattr(
+            "jobsite.http_client.socket.getaddrinfo",
+            lambda host, port, *args, **kwargs: [(2, 1, 6, "", ("127.0.0.1", port))],
+        )
+        named = f"http://jobs.example:{port}"
+
+        code, _, lines = run(named, command=command)
+        assert (code, seen) == (1, [])
+        assert lines == [
+            f"failed: {named}: jobs.example is at 127.0.0.1, which is not a public address; "
+            "pass --allow-address 127.0.0.1 to allow it."
+        ]
+
+        run(named, "--allow-address", "127.0.0.0/8", command=command)
+        assert seen
+        with pytest.raises(CommandError, match="is not an IP address or network"):
+            run(named, "--allow-address", "jobs.example", command=command)
