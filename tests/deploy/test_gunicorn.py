@@ -32,7 +32,7 @@ HOST = b"Host: jobs.example.com\r\n"
     ],
 )
 def test_malformed_request_is_a_problem_document(site, request_, status):
-    answer = site.gunicorn.say(request_)
+    answer = site.gunicorn.send_raw(request_)
 
     assert (answer.status, answer.json["status"]) == (status, status)
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -44,15 +44,15 @@ def test_malformed_request_is_a_problem_document(site, request_, status):
 def test_headers_cannot_set_server_variables(site, name):
     request = b"GET /v1/filters HTTP/1.1\r\n%b%b: /zyx\r\nConnection: close\r\n\r\n" % (HOST, name.encode())
 
-    answer = site.gunicorn.say(request)
+    answer = site.gunicorn.send_raw(request)
 
     assert answer.status == 200
     assert b"zyx" not in answer.body
 
 
 def test_scheme_is_that_of_the_proxy(site):
-    answers = [site.gunicorn.ask("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=told)
-               for told in ("https", "http")]  # fmt: skip
+    answers = [site.gunicorn.request("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=scheme)
+               for scheme in ("https", "http")]  # fmt: skip
     links = [answer.json["links"]["first"] for answer in answers]
 
     assert [link.partition(":")[0] for link in links] == ["https", "http"]
@@ -62,7 +62,7 @@ def test_two_workers_with_threads_and_one_listening_port(site):
     held = [site.gunicorn.connect() for _ in range(3)]  # each of them waits for a header in a thread
     try:
         assert len(site.gunicorn.workers()) == 2
-        assert site.gunicorn.ask("/v1/filters").status == 200
+        assert site.gunicorn.request("/v1/filters").status == 200
     finally:
         for link in held:
             link.close()
@@ -89,15 +89,17 @@ def test_public_reads_work_on_a_full_disk(node):
     paths = ["/v1/vacancies", "/v1/vacancies?sort=title&page[size]=2", "/v1/vacancies?filter[search]=job",
              "/v1/vacancies/hot", "/v1/vacancies/3", "/v1/vacancies/3/form", "/v1/filters",
              "/v0.1/vacancies"]  # fmt: skip
-    before = {path: node.ask(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
+    before = {path: node.request(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
     for pid in node.workers():
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
 
     for _ in range(3):
         for path in paths:
-            answer = node.ask(f"{path}", Host="127.0.0.1")
+            answer = node.request(f"{path}", Host="127.0.0.1")
             assert (path, answer.status, answer.body) == (path, 200, before[path].body)
-        assert node.ask("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1").json["meta"]["total"] == 39
-    refused = node.ask("/v1/auth/token", "POST", b'{"username": "anna", "password": "anna\'s long password"}',
-                       Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
+        answer = node.request("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1")
+        assert answer.json["meta"]["total"] == 39
+    body = b'{"username": "anna", "password": "anna\'s long password"}'
+    refused = node.request("/v1/auth/token", "POST", body,
+                           Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
     assert (refused.status, refused.json["status"]) == (503, 503)
