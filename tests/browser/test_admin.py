@@ -525,7 +525,7 @@ def test_options_are_merged_and_a_filter_is_switched_off(
     page.get_by_role("heading", name="Merge").first.wait_for()
     page.get_by_label("Option to keep").select_option(label="Ghent")
     follow(page, "button", "Merge")
-    page.get_by_text("“Gent” became “Ghent” on 1 vacancy.").wait_for()
+    page.get_by_text("“Gent” was replaced by “Ghent” in 1 vacancy.").wait_for()
     regions = {item["title"]: item["regions"] for item in served(page, site)}
     assert regions == {"Nurse": ["Ghent", "Leuven"], "Baker": ["Ghent"]}
 

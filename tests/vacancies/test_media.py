@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 OUTSIDE, INSIDE = "203.0.113.9", "10.0.0.9"
 ABSENT = "vacancies/00000000000000000000000000000000.png"
 
-# How a vacancy is made that stands there, by state.
+# The values of a vacancy by state.
 STATES: dict[str, Any] = {
     "published": dict,
     "draft": lambda: {"status": "draft"},

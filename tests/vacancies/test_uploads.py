@@ -288,7 +288,7 @@ def test_document_errors_name_the_received_and_allowed_types() -> None:
     ]
     with pytest.raises(ValidationError) as refused:
         clean_document(SimpleUploadedFile("cv.pdf", DOCX))
-    assert refused.value.messages == ["“cv.pdf” is ZIP, not what .pdf stands for."]
+    assert refused.value.messages == ["“cv.pdf” is ZIP, which does not match the extension .pdf."]
 
 
 def test_zip_document_is_decompressed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +351,7 @@ def test_document_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.code == "document_too_large"
 
 
-# --- In the workplace --------------------------------------------------------------------------
+# --- In the admin ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -413,7 +413,7 @@ def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path)
     }
     response = attach(anna, vacancy, "cv.pdf", SCRIPT)
     formset = response.context["inline_admin_formsets"][1].formset
-    assert formset.errors == [{"file": ["“cv.pdf” is HTML, not what .pdf stands for."]}]
+    assert formset.errors == [{"file": ["“cv.pdf” is HTML, which does not match the extension .pdf."]}]
     assert (stored(media), Attachment.objects.count()) == ([], 0)
 
 

@@ -1,13 +1,12 @@
-// Keeps the order in which options are picked. Select2 shows, and browsers post, the chosen options
-// in the order of the document, so a picked option moves behind the chosen ones, and one that is
-// taken off returns to its place in the list.
+// Keeps the order in which options are picked. Select2 and browsers use the order of the document, so a picked
+// option moves behind the chosen ones, and a removed option returns to its place in the list.
 document.addEventListener("DOMContentLoaded", () => {
   const $ = django.jQuery;
   const selector = "select[data-ordered]";
   const place = (option) => Number(option.dataset.place);
 
   $(document).on("select2:select", selector, function (event) {
-    // an option that came from the server is made by Select2, which does not name it here
+    // for an option from the server, Select2 does not pass the element
     const picked = event.params.data;
     const option = picked.element || Array.from(this.options).find((each) => each.value === String(picked.id));
     const chosen = Array.from(this.selectedOptions).filter((other) => other !== option);
@@ -26,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
     $(this).trigger("change");
   });
 
-  // Select2 hides the select and its label from screen readers; runs after unfold has started it.
+  // Select2 hides the select and its label from screen readers. This runs after unfold has started Select2.
   const _ = window.gettext || ((text) => text);
   $(() => {
     $(selector).each(function () {

@@ -1,5 +1,5 @@
-// The tabs of the vacancy form (templates/admin/vacancies/vacancy/change_form.html): opens the first
-// one with an error, else the one that was open before this vacancy was saved, else the first.
+// The tabs of the vacancy form (templates/admin/vacancies/vacancy/change_form.html). Opens the first tab with an
+// error, else the tab that was open before the last save, else the first.
 document.addEventListener("alpine:init", () => {
   const key = `tab:${location.pathname}`;
 
@@ -28,7 +28,7 @@ document.addEventListener("alpine:init", () => {
   }));
 });
 
-// What the page asks the server for: what a save would change for the public, and new options.
+// Requests to the server: review the changes, and add options.
 window.addEventListener("load", () => {
   const page = document.querySelector("[data-vacancy-form]");
   const form = document.querySelector("#vacancy_form");
@@ -45,7 +45,7 @@ window.addEventListener("load", () => {
     headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
   });
 
-  // --- review: the answer is a piece of page from our own server, with every text in it escaped ---
+  // --- review: the response is an HTML fragment of our own server, with escaped texts ---
   const save = form.elements._continue || form.elements._save; // unfold puts them outside the form
   if (page.dataset.review && save) {
     const review = button(_("Review changes"));
@@ -53,7 +53,7 @@ window.addEventListener("load", () => {
     review.addEventListener("click", async () => {
       const answer = await ask(page.dataset.review, new FormData(form)).catch(() => null);
       if (!answer || !answer.ok) {
-        form.requestSubmit(save); // which says what is wrong
+        form.requestSubmit(save); // shows the errors
         return;
       }
       const dialog = document.createElement("dialog");
@@ -75,7 +75,7 @@ window.addEventListener("load", () => {
     });
   }
 
-  // --- an option that is missing, without leaving the vacancy ---
+  // --- add a missing option on the page ---
   if (!page.dataset.options) return;
   document.querySelectorAll("select[data-filter]").forEach((select) => {
     const add = button(_("Add option"));

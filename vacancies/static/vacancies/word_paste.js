@@ -1,9 +1,8 @@
-// What is pasted into the rich text editor, made what its author saw before the editor reads it. The editor
-// itself takes bold, italic, links and real lists out of styled markup, and drops every style and class. What
-// it cannot know: that Word writes items of lists as paragraphs with a bullet typed in front, that headings
-// start at the second level here, and that programs put empty paragraphs where a reader sees distance.
+// Converts HTML that is pasted into the rich text editor. The editor itself keeps bold, italic, links and lists,
+// and drops styles and classes. This script handles the rest: Word writes list items as paragraphs with a bullet,
+// headings start at the second level here, and programs use empty paragraphs for spacing.
 (() => {
-  const ITEM = /mso-list:\s*(l\d+)\s+level(\d)\s+(lfo\d+)/; // which list, how deep, which count of it
+  const ITEM = /mso-list:\s*(l\d+)\s+level(\d)\s+(lfo\d+)/; // list, level, numbering
   const NUMBER = /^\(?([\divxlcdm]+|[a-z])(\.[\da-z]+)*[.)]/i; // "1.", "iv)", "(a)"; the bullet "o" has no dot
   const BLOCKS = "p, div, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, table";
   const isBlank = (node) => !node.textContent.trim();
@@ -14,14 +13,14 @@
     return other;
   }
 
-  /** Whether what stands next to `node` in that direction is a block, which ends its line by itself. */
+  /** Whether the next sibling of `node` in this direction is a block, which ends the line. */
   function isBesideBlock(node, direction) {
     do node = node[direction];
     while (node && node.nodeType !== 1 && isBlank(node));
     return node?.nodeType === 1 && node.matches(BLOCKS);
   }
 
-  /** Take off what Word shows before an item, its bullet or number between two comments; return its text. */
+  /** Remove the bullet or number that Word puts before an item, between two comments. Return its text. */
   function takeMarker(paragraph) {
     const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
     const marker = [];
@@ -35,13 +34,13 @@
   }
 
   function makeLists(doc) {
-    let open = []; // lists that the next item may belong to, outermost first
+    let open = []; // the open lists, outermost first
     for (const paragraph of doc.querySelectorAll("p[style*=mso-list], div[style*=mso-list]")) {
       const [found, name, depth, count] = ITEM.exec(paragraph.getAttribute("style")) ?? [];
       if (!found || paragraph.closest("li")) continue;
       const kind = NUMBER.test(takeMarker(paragraph)) ? "ol" : "ul";
       const [level, key] = [Number(depth), `${kind} ${name} ${count}`];
-      if (open[0]?.list !== paragraph.previousElementSibling) open = []; // something else stands between
+      if (open[0]?.list !== paragraph.previousElementSibling) open = []; // other content between the items
       open = open.filter((each) => each.level < level || (each.level === level && each.key === key));
       if (open.at(-1)?.level !== level) {
         const [list, owner] = [doc.createElement(kind), open.at(-1)?.list.lastElementChild];
@@ -56,14 +55,14 @@
 
   function tidied(html) {
     if (html.includes("data-pm-slice")) return html; // copied in this editor
-    const doc = new DOMParser().parseFromString(html, "text/html"); // runs nothing, loads nothing
+    const doc = new DOMParser().parseFromString(html, "text/html"); // runs no scripts, loads nothing
     const each = (selector, change) => doc.querySelectorAll(selector).forEach(change);
     each(BLOCKS, (block) => isBlank(block) && block.remove());
     makeLists(doc);
     each("h1, p.MsoTitle", (title) => title.replaceWith(moved(title, "h2")));
     each("h6, p[class^=MsoHeading]", (title) => title.replaceWith(moved(title, "h5")));
-    each("td, th", (cell) => cell.querySelector(BLOCKS) || cell.append(moved(cell, "p"))); // else words are glued
-    // Browsers copy the looks of a page along: headings and links need no bold and no underline to be such.
+    each("td, th", (cell) => cell.querySelector(BLOCKS) || cell.append(moved(cell, "p"))); // otherwise words are joined
+    // Browsers copy computed styles: headings need no bold, links no underline.
     each("h2, h3, h4, h5", (title) => title.removeAttribute("style"));
     each("a, a [style]", (part) => (part.style.textDecoration = ""));
     each("a u", (part) => part.replaceWith(...part.childNodes));

@@ -1,4 +1,4 @@
-/** What recruiters are asked before something happens; each question is answered by a promise, null for "cancel". */
+/** The confirmation dialogs. Each returns a promise of the answer, null for "cancel". */
 
 import { ask, h, newId } from "./dom.js";
 import { andMore, links, usedBy } from "./page.js";
@@ -10,7 +10,7 @@ const CANCEL = { value: "", label: gettext("Cancel") };
 const confirm = (app, title, body, label) => ask(app.root, title, body, [{ value: "yes", label, kind: "primary" }, CANCEL]);
 const labelOf = (id, words) => h("label", { for: id, class: "builder-label" }, words);
 
-/** To the type `label`, although what `goes` does not fit it? */
+/** Confirm the change to the type `label`, which removes `goes`. */
 export function confirmType(app, label, goes) {
   const first = goes.slice(0, -1).join(", ");
   const what = first ? gettext("%(first)s and %(last)s", { first, last: goes.at(-1) }) : goes[0];
@@ -18,7 +18,7 @@ export function confirmType(app, label, goes) {
   return confirm(app, gettext("Change the type to %(type)s?", { type: quoted(label) }), body, gettext("Change the type"));
 }
 
-/** Delete an option although `fields` depend on it? */
+/** Confirm deleting an option with dependent `fields`. */
 export function confirmOption(app, choice, fields) {
   const words = ngettext(
     "This field is shown only if the option is chosen. It is deleted too:",
@@ -34,7 +34,7 @@ export function confirmOption(app, choice, fields) {
   return confirm(app, title, [words, list], gettext("Delete"));
 }
 
-/** Where to move `node`: {parentId, index} for `move`. */
+/** Ask where to move `node`. Return {parentId, index} for `move`. */
 export async function askWhere(app, node) {
   const { form } = app;
   const option = ([words], index) => h("option", { value: index, selected: !index }, words);
@@ -75,7 +75,7 @@ export async function askWhere(app, node) {
   return { parentId, index };
 }
 
-/** Sections of another form. */
+/** Ask for sections of another form. */
 export async function askForSections(app) {
   const { other_forms: forms, urls } = app.data;
   const select = h(
@@ -113,7 +113,7 @@ export async function askForSections(app) {
   return [...list.querySelectorAll(":checked")].map((box) => found[box.value]);
 }
 
-/** Save although others use the form? "all", or "copy" for the one it was opened for. */
+/** Confirm saving a form that other vacancies use: "all", or "copy" for the vacancy it was opened for. */
 export function askForWhom(app) {
   const { use, user, can_add: canAdd } = app.data;
   const more = use.total - use.some.length;
@@ -130,7 +130,7 @@ export function askForWhom(app) {
   return ask(app.root, gettext("Change it for all?"), body, choices);
 }
 
-/** Somebody else saved meanwhile: "copy" to keep both. */
+/** Explain a concurrent save: "copy" keeps both versions. */
 export function explainConflict(app, { who, when, revision }) {
   const link = h("a", { href: app.data.urls.change, target: "_blank" }, gettext("Open that version in a new tab"));
   const text = gettext(
@@ -142,7 +142,7 @@ export function explainConflict(app, { who, when, revision }) {
   return ask(app.root, gettext("Someone else saved this form"), [text, h("p", {}, link)], choices);
 }
 
-/** Save although published vacancies lose the fields with the names `lost`? */
+/** Confirm that published vacancies lose the fields with the names `lost`. */
 export function confirmLoss(app, { lost, use }) {
   const fields = new Map(
     fieldsIn(app.saved.form).flatMap((field) => [

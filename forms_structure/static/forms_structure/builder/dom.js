@@ -1,8 +1,8 @@
-/** Small tools to make nodes: text goes in as text, never as markup. */
+/** Helpers that create DOM nodes. Text is never parsed as markup. */
 
 import { gettext } from "./texts.js";
 
-/** An element: properties that start with "on" are listeners, null and false are left out. */
+/** Create an element. Properties that start with "on" are listeners; null and false are ignored. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -13,12 +13,12 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A symbol of the font that the workplace brings; what it means is always said in words too. */
+/** Create a symbol of the admin's icon font. Its meaning is always given as text too. */
 export const icon = (name) => h("span", { class: "material-symbols-outlined", "aria-hidden": "true" }, name);
 
 export const spoken = (text) => h("span", { class: "builder-spoken" }, text);
 
-/** A button with a symbol; `isShort` hides the words from the eye only. */
+/** Create a button with a symbol. `isShort` hides the text visually only. */
 export function button(symbol, words, onclick, { isShort = false, kind = "", ...rest } = {}) {
   const classes = `builder-button ${isShort ? "is-short" : ""} ${kind && `is-${kind}`}`;
   return h(
@@ -32,7 +32,7 @@ export function button(symbol, words, onclick, { isShort = false, kind = "", ...
 let ids = 0;
 export const newId = () => `builder-${++ids}`;
 
-/** Run `call` when nothing asked for it again for `delay` ms. */
+/** Run `call` once no further call follows for `delay` ms. */
 export function debounced(call, delay) {
   let timer = 0;
   return () => {
@@ -77,7 +77,7 @@ export function ask(root, title, body, choices) {
   });
 }
 
-/** What is said aloud, and the note at the bottom of the page that can be undone. */
+/** The messages for screen readers, and the note with an undo button at the bottom of the page. */
 export class Notes {
   constructor(root) {
     this.live = h("div", { class: "builder-spoken", role: "status", "aria-live": "polite" });

@@ -1,10 +1,10 @@
-/** What opens below a selected row: the inputs for a section or a field, each with its error. */
+/** The editor below a selected row: the inputs of a section or a field, with their errors. */
 
 import { button, h, newId } from "./dom.js";
 import { richText } from "./richtext.js";
 import { gettext, ngettext } from "./texts.js";
 
-/** Inputs of one node. `app.edit` gets what is typed; `show` puts the node's values and errors into the inputs. */
+/** The inputs of one node. They call `app.edit`; `show` updates them with the node's values and errors. */
 class Editor {
   constructor(app, id) {
     Object.assign(this, { app, id, controls: [] });
@@ -15,7 +15,7 @@ class Editor {
     this.app.edit(this.id, values, run && `${run}:${this.id}`);
   }
 
-  /** A labelled `input`. `key` is its part of the server's paths, `show(node)` puts the value in. */
+  /** Add a labelled `input`. `key` is its part of the server's paths, `show(node)` sets the value. */
   control(key, label, input, show, { hint = "", described = input, wide = true } = {}) {
     const error = h("p", { class: "builder-error", id: newId(), hidden: true });
     if (!input.id) input.id = newId();
@@ -77,7 +77,7 @@ class Editor {
   }
 }
 
-/** Show `text` as the error of the input `described`; none takes it away. */
+/** Show `text` as the error of the input `described`, or remove the error without a text. */
 export function tell(error, text, described = null) {
   if (error.textContent !== text) error.textContent = text;
   error.hidden = !text;
@@ -115,7 +115,7 @@ export class SectionEditor extends Editor {
 }
 
 export class FieldEditor extends Editor {
-  /** What the inputs depend on: another shape needs other inputs. */
+  /** The shape of the node: another shape needs other inputs. */
   static shape({ type, ask }) {
     return `${type}:${ask !== null}`;
   }
@@ -220,7 +220,7 @@ export class FieldEditor extends Editor {
     );
   }
 
-  /** Names: for who builds the public site; recruiters need not see them. */
+  /** The names of the fields, for developers of public sites. Hidden by default. */
   details({ id, name, ask }) {
     const { app } = this;
     const nameOf = (key, label) => {
@@ -303,7 +303,7 @@ export class ChoiceEditor {
     }
   }
 
-  /** Several lines are several options: the first goes where the cursor is. */
+  /** Pasting several lines adds several options. The first one goes to the cursor. */
   paste(event) {
     const lines = event.clipboardData
       .getData("text/plain")
@@ -327,7 +327,7 @@ export class ChoiceEditor {
   }
 }
 
-/** How many errors a row has, in words; nothing for none. */
+/** Return the number of errors of a row as text, or nothing without errors. */
 export const errorMark = (count) =>
   count
     ? h(

@@ -1,10 +1,10 @@
-/** What stands around the tree: the bar at the top, who uses the form, what can be added. */
+/** The page around the tree: the bar at the top, the vacancies that use the form, what can be added. */
 
 import { button, h, icon, newId, spoken } from "./dom.js";
 import { SYMBOLS } from "./rows.js";
 import { around, gettext, ngettext, quoted } from "./texts.js";
 
-/** The bar that stays: the form's name, what is going on, undo, redo, save. */
+/** The sticky bar: name, language, status, undo, redo, save. */
 export class Bar {
   constructor(app) {
     this.app = app;
@@ -113,7 +113,7 @@ export function usedBy({ total, published }) {
   );
 }
 
-/** What the form is for, and what can be done with the whole of it. */
+/** The use of the form, and the actions on the whole form. */
 export function about(app) {
   const { data } = app;
   const { use } = data;
@@ -160,7 +160,7 @@ export function about(app) {
   ];
 }
 
-/** The sections of the form that this one extends: to look at. */
+/** The sections of the extended form, read-only. */
 export function foreignSections({ name, url, structure }) {
   const text = ({ label }) => (typeof label === "object" ? label.label : label);
   return structure.map((section) =>
@@ -199,7 +199,7 @@ export function foreignSections({ name, url, structure }) {
   );
 }
 
-/** Ready-made sections and a way to other forms. */
+/** Ready-made sections, and sections of other forms. */
 export function adders(app) {
   const presets = app.language.presets.map((preset) =>
     button("add", preset.label, () => app.addSections([preset.section]), { kind: "soft" }),

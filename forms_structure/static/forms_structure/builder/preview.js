@@ -18,7 +18,7 @@ const STYLE = `
 `;
 
 export class Preview {
-  /** `onPick(name)` is called when somebody goes into the field `name` of the preview, `onKey` with every key. */
+  /** `onPick(name)` is called when the field `name` of the preview gets the focus, `onKey` on every keydown. */
   constructor({ formCss, formJs, onPick, onKey }) {
     this.onPick = onPick;
     this.shown = null;
@@ -82,7 +82,7 @@ export class Preview {
     if (name) this.onPick(name);
   }
 
-  /** Show `sections`; what was filled in, the place and the focus stay as far as the form still has them. */
+  /** Show `sections`. Answers, scroll position and focus stay if their fields still exist. */
   async update(sections, { language, schema, values = {} }) {
     await this.ready;
     const page = this.document.scrollingElement;
@@ -125,7 +125,7 @@ export class Preview {
     }
   }
 
-  /** Whether the field is there but waits for an answer that shows it. */
+  /** Whether the field exists but is hidden by its condition. */
   isHidden(name) {
     const found = [...(this.document?.querySelectorAll("[data-name]") ?? [])].find((each) => each.dataset.name === name);
     return Boolean(found) && !found.offsetParent;

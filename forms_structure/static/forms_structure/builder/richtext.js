@@ -8,7 +8,7 @@ const INLINE = new Set("br strong b em i u a".split(" "));
 const NOT_TEXT = new Set("script style template noscript iframe object embed svg math".split(" "));
 const ADDRESS = /^(https?:|mailto:|tel:)/i;
 
-/** Copies of `nodes` with the markup that texts may have: everything else is gone, its words are not. */
+/** Copies of `nodes` with the allowed markup only. The text of other markup is kept. */
 function copied(nodes, doc) {
   return [...nodes].flatMap((node) => {
     if (node.nodeType === 3) return [doc.createTextNode(node.data)];
@@ -29,7 +29,7 @@ function copied(nodes, doc) {
 
 const read = (html) => copied(new DOMParser().parseFromString(html, "text/html").body.childNodes, document);
 
-/** The markup of what was written: words that stand alone become paragraphs. */
+/** The HTML of the text. Bare text becomes paragraphs. */
 function written(area) {
   const doc = document.implementation.createHTMLDocument();
   let open = null;
@@ -60,7 +60,7 @@ export function richText({ label, html, onInput, disabled = false }) {
       },
       onfocus: () => document.execCommand("defaultParagraphSeparator", false, "p"),
       onpaste: (event) => {
-        // as plain text: what other programs bring along is not for a form
+        // as plain text: markup of other programs does not belong in a form
         event.preventDefault();
         document.execCommand("insertText", false, event.clipboardData.getData("text/plain"));
       },

@@ -45,7 +45,7 @@ export class Tree {
     this.sortable(this.list, "sections");
   }
 
-  /** Show the form; `all` where more than nodes changed: the selection, errors, what is open. */
+  /** Render the form. `all`: also if the selection, the errors or the open sections changed. */
   render({ all = false } = {}) {
     this.all ||= all;
     if (this.isDragging) return; // the end of it renders
@@ -53,7 +53,7 @@ export class Tree {
     this.fill(this.list, this.app.form.children, SectionView);
     this.all = false;
     for (const [id, view] of this.views) if (!view.element.isConnected) this.views.delete(id);
-    // An element that was moved has lost the focus.
+    // A moved element loses the focus.
     if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
   }
 
@@ -81,7 +81,7 @@ export class Tree {
     });
   }
 
-  /** The part of the row of `id` that is called so: "row", "label", "up" ... */
+  /** The part of the row of `id` with this name: "row", "label", "up" ... */
   part(id, name) {
     const parts = this.views.get(id)?.element.querySelectorAll(`[data-part="${name}"]`) ?? [];
     return [...parts].find((each) => each.closest("[data-id]").dataset.id === id && each.offsetParent);
@@ -94,14 +94,14 @@ export class Tree {
     part?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Bring the row of `id` and what is open below it into view: the row itself if that is too much. */
+  /** Scroll the row of `id` and its editor into view, or only the row if both do not fit. */
   scrollTo(id) {
     const { element, head, editor } = this.views.get(id);
     (editor?.foot ?? editor?.top ?? element).scrollIntoView({ block: "nearest" });
     head.scrollIntoView({ block: "nearest" });
   }
 
-  /** Show all options of the field `id` if `choiceId` is one that is not among the first. */
+  /** Show all options of the field `id` if `choiceId` is hidden. */
   showAllOf(id, choiceId) {
     if (this.views.has(choiceId)) return;
     this.views.get(id).showsAll = true;
@@ -120,8 +120,8 @@ export class Tree {
     }
   }
 
-  /** Let what is in `list` be dragged. The page is put back as it was and the form changed instead: it alone says
-   *  what is where. */
+  /** Make the items of `list` draggable. A drop restores the page and changes the form, which is the only source of
+   *  the order. */
   sortable(list, name) {
     if (!this.app.canChange || !window.Sortable) return;
     window.Sortable.create(list, {
@@ -172,7 +172,7 @@ class NodeView {
     );
   }
 
-  /** Replace the row if what it shows, `facts`, is not what it showed. */
+  /** Replace the row if its `facts` changed. */
   draw(facts, make) {
     const drawn = JSON.stringify(facts);
     if (drawn === this.drawn) return;
@@ -214,7 +214,7 @@ class NodeView {
     );
   }
 
-  /** The editor while the node is selected, else nothing. */
+  /** The editor, if the node is selected. */
   edit(Editor, node) {
     const shape = this.isSelected ? (Editor.shape?.(node) ?? "one") : "";
     if (shape !== (this.shape ?? "")) {
@@ -231,7 +231,7 @@ class NodeView {
     this.element.classList.toggle("is-selected", this.isSelected);
   }
 
-  /** The button that offers a field, or the types to choose from. */
+  /** The button to add a field, or the choice of types. */
   offer(slot, words, spokenWords) {
     const isOpen = this.app.ui.adding === this.id;
     const drawn = `${isOpen}:${words}:${spokenWords}`;

@@ -1,4 +1,4 @@
-/** Questions to the server, each answered by {status, answer} or by a Failure that says in a sentence what happened. */
+/** Requests to the server. Each returns {status, answer} or throws a Failure with a message. */
 
 import { gettext } from "./texts.js";
 

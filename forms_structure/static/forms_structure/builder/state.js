@@ -1,4 +1,4 @@
-/** The form that is edited, what is selected, and the way back. */
+/** The state of the builder: the form, the selection, undo and redo. */
 
 const STEPS_MAX = 300;
 
@@ -53,7 +53,7 @@ export class State {
     this.onSelect(id);
   }
 
-  /** Take over what the server made of the form: the same form in better shape, so no step of its own. */
+  /** Take over the form as the server stored it. This is not a separate undo step. */
   adopt(form) {
     this.form = form;
     this.run = null;

@@ -1,12 +1,12 @@
-/** The words of this page in the language of the workplace. Django's catalog of texts makes `window.gettext` and
- *  `window.ngettext`; where it did not load, the page speaks English. */
+/** The texts of the builder, translated. Django's JavaScript catalog provides `window.gettext` and
+ *  `window.ngettext`. Without the catalog, the texts are in English. */
 
 const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (all, name) => values[name] ?? all);
 
-/** `text` in this language, with the `values` that it has places for: "Added %(what)s". */
+/** Translate `text` and insert `values`: "Added %(what)s". */
 export const gettext = (text, values = {}) => filled(window.gettext?.(text) ?? text, values);
 
-/** One of two texts by `count`, which has a place in them. */
+/** Translate the singular or the plural text, by `count`. */
 export function ngettext(one, many, count, values = {}) {
   const text = window.ngettext?.(one, many, count) ?? (count === 1 ? one : many);
   return filled(text, { count, ...values });
@@ -14,7 +14,7 @@ export function ngettext(one, many, count, values = {}) {
 
 export const quoted = (text) => gettext("“%(text)s”", { text });
 
-/** "Words with %(link)s in them" as nodes, `link` in its place. */
+/** "Text with %(link)s" as nodes, with the element `link` inserted. */
 export function around(text, link) {
   const [before, after] = text.split("%(link)s");
   return [before, link, after];

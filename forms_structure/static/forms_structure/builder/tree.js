@@ -104,7 +104,7 @@ export function served(structure, { levels, consent }) {
   return sections;
 }
 
-/** `old` with what the server made of it: nodes that it left as they were stay the same, the others keep their id. */
+/** `old` with the values from the server. Unchanged nodes stay identical, the others keep their id. */
 export function adopt(old, saved) {
   const children = saved.children.map((child, index) => (old.children[index] ? adopt(old.children[index], child) : child));
   const isSame =
@@ -121,7 +121,7 @@ export function* walk(root) {
   for (const child of root.children) yield* walk(child);
 }
 
-/** The nodes from `root` to the one with `id`, both included; none if it is not there. */
+/** The nodes from `root` to the node `id`, both included; none if it does not exist. */
 export function pathTo(root, id) {
   if (root.id === id) return [root];
   for (const child of root.children) {
@@ -134,10 +134,10 @@ export function pathTo(root, id) {
 export const find = (root, id) => pathTo(root, id).at(-1);
 export const fieldsIn = (root) => [...walk(root)].filter(({ kind }) => kind === "field");
 
-/** Every name in the form, those of label inputs included. */
+/** All names in the form, including those of label inputs. */
 export const namesIn = (root) => fieldsIn(root).flatMap(({ name, ask }) => (ask === null ? [name] : [name, ask]));
 
-/** The node and the key that a path of the server means: "sections.0.fields.2.options.0.label". */
+/** The node and the key of a path from the server: "sections.0.fields.2.options.0.label". */
 export function locate(form, path) {
   const inside = (at) => ({
     sections: at.kind === "form" && at.children,
@@ -159,7 +159,7 @@ export function locate(form, path) {
 
 /* --- edits: each returns another form --- */
 
-/** `root` with what `change` makes of the node `id`: a node, or a list of nodes that take its place. */
+/** `root` with the node `id` replaced by the result of `change`: a node or a list of nodes. */
 export function replace(root, id, change) {
   if (root.id === id) return change(root);
   const path = pathTo(root, id);
@@ -192,7 +192,7 @@ const HOLDS = new Map([
 ]);
 const height = (root) => Math.max(0, ...root.children.map((child) => height(child) + (root.kind === "choice" ? 1 : 0)));
 
-/** Whether `parentId` may take the node `id`: of the right kind, not in itself, and not too deep in conditions. */
+/** Whether `parentId` may contain the node `id`: the right kind, not inside itself, not nested too deeply. */
 export function mayHold(root, parentId, id, depthMax) {
   const path = pathTo(root, parentId);
   const moved = find(root, id);
@@ -216,7 +216,7 @@ export function step(root, id, by) {
   return null;
 }
 
-/** What of `field` does not fit another type, in words; and the field of that type. */
+/** What `field` loses with another type, as text, and the field with that type. */
 export function retype(field, type, kinds) {
   const keeps = kinds.get(field.type).has_options && kinds.get(type).has_options;
   const hanging = fieldsIn(field).length - 1;
@@ -241,7 +241,7 @@ export function retype(field, type, kinds) {
 
 /* --- names --- */
 
-/** Letters, digits and underscores that remind of `text`; with `first` it starts with a letter, if need be with that word. */
+/** A slug of `text` with underscores. With `first`, it starts with a letter, else with that word. */
 export function slug(text, first = "") {
   const plain = text
     .replace(/ß/g, "ss")
@@ -264,7 +264,7 @@ export function freeName(name, taken) {
   for (let number = 2; ; number++) if (!taken.has(`${base}_${number}`)) return `${base}_${number}`;
 }
 
-/** A copy of `root` with ids of its own and names that are not in `taken`, which learns them. */
+/** A copy of `root` with new ids and with names that are not in `taken`. The names are added to `taken`. */
 export function fresh(root, taken, auto = false) {
   const copy = { ...root, id: `n${++lastId}` };
   if (root.kind === "field") {
