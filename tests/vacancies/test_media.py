@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from applications.tokens import issue
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
-from tests.vacancies.test_uploads import encoded
+from tests.vacancies.sample_files import encoded
 from vacancies import operations
 from vacancies.media import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
