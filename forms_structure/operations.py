@@ -95,8 +95,8 @@ def save(
 
 def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()) -> list[str]:
     """Return the field names of `form` that are neither in `structure` nor in `giving_up`."""
-    kept = {*names(structure), *giving_up}
-    return [name for name in names(form.structure) if name not in kept]
+    remaining = {*names(structure), *giving_up}
+    return [name for name in names(form.structure) if name not in remaining]
 
 
 def copy(*, form: Form, author: Any = None) -> Form:

@@ -290,14 +290,14 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
     """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
     number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
-    gone = [option.pk for option in others]
+    merged = [option.pk for option in others]
     with transaction.atomic():
-        links = VacancyOption.objects.filter(option__in=gone)
+        links = VacancyOption.objects.filter(option__in=merged)
         # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
         # options. From here on, nobody can choose an option that is deleted below.
         vacancies_with_option = Vacancy.objects.filter(pk__in=list(links.values_list("vacancy", flat=True)))
         list(vacancies_with_option.order_by("pk").select_for_update().values_list("pk", flat=True))
-        options = FilterOption.objects.filter(pk__in=[into.pk, *gone]).order_by("pk").select_for_update()
+        options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
         if into.pk not in options.values_list("pk", flat=True):
             text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
             raise ValidationError(text % {"option": into})
@@ -311,7 +311,7 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
         for start in range(0, len(pks), BATCH):
             VacancyOption.objects.filter(pk__in=pks[start : start + BATCH]).update(option=into)
         links.delete()
-        FilterOption.objects.filter(pk__in=gone).delete()
+        FilterOption.objects.filter(pk__in=merged).delete()
         changed, now = sorted(vacancies), timezone.now()
         for start in range(0, len(changed), BATCH):
             Vacancy.objects.filter(pk__in=changed[start : start + BATCH]).update(updated_at=now)

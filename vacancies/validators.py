@@ -46,9 +46,9 @@ validate_video = RegexValidator(
 )
 
 
-def validate_moment(moment: datetime) -> None:
+def validate_datetime(value: datetime) -> None:
     """Refuse datetimes near the limits of `datetime`, which cannot be converted to every time zone."""
-    if not 1900 <= moment.year <= 2200:
+    if not 1900 <= value.year <= 2200:
         raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
 

@@ -1,8 +1,8 @@
-"""Statuses for applicants in four languages, and a stage for each, to start from."""
+"""Create the initial stages, each with a candidate-facing status in four languages."""
 
 from django.db import migrations
 
-# stage, days of embargo, then what applicants read in English, Dutch, French, German
+# stage, embargo in days, and the status in English, Dutch, French and German
 STAGES = [
     ("New", 0, "Received", "Ontvangen", "Reçue", "Eingegangen"),
     ("Screening", 0, "Under review", "In behandeling", "En cours d’examen", "In Prüfung"),

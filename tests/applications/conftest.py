@@ -1,8 +1,29 @@
 import pytest
+from django.contrib.auth.models import User
 
 from tests.applications.makers import make_user
+from tests.applications.personal_data import (
+    FIRST,
+    LAST,
+    MAIL,
+    NAME,
+    make_personal_data,
+)
 
 
 @pytest.fixture
 def jane(at):
     return make_user("jane", email="jane@example.org")
+
+
+@pytest.fixture
+def recruiter(db):
+    return User.objects.create_superuser("recruiter")
+
+
+@pytest.fixture
+def person(settings, at, recruiter):
+    """The values that identify a person, with another person who must not be affected."""
+    settings.RATE_LIMIT = "600/min"
+    make_personal_data("other", "other@example.org", "Jan", "Janssens", recruiter)
+    return make_personal_data(NAME, MAIL, FIRST, LAST, recruiter)

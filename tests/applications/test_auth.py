@@ -328,7 +328,7 @@ def test_token_table_has_no_usable_token(client, jane):
     assert not any(
         client.get(MINE, headers=bearer(value)).status_code == 200 for value in stored if value.isalnum()
     )
-    assert client.get(MINE, headers=bearer(token[:15])).status_code == 401  # what is kept of it in clear
+    assert client.get(MINE, headers=bearer(token[:15])).status_code == 401  # the stored prefix
     assert client.get(MINE, headers=bearer(token[:15] + "0" * 49)).status_code == 401
     assert client.get(MINE, headers=bearer(token)).status_code == 200
 
@@ -385,8 +385,8 @@ def test_cross_origin_page_can_use_a_token(client, jane):
 
 
 def test_cross_origin_page_cannot_use_a_session(jane):
-    """A browser hands out an answer to a request with cookies only if the answer says so, by
-    Allow-Credentials and by name; it says neither."""
+    """A browser exposes a response to a request with cookies only with Allow-Credentials and the name of the
+    origin. The response has neither."""
     make_application(user=jane)
     answer = signed_in(jane).get(MINE, headers={"Origin": ORIGIN})
 

@@ -42,7 +42,7 @@ def row(**values):
 
 
 @pytest.fixture
-def land(tmp_path, capsys):
+def import_rows(tmp_path, capsys):
     """Return a function that imports rows and returns the exit code, the report and the output."""
 
     def run(*rows, words=(), content=None):
@@ -76,8 +76,8 @@ STEPS = [
 ]
 
 
-def test_imported_application_is_visible_to_its_applicant(land, vacancy):
-    code, report, _ = land(row(status="Not selected", history=STEPS, is_spontaneous=True))
+def test_imported_application_is_visible_to_its_applicant(import_rows, vacancy):
+    code, report, _ = import_rows(row(status="Not selected", history=STEPS, is_spontaneous=True))
 
     assert code == 0
     assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
@@ -89,13 +89,13 @@ def test_imported_application_is_visible_to_its_applicant(land, vacancy):
     assert Application.objects.get().created_at.isoformat() == "2026-02-01T08:00:00+00:00"
 
 
-def test_same_again_changes_nothing(land, vacancy, time_machine, at):
+def test_same_again_changes_nothing(import_rows, vacancy, time_machine, at):
     rows = [row(status="Received", history=STEPS), row(stage="Rejected", created_at="2026-02-02 08:00:00")]
-    land(*rows)
+    import_rows(*rows)
     before = snapshot()
     time_machine.shift(86_400)
 
-    code, report, _ = land(*rows)
+    code, report, _ = import_rows(*rows)
 
     assert (code, counts(report)) == (
         0,
@@ -104,20 +104,20 @@ def test_same_again_changes_nothing(land, vacancy, time_machine, at):
     assert snapshot() == before
 
 
-def test_dry_run_reports_the_same_and_writes_nothing(land, vacancy):
+def test_dry_run_reports_the_same_and_writes_nothing(import_rows, vacancy):
     rows = [row(status="Brand new status", history=STEPS), row(vacancy_id=9)]
     before = snapshot(), Status.objects.count(), Stage.objects.count()
 
-    dry = land(*rows, words=["--dry-run"])
+    dry = import_rows(*rows, words=["--dry-run"])
 
     assert (snapshot(), Status.objects.count(), Stage.objects.count()) == before
     assert dry[1]["summary"].startswith("Dry run, nothing was written. ")
-    real = land(*rows)
+    real = import_rows(*rows)
     assert counts(dry[1]) == counts(real[1])
     assert dry[0] == real[0] == 1
 
 
-def test_invalid_rows_are_reported_by_number_and_others_imported(land, vacancy):
+def test_invalid_rows_are_reported_by_number_and_others_imported(import_rows, vacancy):
     bad = [
         row(vacancy_id=999),
         row(vacancy_id="abc"),
@@ -133,7 +133,7 @@ def test_invalid_rows_are_reported_by_number_and_others_imported(land, vacancy):
         row(vacancy_id=10**30),
     ]
 
-    code, report, said = land(*bad, row())
+    code, report, said = import_rows(*bad, row())
 
     assert code == 1
     assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 12, "users": 1}
@@ -144,18 +144,18 @@ def test_invalid_rows_are_reported_by_number_and_others_imported(land, vacancy):
     assert "zyx" not in said
 
 
-def test_status_is_matched_in_any_language(land, vacancy):
+def test_status_is_matched_in_any_language(import_rows, vacancy):
     for n, text in enumerate(("Not selected", "niet WEERHOUDEN", "Not selected "), 1):
-        land(row(status=text, created_at=f"2026-02-0{n} 08:00:00"))
+        import_rows(row(status=text, created_at=f"2026-02-0{n} 08:00:00"))
 
     latest = [application.changes.last().stage.name for application in Application.objects.all()]
     assert latest == ["Rejected"] * 3
     assert Status.objects.count() == 2
 
 
-def test_unknown_status_is_created_with_a_stage(land, vacancy, settings):
+def test_unknown_status_is_created_with_a_stage(import_rows, vacancy, settings):
     settings.LANGUAGE_CODE = "nl"
-    code, report, _ = land(
+    code, report, _ = import_rows(
         row(status="Op gesprek"), row(status="op gesprek", created_at="2026-02-02 08:00:00")
     )
 
@@ -166,29 +166,29 @@ def test_unknown_status_is_created_with_a_stage(land, vacancy, settings):
     assert "Op gesprek" in report["notes"][0]
 
 
-def test_status_named_like_a_stage_gets_another_stage(land, vacancy):
-    land(row(status="New"))
+def test_status_named_like_a_stage_gets_another_stage(import_rows, vacancy):
+    import_rows(row(status="New"))
 
     assert Status.objects.get(label_en="New").stages.get().name == "New (2)"
 
 
-def test_imported_status_is_exempt_from_the_embargo(land, vacancy):
+def test_imported_status_is_exempt_from_the_embargo(import_rows, vacancy):
     """The applicant knows a `status` from the source. A `stage` is ours, with its embargo."""
-    land(row(status="Not selected"))
-    land(row(stage="Rejected", created_at="2026-02-02 08:00:00"))
-    land(row(created_at="2026-03-02 09:00:00"))
-    land(row(created_at="2026-03-02 09:00:00", stage="Rejected"))
+    import_rows(row(status="Not selected"))
+    import_rows(row(stage="Rejected", created_at="2026-02-02 08:00:00"))
+    import_rows(row(created_at="2026-03-02 09:00:00"))
+    import_rows(row(created_at="2026-03-02 09:00:00", stage="Rejected"))
 
     statuses = [item["status"] for item in signed_in(User.objects.get()).get(MINE).json()["data"]]
 
-    # newest first: a stage that comes now is told when its embargo is over, however old the application is
+    # newest first: the embargo of a new stage counts from now, however old the application is
     assert statuses == ["Received", "Received", "Not selected"]
 
 
-def test_change_at_the_source_is_recorded_and_dated(land, vacancy, at):
-    land(row(status="Received"))
+def test_change_at_the_source_is_recorded_and_dated(import_rows, vacancy, at):
+    import_rows(row(status="Received"))
 
-    _, report, _ = land(row(status="Not selected", is_spontaneous=True))
+    _, report, _ = import_rows(row(status="Not selected", is_spontaneous=True))
 
     application = Application.objects.get()
     assert counts(report)["updated"] == 1
@@ -196,36 +196,36 @@ def test_change_at_the_source_is_recorded_and_dated(land, vacancy, at):
     assert (application.updated_at, application.is_spontaneous) == (at, True)
 
 
-def test_imported_steps_follow_the_source_and_own_steps_are_kept(land, vacancy):
-    land(row(history=STEPS))
+def test_imported_steps_follow_the_source_and_own_steps_are_kept(import_rows, vacancy):
+    import_rows(row(history=STEPS))
     make_step(Application.objects.get(), "Made here")
 
-    _, report, _ = land(row(history=[STEPS[0] | {"result": "excellent"}]))
+    _, report, _ = import_rows(row(history=[STEPS[0] | {"result": "excellent"}]))
     assert counts(report)["updated"] == 1
     assert set(HistoryEntry.objects.values_list("name", "result")) == {
         ("Phone call", "excellent"),
         ("Made here", ""),
     }
 
-    assert counts(land(row())[1])["unchanged"] == 1  # without the key: not told, not touched
+    assert counts(import_rows(row())[1])["unchanged"] == 1  # a missing key changes nothing
     assert HistoryEntry.objects.count() == 2
-    land(row(history=[]))
+    import_rows(row(history=[]))
     assert [step.name for step in HistoryEntry.objects.all()] == ["Made here"]
 
 
-def test_existing_account_is_not_changed(land, vacancy):
+def test_existing_account_is_not_changed(import_rows, vacancy):
     user = make_user("zyxjane", email="mine@example.org", first_name="Jane")
     before = User.objects.values().get()
 
-    _, report, _ = land(row(user=PERSON | {"password": "from the source", "is_staff": True}))
+    _, report, _ = import_rows(row(user=PERSON | {"password": "from the source", "is_staff": True}))
 
     assert User.objects.values().get() == before
     assert counts(report)["users"] == 0
     assert user.applications.count() == 1
 
 
-def test_imported_account_is_not_staff_and_has_no_password(land, vacancy):
-    land(row(user=PERSON | {"is_staff": True, "is_superuser": True, "is_active": False}))
+def test_imported_account_is_not_staff_and_has_no_password(import_rows, vacancy):
+    import_rows(row(user=PERSON | {"is_staff": True, "is_superuser": True, "is_active": False}))
     user = User.objects.get()
 
     assert (user.is_staff, user.is_superuser, user.is_active) == (False, False, True)
@@ -233,15 +233,15 @@ def test_imported_account_is_not_staff_and_has_no_password(land, vacancy):
     assert user.email == "zyxjane@example.org"
 
 
-def test_account_is_imported_with_its_password(land, vacancy, client):
-    _, _, said = land(row(user=PERSON | {"password": PASSWORD}))
+def test_account_is_imported_with_its_password(import_rows, vacancy, client):
+    _, _, said = import_rows(row(user=PERSON | {"password": PASSWORD}))
 
     body = {"username": "zyxjane", "password": PASSWORD}
     assert client.post("/v1/auth/token", body, content_type="application/json").status_code == 200
     assert PASSWORD not in said
 
 
-def test_output_has_no_personal_data(land, vacancy, caplog):
+def test_output_has_no_personal_data(import_rows, vacancy, caplog):
     caplog.set_level("DEBUG", "applications")
     rows = [
         row(zyxkey=1, user=PERSON | {"zyxname": "Jane"}),
@@ -251,7 +251,7 @@ def test_output_has_no_personal_data(land, vacancy, caplog):
         row(stage="Rejected", history=[{"name": "zyxstep", "planned_at": "2026-02-03 10:00:00"}]),
     ]
 
-    _, report, said = land(*rows)
+    _, report, said = import_rows(*rows)
 
     assert report["failed"]
     assert "zyxjane" not in said + caplog.text
@@ -260,8 +260,8 @@ def test_output_has_no_personal_data(land, vacancy, caplog):
 
 
 @pytest.mark.parametrize("content", ["", "{", "{}", '"x"', "null", "[" * 100_000, "\x00"])
-def test_file_without_a_list_is_an_error(land, content):
-    code, report, _ = land(content=content)
+def test_file_without_a_list_is_an_error(import_rows, content):
+    code, report, _ = import_rows(content=content)
 
     assert code == 1
     assert report["failed"]
@@ -279,31 +279,31 @@ def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):
     assert said.err.startswith("failed: applications.json row 2: vacancy 9 does not exist here")
 
 
-def test_missing_flag_changes_nothing_and_text_is_refused(land, vacancy):
-    land(row(is_spontaneous=True))
+def test_missing_flag_changes_nothing_and_text_is_refused(import_rows, vacancy):
+    import_rows(row(is_spontaneous=True))
 
-    assert counts(land(row())[1])["unchanged"] == 1
+    assert counts(import_rows(row())[1])["unchanged"] == 1
     assert Application.objects.get().is_spontaneous is True
 
-    code, report, _ = land(row(is_spontaneous="yes"))
+    code, report, _ = import_rows(row(is_spontaneous="yes"))
     assert (code, report["failed"]) == (
         1,
         ['applications.json row 1: is_spontaneous: Must be true or false; received "yes".'],
     )
 
 
-def test_times_in_a_named_zone_are_converted(land, vacancy):
+def test_times_in_a_named_zone_are_converted(import_rows, vacancy):
     steps = [{"name": "Call", "planned_at": "2026-02-03T10:00:00+09:00"}]
     words = ["--source-time-zone", "Asia/Tokyo"]
 
-    assert land(row(history=steps), words=words)[0] == 0
+    assert import_rows(row(history=steps), words=words)[0] == 0
 
     assert Application.objects.get().created_at == datetime(2026, 1, 31, 23, tzinfo=UTC)
     assert HistoryEntry.objects.get().planned_at == datetime(2026, 2, 3, 1, tzinfo=UTC)
-    assert counts(land(row(history=steps), words=words)[1])["unchanged"] == 1
+    assert counts(import_rows(row(history=steps), words=words)[1])["unchanged"] == 1
 
 
-def test_ndjson_report_and_limit_have_no_personal_data(land, vacancy, tmp_path):
+def test_ndjson_report_and_limit_have_no_personal_data(import_rows, vacancy, tmp_path):
     report_file = tmp_path / "report.jsonl"
     rows = [
         row(history=[{"name": "zyxstep\nx", "planned_at": "2026-02-03 10:00:00"}]),
@@ -312,7 +312,7 @@ def test_ndjson_report_and_limit_have_no_personal_data(land, vacancy, tmp_path):
     ]
     content = "\n".join([*map(json.dumps, rows[:2]), json.dumps(rows[2]).replace("{", '{"user": "zyx", ', 1)])
 
-    code, report, said = land(content=content, words=["--report", str(report_file)])
+    code, report, said = import_rows(content=content, words=["--report", str(report_file)])
 
     assert (code, counts(report)["created"], counts(report)["refused"]) == (1, 1, 2)
     assert [json.loads(line) for line in report_file.read_text().splitlines()] == [
@@ -330,7 +330,7 @@ def test_ndjson_report_and_limit_have_no_personal_data(land, vacancy, tmp_path):
         },
     ]  # fmt: skip
     assert "zyx" not in said + report_file.read_text()
-    assert land(content=content, words=["--limit", "1"])[1]["unchanged"] == 1
+    assert import_rows(content=content, words=["--limit", "1"])[1]["unchanged"] == 1
 
 
 # --- The documented format (docs/operations/import.md) ---
@@ -342,11 +342,11 @@ def documented():
     return text.partition("## The format of import_applications\n")[2].partition("\n## ")[0]
 
 
-def test_the_documented_example_is_imported(documented, land):
+def test_the_documented_example_is_imported(documented, import_rows):
     make_vacancy(pk=412)
     [example] = re.findall(r"```json\n(.*?)```", documented, re.DOTALL)
 
-    code, report, _ = land(content=example)
+    code, report, _ = import_rows(content=example)
 
     assert (code, report["failed"], report["notes"]) == (0, [], [])
     assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
@@ -355,7 +355,7 @@ def test_the_documented_example_is_imported(documented, land):
         ("Phone call", True),
         ("Interview", False),
     ]
-    assert counts(land(content=example)[1])["unchanged"] == 1
+    assert counts(import_rows(content=example)[1])["unchanged"] == 1
 
 
 def test_every_key_is_documented(documented):

@@ -173,8 +173,8 @@ def test_stored_failures_have_no_password(client, jane):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("browsers", [1, 12])
 def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers):
-    """Twelve at once after eight failures: two passwords are checked. These wait until the others are
-    refused, so all twelve are under way together."""
+    """Twelve concurrent attempts after eight failures: two passwords are checked. These two wait until the
+    others are refused, so that all twelve overlap."""
     make_user("jane")
     assert fail(client, 8) == [401] * 8
     checked, answered, are_refused = [], count(1), threading.Event()

@@ -1,7 +1,7 @@
 """A caching nginx in front of a real service serves no response to the wrong client.
 
-With `proxy_cache` and nothing else said, nginx keeps what its upstream allows and looks at the address
-alone. One answer of an applicant that it kept would be everybody's.
+By default, `proxy_cache` caches what its upstream allows, with the URL as the key. A cached response of an
+applicant would be served to everybody.
 """
 
 import http.client
@@ -71,7 +71,7 @@ def instance(tmp_path_factory):
     (folder / "applications.json").write_text(json.dumps(ROWS))
     instance.manage("shell", "-c", MAKE)
     instance.manage("import_applications", str(folder / "applications.json"))
-    instance.manage("shell", "-c", INSIDERS)  # internal lists are private too, and nobody else gets them
+    instance.manage("shell", "-c", INSIDERS)  # protects the internal lists
     return instance
 
 

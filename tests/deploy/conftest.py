@@ -22,12 +22,12 @@ LIMIT = 100  # requests an hour and client
 _numbers = itertools.count(2 * 256)
 
 
-def stranger() -> str:
+def new_address() -> str:
     """Return a loopback address for which no request has been counted yet."""
     return "127.0.{}.{}".format(*divmod(next(_numbers), 256))
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: http.client.HTTPMessage
     body: bytes
@@ -37,10 +37,27 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def read(link: socket.socket, method: str = "GET") -> Answer:
-    answer = http.client.HTTPResponse(link, method=method)
-    answer.begin()
-    return Answer(answer.status, answer.msg, answer.read())
+def read_response(link: socket.socket, method: str = "GET") -> Response:
+    response = http.client.HTTPResponse(link, method=method)
+    response.begin()
+    return Response(response.status, response.msg, response.read())
+
+
+def raw_request(target: str, *lines: str, method: str = "GET", body: bytes = b"") -> bytes:
+    """Return the bytes of a request with these header lines (by default only Host)."""
+    head = [f"{method} {target} HTTP/1.1", *(lines or (f"Host: {HOST}",)), "Connection: close", "", ""]
+    return "\r\n".join(head).encode("latin-1") + body
+
+
+def is_problem(response: Response, status: int) -> bool:
+    """Check that a response is a problem document that is not cached."""
+    assert response.status == status
+    assert response.headers.get_all("Content-Type") == ["application/problem+json"]
+    assert (response.json["type"], response.json["status"]) == ("about:blank", status)
+    assert {"title", "detail"} < response.json.keys()
+    (cache_control,) = response.headers.get_all("Cache-Control")
+    assert "no-store" in cache_control
+    return True
 
 
 class Requests:
@@ -51,7 +68,7 @@ class Requests:
 
     def connect(self, address: str = "", *, port: int = 0, protocols: tuple[str, ...] = ()) -> socket.socket:
         """Connect to the server, with TLS if it has a certificate, or without TLS to another `port`."""
-        source, port = (address or stranger(), 0), port or self.port
+        source, port = (address or new_address(), 0), port or self.port
         link = socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source)
         if not self.certificate or port != self.port:
             return link
@@ -59,15 +76,15 @@ class Requests:
         context.set_alpn_protocols(protocols)
         return context.wrap_socket(link, server_hostname=HOST)
 
-    def say(self, request: bytes, address: str = "") -> Answer:
+    def send_raw(self, request: bytes, address: str = "") -> Response:
         """Send bytes; return the response, even if it arrives before all bytes are sent."""
         with self.connect(address) as link:
             with suppress(ConnectionError, ssl.SSLError):
                 link.sendall(request)
-            return read(link)
+            return read_response(link)
 
-    def ask(self, path: str, method: str = "GET", body: bytes = b"", address: str = "",
-            link: socket.socket | None = None, **headers: str) -> Answer:  # fmt: skip
+    def request(self, path: str, method: str = "GET", body: bytes = b"", address: str = "",
+                link: socket.socket | None = None, **headers: str) -> Response:  # fmt: skip
         """Request `path` with these headers (_ for -) on a new connection or on `link`, which stays open."""
         named = {"Host": HOST, "Connection": "keep-alive" if link else "close"}
         named |= {"Content-Length": str(len(body))} if body else {}
@@ -76,7 +93,7 @@ class Requests:
         with nullcontext(link) if link else self.connect(address) as link:
             with suppress(ConnectionError, ssl.SSLError):
                 link.sendall("\r\n".join(lines).encode("latin-1") + body)
-            return read(link, method)
+            return read_response(link, method)
 
 
 class Gunicorn(Requests, servers.Gunicorn):
@@ -116,7 +133,7 @@ class Site(NamedTuple):
 def site(tmp_path_factory):
     """The service as in production, with SQLite."""
     if not (servers.NGINX and servers.REDIS):
-        pytest.skip("there is no nginx, or no Redis, here")
+        pytest.skip("nginx or Redis is not installed")
     folder = tmp_path_factory.mktemp("deploy")
     with ExitStack() as stack:
         redis = stack.enter_context(servers.Redis(folder / "redis"))
@@ -141,9 +158,9 @@ class Node(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", servers.free_port()), _Handler)
-        self.told: dict[str, dict[str, str]] = {}  # response headers by path
-        self.asked: Counter[str] = Counter()  # requests by path
-        self.is_gone = threading.Event()  # whether it closes connections without a response
+        self.response_headers: dict[str, dict[str, str]] = {}  # by path
+        self.requests: Counter[str] = Counter()  # by path
+        self.drops_connections = threading.Event()  # without a response
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
 
@@ -153,19 +170,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.asked[self.path] += 1
-        if self.server.is_gone.is_set():
+        self.server.requests[self.path] += 1
+        if self.server.drops_connections.is_set():
             self.close_connection = True
             return
         body = json.dumps({name.lower(): value for name, value in self.headers.items()}).encode()
         self.send_response(200)
-        for name, value in self.server.told.get(self.path, {}).items():
+        for name, value in self.server.response_headers.get(self.path, {}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    do_POST = do_GET  # noqa: N815 - as http.server has it
+    do_POST = do_GET  # noqa: N815 - the name that http.server calls
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -180,7 +197,7 @@ class Edge(NamedTuple):
 def edge(tmp_path_factory):
     """nginx behind a load balancer (which names the client) and in front of two stub nodes."""
     if not servers.NGINX:
-        pytest.skip("there is no nginx here")
+        pytest.skip("nginx is not installed")
     nodes = Node(), Node()
     changes = {
         "# server 10.0.0.12:8000 ": f"server 127.0.0.1:{nodes[1].server_port} ",

@@ -1,4 +1,4 @@
-"""deploy/gunicorn.conf.py, served: what reaches gunicorn without nginx in between."""
+"""gunicorn with deploy/gunicorn.conf.py, without nginx."""
 
 import resource
 from contextlib import suppress
@@ -31,8 +31,8 @@ HOST = b"Host: jobs.example.com\r\n"
         (b"GET /v1/vacancies HTTP/1.1\r\n" + HOST + b"Expect: zyxsecret\r\n\r\n", 417),
     ],
 )
-def test_what_is_no_request_is_told_so_by_a_problem_document(site, request_, status):
-    answer = site.gunicorn.say(request_)
+def test_malformed_request_is_a_problem_document(site, request_, status):
+    answer = site.gunicorn.send_raw(request_)
 
     assert (answer.status, answer.json["status"]) == (status, status)
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -41,28 +41,28 @@ def test_what_is_no_request_is_told_so_by_a_problem_document(site, request_, sta
 
 
 @pytest.mark.parametrize("name", ["SCRIPT_NAME", "SCRIPT-NAME", "PATH_INFO", "REMOTE_USER", "REMOTE_ADDR"])
-def test_no_header_is_taken_for_what_the_server_says(site, name):
+def test_headers_cannot_set_server_variables(site, name):
     request = b"GET /v1/filters HTTP/1.1\r\n%b%b: /zyx\r\nConnection: close\r\n\r\n" % (HOST, name.encode())
 
-    answer = site.gunicorn.say(request)
+    answer = site.gunicorn.send_raw(request)
 
     assert answer.status == 200
     assert b"zyx" not in answer.body
 
 
-def test_proxy_says_by_which_scheme_it_was_asked(site):
-    answers = [site.gunicorn.ask("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=told)
-               for told in ("https", "http")]  # fmt: skip
+def test_scheme_is_that_of_the_proxy(site):
+    answers = [site.gunicorn.request("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=scheme)
+               for scheme in ("https", "http")]  # fmt: skip
     links = [answer.json["links"]["first"] for answer in answers]
 
     assert [link.partition(":")[0] for link in links] == ["https", "http"]
 
 
-def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
+def test_two_workers_with_threads_and_one_listening_port(site):
     held = [site.gunicorn.connect() for _ in range(3)]  # each of them waits for a header in a thread
     try:
         assert len(site.gunicorn.workers()) == 2
-        assert site.gunicorn.ask("/v1/filters").status == 200
+        assert site.gunicorn.request("/v1/filters").status == 200
     finally:
         for link in held:
             link.close()
@@ -76,7 +76,7 @@ def test_two_workers_of_several_threads_and_no_way_in_beside_the_port(site):
 
 @pytest.fixture
 def node(tmp_path):
-    """A node of its own, on SQLite, with one worker."""
+    """A node on SQLite, with one worker."""
     static = {"STATIC_ROOT": str(tmp_path / "static"), "MEDIA_ROOT": str(tmp_path / "media")}
     instance = Instance(tmp_path / "site", WEB_CONCURRENCY="1", **static)
     instance.manage("shell", "-v0", "-c", MAKE)
@@ -84,20 +84,22 @@ def node(tmp_path):
         yield node
 
 
-def test_public_reads_go_on_while_no_file_can_grow(node):
-    """As on a full disk. SQLite cannot create its -shm file then, without which nobody can read."""
+def test_public_reads_work_on_a_full_disk(node):
+    """SQLite cannot create its -shm file on a full disk, and without it nobody can read."""
     paths = ["/v1/vacancies", "/v1/vacancies?sort=title&page[size]=2", "/v1/vacancies?filter[search]=job",
              "/v1/vacancies/hot", "/v1/vacancies/3", "/v1/vacancies/3/form", "/v1/filters",
              "/v0.1/vacancies"]  # fmt: skip
-    before = {path: node.ask(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
+    before = {path: node.request(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
     for pid in node.workers():
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
 
     for _ in range(3):
         for path in paths:
-            answer = node.ask(f"{path}", Host="127.0.0.1")
+            answer = node.request(f"{path}", Host="127.0.0.1")
             assert (path, answer.status, answer.body) == (path, 200, before[path].body)
-        assert node.ask("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1").json["meta"]["total"] == 39
-    refused = node.ask("/v1/auth/token", "POST", b'{"username": "anna", "password": "anna\'s long password"}',
-                       Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
+        answer = node.request("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1")
+        assert answer.json["meta"]["total"] == 39
+    body = b'{"username": "anna", "password": "anna\'s long password"}'
+    refused = node.request("/v1/auth/token", "POST", body,
+                           Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
     assert (refused.status, refused.json["status"]) == (503, 503)

@@ -1,4 +1,4 @@
-"""`make demo` from a checkout: what it says while it installs, and why it cannot."""
+"""`make demo` in a checkout: progress of the installation, and errors."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ sys.exit({code})
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A folder with what make needs before Django is there."""
+    """A folder with the files that make needs before Django is installed."""
     folder = tmp_path / "checkout"
     (folder / "deploy").mkdir(parents=True)
     shutil.copy(ROOT / "Makefile", folder)
@@ -68,7 +68,7 @@ def fake(folder, change):
         ),
     ],
 )
-def test_a_python_that_will_not_do_is_named_with_the_reason(checkout, change, reason):
+def test_unsuitable_python_is_reported_with_the_reason(checkout, change, reason):
     python = fake(checkout, change)
 
     done = make(checkout, "demo", f"PYTHON={python}")
@@ -85,7 +85,7 @@ def test_a_python_that_will_not_do_is_named_with_the_reason(checkout, change, re
         ("/no/such/python", "PYTHON is /no/such/python, which is no program."),
     ],
 )
-def test_no_python_is_named(checkout, python, reason):
+def test_missing_python_is_reported(checkout, python, reason):
     done = make(checkout, "demo", f"PYTHON={python}")
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -94,7 +94,7 @@ def test_no_python_is_named(checkout, python, reason):
 
 @pytest.fixture
 def read_only(checkout):
-    """A checkout that its visitor may read and not write, and the visitor: root may write anywhere."""
+    """A checkout that is read-only for another user, and that user: root can write anywhere."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "checkout")
         shutil.copytree(checkout, folder)
@@ -104,7 +104,7 @@ def read_only(checkout):
         folder.chmod(0o755)
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(read_only):
+def test_read_only_folder_is_reported(read_only):
     folder, visitor = read_only
     python = "/usr/bin/python3" if visitor else sys.executable  # ours may be in root's home
     test = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(read_only):
 
 @pytest.fixture
 def slow_pip(checkout, monkeypatch, tmp_path):
-    """Have the environment, with a pip that waits for the second line of progress and ends with a code."""
+    """Create the environment with a pip that waits for the second line of progress and exits with a code."""
 
     def prepare(code):
         (checkout / "deploy/install.py").write_text(
@@ -139,7 +139,7 @@ def slow_pip(checkout, monkeypatch, tmp_path):
 
 
 def run_demo(checkout, go_on):
-    """Run make demo, letting pip go on once there were two lines of progress; return code, lines, stderr."""
+    """Run make demo; pip continues after two lines of progress. Return exit code, lines and stderr."""
     lines = []
     with subprocess.Popen(
         ["make", "demo", "PORT=8001"], cwd=checkout, env=SYSTEM_ENV, stdout=subprocess.PIPE,
@@ -155,7 +155,7 @@ def run_demo(checkout, go_on):
     return process.returncode, lines, err
 
 
-def test_make_demo_says_what_it_is_doing_while_pip_is_slow(checkout, slow_pip, tmp_path):
+def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
     slow_pip(0)
 
     code, lines, err = run_demo(checkout, tmp_path / "go on")
@@ -169,7 +169,7 @@ def test_make_demo_says_what_it_is_doing_while_pip_is_slow(checkout, slow_pip, t
     assert again.stdout == ".venv/bin/python manage.py demo \nmanage.py demo\n"
 
 
-def test_make_demo_says_what_pip_could_not_do(checkout, slow_pip, tmp_path):
+def test_errors_of_pip_are_printed(checkout, slow_pip, tmp_path):
     slow_pip(1)
 
     code, _, err = run_demo(checkout, tmp_path / "go on")
@@ -186,8 +186,8 @@ def test_make_demo_says_what_pip_could_not_do(checkout, slow_pip, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_make_demo_makes_a_real_environment(checkout):
-    """With nothing to install, so that no registry is asked."""
+def test_make_demo_creates_an_environment(checkout):
+    """Without packages, so that no registry is used."""
     (checkout / "requirements.txt").write_text("")
 
     done = make(checkout, "demo", f"PYTHON={sys.executable}")

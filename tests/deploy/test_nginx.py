@@ -1,64 +1,34 @@
-"""deploy/nginx.conf, served: what nginx refuses, how often and how long it keeps what; in front of the site,
-and in front of nodes that do what a test says (`edge`)."""
+"""deploy/nginx.conf: invalid requests, headers, rate limits, failing nodes, private paths, TLS and the log.
+
+`site` is the real service; `edge` has stub nodes.
+"""
 
 import http.client
 import json
 import socket
-import sqlite3
 import ssl
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests import servers
-from tests.deploy.conftest import HOST, LIMIT, Answer, Nginx, read, stranger
+from tests.deploy.conftest import HOST, LIMIT, Nginx, is_problem, new_address, raw_request, read_response
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
-LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
-SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")
-
-
-def wire(target: str, *lines: str, method: str = "GET", body: bytes = b"") -> bytes:
-    head = [f"{method} {target} HTTP/1.1", *(lines or (f"Host: {HOST}",)), "Connection: close", "", ""]
-    return "\r\n".join(head).encode("latin-1") + body
-
-
-def is_problem(answer: Answer, status: int) -> bool:
-    assert answer.status == status
-    assert answer.headers.get_all("Content-Type") == ["application/problem+json"]
-    assert (answer.json["type"], answer.json["status"]) == ("about:blank", status)
-    assert {"title", "detail"} < answer.json.keys()
-    (kept,) = answer.headers.get_all("Cache-Control")
-    assert "no-store" in kept
-    return True
-
-
-def hit(site, path, **headers) -> Answer:
-    """An answer from the cache: there is one when the same is asked for three times in half a second."""
-    deadline = time.monotonic() + servers.TIMEOUT
-    with site.nginx.connect() as link:
-        while True:
-            answer = site.nginx.ask(path, link=link, **headers)
-            if answer.headers["X-Cache-Status"] == "HIT":
-                return answer
-            assert answer.headers["X-Cache-Status"] in ("MISS", "EXPIRED"), answer
-            assert time.monotonic() < deadline
-
 
 @pytest.mark.smoke
-def test_nginx_takes_the_file(site):
+def test_nginx_accepts_the_configuration(site):
     done = subprocess.run([*site.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr
     assert "warn" not in done.stderr
 
 
-# --- What is refused -------------------------------------------------------------------------------------
+# --- Invalid requests ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prefix", ["/v1", "/v0.1"])
@@ -94,67 +64,71 @@ def test_nginx_takes_the_file(site):
         ("{}/vacancies", (f"Host: {HOST}", *["X: x"] * 200), "GET", 431),
     ],
 )
-def test_what_is_wrong_below_the_interface_is_a_problem_document(site, prefix, target, lines, method, status):
-    answer = site.nginx.say(wire(target.format(prefix), *lines, method=method))
+def test_invalid_request_to_the_api_returns_a_problem_document(site, prefix, target, lines, method, status):
+    response = site.nginx.send_raw(raw_request(target.format(prefix), *lines, method=method))
 
-    assert is_problem(answer, status)
+    assert is_problem(response, status)
     if status == 405:
-        assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+        assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 @pytest.mark.parametrize("request_", [b"NONSENSE\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\r\n\r\n"])
-def test_what_is_no_request_is_told_so(site, request_):
-    assert is_problem(site.nginx.say(request_), 400)
+def test_malformed_request_line_is_a_400(site, request_):
+    assert is_problem(site.nginx.send_raw(request_), 400)
 
 
-def test_bodies_have_a_size(site, edge):
+def test_request_body_size_is_limited(site, edge):
     small, large = b"{" + b" " * 60_000, b"{" + b" " * 70_000
     chunked = b"".join(b"ffff\r\n" + b" " * 0xFFFF + b"\r\n" for _ in range(2)) + b"0\r\n\r\n"
     lines = (f"Host: {HOST}", "Transfer-Encoding: chunked")
 
-    came_through = site.nginx.ask("/v1/auth/token", "POST", small, Content_Type="application/json")
+    accepted = site.nginx.request("/v1/auth/token", "POST", small, Content_Type="application/json")
 
-    assert "errors" in came_through.json or came_through.status == 400
-    assert is_problem(site.nginx.ask("/v1/auth/token", "POST", large), 413)
-    assert is_problem(site.nginx.say(wire("/v1/auth/token", *lines, method="POST", body=chunked)), 413)
-    assert site.nginx.ask("/account/login", "POST", large).status == 413
-    assert edge.nginx.ask("/admin/vacancies/vacancy/add/", "POST", large).status == 200
-
-
-def test_pages_get_a_page(site):
-    answer = site.nginx.say(wire("/docs", f"Host: {HOST}", "Content-Length: 70000", method="POST"))
-
-    assert (answer.status, answer.headers["Content-Type"]) == (413, "text/html")
-    assert b"<h1>Content Too Large</h1>" in answer.body
+    assert "errors" in accepted.json or accepted.status == 400
+    assert is_problem(site.nginx.request("/v1/auth/token", "POST", large), 413)
+    assert is_problem(
+        site.nginx.send_raw(raw_request("/v1/auth/token", *lines, method="POST", body=chunked)), 413
+    )
+    assert site.nginx.request("/account/login", "POST", large).status == 413
+    assert edge.nginx.request("/admin/vacancies/vacancy/add/", "POST", large).status == 200
 
 
-def test_name_with_an_underscore_is_no_header(edge):
-    request = wire("/up", f"Host: {HOST}", "X_Forwarded_For: 6.6.6.6", "REMOTE_USER: root")
+def test_page_errors_are_html(site):
+    response = site.nginx.send_raw(
+        raw_request("/docs", f"Host: {HOST}", "Content-Length: 70000", method="POST")
+    )
 
-    told = edge.nginx.say(request, "127.0.0.1").json
-
-    assert told["x-forwarded-for"] == "127.0.0.1"
-    assert not {"x_forwarded_for", "remote_user"} & told.keys()
+    assert (response.status, response.headers["Content-Type"]) == (413, "text/html")
+    assert b"<h1>Content Too Large</h1>" in response.body
 
 
-# --- What the nodes are told ------------------------------------------------------------------------------
+def test_header_names_with_an_underscore_are_dropped(edge):
+    request = raw_request("/up", f"Host: {HOST}", "X_Forwarded_For: 6.6.6.6", "REMOTE_USER: root")
+
+    received = edge.nginx.send_raw(request, "127.0.0.1").json
+
+    assert received["x-forwarded-for"] == "127.0.0.1"
+    assert not {"x_forwarded_for", "remote_user"} & received.keys()
+
+
+# --- Headers and redirects -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("host", [HOST, "evil.example", f"{HOST}:1337", "evil.example:443"])
 @pytest.mark.parametrize("target", ["{}", "http://evil.example{}"])
-def test_redirect_of_nginx_never_names_the_host_of_the_request(edge, host, target):
+def test_redirects_ignore_the_host_of_the_request(edge, host, target):
     nginx = edge.nginx
     (nginx.folder / "static/admin").mkdir(parents=True, exist_ok=True)
 
     def location(path, port):
-        request = wire(target.format(path), f"Host: {host}")
+        request = raw_request(target.format(path), f"Host: {host}")
         with nginx.connect(port=port) as link:
             link.sendall(request)
-            answer = read(link)
-        assert b"evil" not in answer.body
-        return answer.status, answer.headers["Location"]
+            response = read_response(link)
+        assert b"evil" not in response.body
+        return response.status, response.headers["Location"]
 
-    # To the name of a folder nginx adds the slash that is missing.
+    # nginx adds a missing slash to the path of a directory.
     assert location("/admin", nginx.port) == (301, "/admin/")
     assert location("/static/admin", nginx.port) == (301, "/static/admin/")
     assert location("//static//admin", nginx.port) == (301, "/static/admin/")
@@ -165,88 +139,93 @@ def test_redirect_of_nginx_never_names_the_host_of_the_request(edge, host, targe
     assert location("//evil.invalid/", nginx.plain_port) == (308, f"https://{HOST}//evil.invalid/")
 
 
-def test_nodes_are_told_by_nginx_who_asks_not_by_the_client(edge):
-    said = dict.fromkeys(("X_Forwarded_Host", "X_Forwarded_Proto", "Forwarded"), "evil.example")
+def test_nginx_sets_the_forwarding_headers(edge):
+    forged = dict.fromkeys(("X_Forwarded_Host", "X_Forwarded_Proto", "Forwarded"), "evil.example")
 
-    told = edge.nginx.ask("/up", Host=f"{HOST}:1337", X_Forwarded_For="6.6.6.6, 203.0.113.9", **said).json
+    client = "6.6.6.6, 203.0.113.9"
+    received = edge.nginx.request("/up", Host=f"{HOST}:1337", X_Forwarded_For=client, **forged).json
 
-    assert told["host"] == HOST
-    assert (told["x-forwarded-for"], told["x-forwarded-proto"]) == ("203.0.113.9", "https")
-    assert "evil.example" not in told.values()
-
-
-def test_port_of_the_host_is_in_no_link(site):
-    answer = site.nginx.ask("/v1/vacancies?fields=id", Host=f"{HOST}:1337")
-
-    assert answer.json["links"]["first"].startswith(f"https://{HOST}/v1/vacancies?")
+    assert received["host"] == HOST
+    assert (received["x-forwarded-for"], received["x-forwarded-proto"]) == ("203.0.113.9", "https")
+    assert "evil.example" not in received.values()
 
 
-def test_request_has_one_id(edge):
-    edge.nodes[0].told["/id"] = edge.nodes[1].told["/id"] = {"X-Request-ID": "of-the-node"}
+def test_links_omit_the_port_of_the_host_header(site):
+    response = site.nginx.request("/v1/vacancies?fields=id", Host=f"{HOST}:1337")
 
-    for said, is_taken in (("4711-abc_DEF", True), ('a"b', False), ("short", False), ("x" * 65, False)):
-        answer = edge.nginx.ask("/id", X_Request_ID=said)
-        (number,) = answer.headers.get_all("X-Request-ID")
-        assert answer.json["x-request-id"] == number
-        assert (number == said) is is_taken
+    assert response.json["links"]["first"].startswith(f"https://{HOST}/v1/vacancies?")
 
 
-# --- How often ---------------------------------------------------------------------------------------------
+def test_request_id_is_validated_and_passed_to_the_node(edge):
+    for node in edge.nodes:
+        node.response_headers["/id"] = {"X-Request-ID": "of-the-node"}
+
+    for sent, is_accepted in (("4711-abc_DEF", True), ('a"b', False), ("short", False), ("x" * 65, False)):
+        response = edge.nginx.request("/id", X_Request_ID=sent)
+        (request_id,) = response.headers.get_all("X-Request-ID")
+        assert response.json["x-request-id"] == request_id
+        assert (request_id == sent) is is_accepted
 
 
-def test_made_up_addresses_are_counted_once_over_all_workers(site):
-    """1,000 requests of one client, each with another X-Forwarded-For."""
+# --- Rate limits -----------------------------------------------------------------------------------------
 
-    def walk(numbers):
+
+def test_rate_limit_ignores_forged_addresses_and_spans_workers(site):
+    """One client sends 1,000 requests, each with a different X-Forwarded-For."""
+
+    def send_all(numbers):
         with site.nginx.connect(address) as link:
             for n in numbers:
-                told = f"198.51.{n // 250}.{n % 250}"
-                yield site.nginx.ask(f"/v1/filters?{n}", link=link, X_Forwarded_For=told, X_Real_IP=told)
+                forged = {"X_Forwarded_For": (other := f"198.51.{n // 250}.{n % 250}"), "X_Real_IP": other}
+                yield site.nginx.request(f"/v1/filters?{n}", link=link, **forged)
 
-    for _ in range(2):  # once more if the hour ended in between
-        hour, address = time.time() // 3600, stranger()
+    for _ in range(2):  # repeat if the hour ended in between
+        hour, address = time.time() // 3600, new_address()
         with ThreadPoolExecutor(8) as pool:
-            walks = pool.map(lambda n: list(walk(range(n, 1000, 8))), range(8))
-            answers = [answer for answers in walks for answer in answers]
+            chunks = pool.map(lambda n: list(send_all(range(n, 1000, 8))), range(8))
+            responses = [response for chunk in chunks for response in chunk]
         if time.time() // 3600 == hour:
             break
 
-    refused = [answer for answer in answers if answer.status != 200]
-    assert (len(answers), len(answers) - len(refused)) == (1000, LIMIT)
-    assert all(is_problem(answer, 429) and int(answer.headers["Retry-After"]) >= 1 for answer in refused)
-    by_django = [answer for answer in refused if "instance" in answer.json]  # the others are nginx's
+    refused = [response for response in responses if response.status != 200]
+    assert (len(responses), len(responses) - len(refused)) == (1000, LIMIT)
+    assert all(
+        is_problem(response, 429) and int(response.headers["Retry-After"]) >= 1 for response in refused
+    )
+    by_django = [response for response in refused if "instance" in response.json]  # nginx refuses the others
     assert len(by_django) >= 200 - LIMIT
-    assert site.nginx.ask("/v1/filters?1").status == 200
+    assert site.nginx.request("/v1/filters?1").status == 200
 
 
-def test_ipv6_client_is_a_64(edge):
-    def ask(client):
-        return edge.nginx.ask("/v1/up", X_Forwarded_For=client)
+def test_ipv6_clients_are_limited_per_64_bit_prefix(edge):
+    def request(client):
+        return edge.nginx.request("/v1/up", X_Forwarded_For=client)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(ask, [f"2001:db8:0:1:{n:x}::{n:x}" for n in range(230)]))
+        responses = list(pool.map(request, [f"2001:db8:0:1:{n:x}::{n:x}" for n in range(230)]))
 
-    refused = [answer for answer in answers if answer.status == 429]
-    assert 25 <= len(refused) <= 29  # 1 + 200 at once; a slow machine gets one more a minute
-    assert all(is_problem(answer, 429) and answer.headers["Retry-After"] == "1" for answer in refused)
-    assert [ask(client).status for client in ("2001:db8:0:1::", "2001:db8:0:2::1", "2001:db8:1:1::1")] == [
-        429, 200, 200,
-    ]  # fmt: skip
-
-
-def test_script_of_another_site_may_read_why_it_is_refused(edge):
-    answer = edge.nginx.say(wire("/v1/vacancies/%00", f"Host: {HOST}", "Origin: https://jobs.example.org"))
-
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    refused = [response for response in responses if response.status == 429]
+    assert 25 <= len(refused) <= 29  # a burst of 1 + 200, and one more a minute
+    assert all(is_problem(response, 429) and response.headers["Retry-After"] == "1" for response in refused)
+    clients = ("2001:db8:0:1::", "2001:db8:0:2::1", "2001:db8:1:1::1")
+    assert [request(client).status for client in clients] == [429, 200, 200]
 
 
-def test_slow_clients_hold_nobody_up_and_are_sent_away(site):
+def test_error_response_has_a_cors_header(edge):
+    response = edge.nginx.send_raw(
+        raw_request("/v1/vacancies/%00", f"Host: {HOST}", "Origin: https://jobs.example.org")
+    )
+
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_slow_clients_do_not_block_others_and_time_out(site):
     slow = [site.nginx.connect() for _ in range(100)]
     try:
         for link in slow:
             link.sendall(b"GET /v1/filters HTTP/1.1\r\nHost: ")
         for n in range(20):
-            assert site.nginx.ask(f"/v1/filters?slow={n}").status == 200
+            assert site.nginx.request(f"/v1/filters?slow={n}").status == 200
         for link in slow:
             link.settimeout(servers.TIMEOUT)
             with suppress(ConnectionError, ssl.SSLError):
@@ -256,157 +235,58 @@ def test_slow_clients_hold_nobody_up_and_are_sent_away(site):
             link.close()
 
 
-# --- What is kept -------------------------------------------------------------------------------------------
-
-
-def test_public_answers_are_kept(site):
-    for path in (*LISTS, *(single.format(3) for single in SINGLES)):
-        plain = site.nginx.ask(path)
-
-        assert hit(site, path).body == plain.body
-        head = site.nginx.ask(path, "HEAD")
-        assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", str(len(plain.body)))
-        assert hit(site, path, If_None_Match=plain.headers["ETag"]).status == 304
-        assert hit(site, path, Range="bytes=0-9").body == plain.body
-
-
-def test_who_says_who_they_are_gets_an_answer_of_their_own(site):
-    for headers in (site.cookie, {"Authorization": "Bearer stale"}, {"Cookie": "anything=1"}):
-        for path in (*LISTS, "/v1/vacancies/3"):
-            hit(site, path)
-            assert site.nginx.ask(path, **headers).headers["X-Cache-Status"] == "BYPASS"
-    number = f"/v1/filters?{time.time()}"  # what was asked for by them only is kept for nobody
-    for _ in range(5):
-        site.nginx.ask(number, **headers)
-    assert site.nginx.ask(number).headers["X-Cache-Status"] == "MISS"
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/v1/vacancies/internal", 401),
-        ("/v1/vacancies/hot/internal", 401),
-        ("/v0.1/vacancies/internal", 401),
-        ("/v1/user/applications", 401),
-        ("/v1/user/applications/x.css", 404),
-        ("/v1/vacancies/1", 404),
-        ("/v1/vacancies/1/form", 404),
-    ],
-)
-def test_nothing_internal_and_nobodys_own_is_kept(site, path, status):
-    for _ in range(4):
-        mine = site.nginx.ask(path, **site.cookie)
-        assert mine.status == (404 if path.endswith(".css") else 200)
-        assert mine.headers["X-Cache-Status"] in (None, "BYPASS")
-        other = site.nginx.ask(path)
-        assert is_problem(other, status)
-        assert other.headers["X-Cache-Status"] in (None, "MISS")
-
-
-def test_hosts_queries_and_encodings_are_never_mixed(site):
-    kinds = [
-        (f"/v1/vacancies?page[size]={size}", {"Host": host} | encoding | origin)
-        for size in (1, 2)
-        for host in (HOST, "example.org")
-        for encoding in ({}, {"Accept_Encoding": "gzip"}, {"Accept_Encoding": "gzip;q=0, identity"})
-        for origin in ({}, {"Origin": "https://a.example"})
-    ]
-    told = {n: site.nginx.ask(path, **headers) for n, (path, headers) in enumerate(kinds)}
-    assert len({answer.body for answer in told.values()}) == 8  # sizes x hosts x compressed or not
-    hits = set()
-
-    def look(_):
-        with site.nginx.connect() as link:
-            for n, (path, headers) in enumerate(kinds):
-                answer = site.nginx.ask(path, link=link, **headers)
-                assert answer.body == told[n].body
-                for name in ("Content-Encoding", "Access-Control-Allow-Origin", "Vary", "ETag"):
-                    assert answer.headers[name] == told[n].headers[name]
-                if answer.headers["X-Cache-Status"] == "HIT":
-                    hits.add(n)
-
-    deadline = time.monotonic() + servers.TIMEOUT
-    with ThreadPoolExecutor(6) as pool:
-        while len(hits) < len(kinds):
-            assert time.monotonic() < deadline
-            list(pool.map(look, range(6)))
-
-
-def test_what_is_taken_offline_is_gone_within_a_second(site):
-    paths = [*(f"{path}?page[size]=100" if "filters" not in path else path for path in LISTS)]
-    singles = [single.format(40) for single in SINGLES]
-    before = {path: hit(site, path) for path in (*paths, *singles)}
-    file = urlsplit(before[singles[0]].json["data"]["attachments"][0]["path"]).path
-    assert site.nginx.ask(file).body == b"%PDF-1.4 all of it"
-
-    with sqlite3.connect(site.database, timeout=20) as database:
-        database.execute("UPDATE vacancies_vacancy SET status = 'draft' WHERE id = 40")
-    database.close()
-    time.sleep(1)
-
-    for path in paths:
-        answer = site.nginx.ask(path)
-        assert answer.status == 200
-        if "filters" not in path:
-            was, now = ({item["id"] for item in each.json["data"]} for each in (before[path], answer))
-            assert was - now == {40}
-    for path in singles:
-        assert is_problem(site.nginx.ask(path), 404)
-    assert site.nginx.ask(file).status == 404
-
-
-# --- Nodes that fail ----------------------------------------------------------------------------------------
+# --- Failing nodes ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def lose(edge):
-    """Let so many nodes take requests and close the connection without an answer."""
+def fail_nodes(edge):
+    """Return a function that makes `count` nodes close connections without a response."""
 
-    def lose(number):
-        for node in edge.nodes[:number]:
-            node.is_gone.set()
+    def fail_nodes(count):
+        for node in edge.nodes[:count]:
+            node.drops_connections.set()
 
-    yield lose
+    yield fail_nodes
     for node in edge.nodes:
-        node.is_gone.clear()
-        node.asked["/back"] = 0
-    # what failed too often is asked again a second later
-    servers.until(lambda: edge.nginx.ask("/back") and all(node.asked["/back"] for node in edge.nodes))
+        node.drops_connections.clear()
+        node.requests["/back"] = 0
+    # nginx tries a failed node again after a second
+    servers.until(lambda: edge.nginx.request("/back") and all(node.requests["/back"] for node in edge.nodes))
 
 
-def test_what_a_node_drops_another_one_answers_but_nothing_is_posted_twice(edge, lose):
-    lose(1)
-    assert [edge.nginx.ask(f"/get/{n}").status for n in range(8)] == [200] * 8
+def test_failed_get_is_retried_on_another_node_but_post_is_not(edge, fail_nodes):
+    fail_nodes(1)
+    assert [edge.nginx.request(f"/get/{n}").status for n in range(8)] == [200] * 8
 
-    lose(2)
-    assert [edge.nginx.ask(f"/post/{n}", "POST", b"x").status for n in range(4)] == [502] * 4
-    assert max(sum(node.asked[f"/post/{n}"] for node in edge.nodes) for n in range(4)) == 1
+    fail_nodes(2)
+    assert [edge.nginx.request(f"/post/{n}", "POST", b"x").status for n in range(4)] == [502] * 4
+    assert max(sum(node.requests[f"/post/{n}"] for node in edge.nodes) for n in range(4)) == 1
 
 
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v1/user/applications", "/v0.1/vacancies", "/docs"])
-def test_when_no_node_answers_it_is_said_when_to_come_back(edge, lose, path):
-    lose(2)
+def test_error_without_a_working_node_has_retry_after(edge, fail_nodes, path):
+    fail_nodes(2)
 
-    answers = [edge.nginx.ask(path) for _ in range(3)]
+    responses = [edge.nginx.request(path) for _ in range(3)]
 
-    for answer in answers:
-        assert answer.headers["Retry-After"] == "2"
+    for response in responses:
+        assert response.headers["Retry-After"] == "2"
         if path == "/docs":
-            assert (answer.status, answer.headers["Content-Type"]) == (502, "text/html")
+            assert (response.status, response.headers["Content-Type"]) == (502, "text/html")
         else:
-            assert is_problem(answer, 502)
+            assert is_problem(response, 502)
 
 
 @pytest.fixture
-def silent():
-    """A node that takes connections and says nothing."""
+def unresponsive():
+    """A node that accepts connections and sends no response."""
     with socket.create_server(("127.0.0.1", servers.free_port())) as node:
         node.settimeout(servers.TIMEOUT)
         yield node
 
 
 @contextmanager
-def in_front_of(node, folder, changes):
+def nginx_in_front_of(node, folder, changes):
     nginx = Nginx(folder / "nginx", node.getsockname()[1], changes)
     nginx.start()
     try:
@@ -415,162 +295,83 @@ def in_front_of(node, folder, changes):
         nginx.stop()
 
 
-def test_node_that_is_silent_is_not_waited_for_for_ever(silent, tmp_path):
-    with in_front_of(silent, tmp_path, {"proxy_read_timeout 60s;": "proxy_read_timeout 1s;"}) as nginx:
-        answer = nginx.ask("/v1/vacancies")
+def test_unresponsive_node_is_a_504(unresponsive, tmp_path):
+    with nginx_in_front_of(
+        unresponsive, tmp_path, {"proxy_read_timeout 60s;": "proxy_read_timeout 1s;"}
+    ) as nginx:
+        response = nginx.request("/v1/vacancies")
 
-    assert is_problem(answer, 504)
-    assert answer.headers["Retry-After"] == "2"
+    assert is_problem(response, 504)
+    assert response.headers["Retry-After"] == "2"
 
 
-def test_one_client_has_so_many_requests_at_once(silent, tmp_path):
-    with in_front_of(silent, tmp_path, {"limit_conn connections 100;": "limit_conn connections 2;"}) as nginx:
-        address = stranger()
+def test_concurrent_requests_of_a_client_are_limited(unresponsive, tmp_path):
+    with nginx_in_front_of(
+        unresponsive, tmp_path, {"limit_conn connections 100;": "limit_conn connections 2;"}
+    ) as nginx:
+        address = new_address()
         with nginx.connect(address) as one, nginx.connect(address) as two:
             for link in (one, two):
-                link.sendall(wire("/v1/vacancies?so-many"))
-            asked = [silent.accept()[0] for _ in range(2)]
-            answer = nginx.ask("/v1/filters", address=address)
-        for link in asked:
+                link.sendall(raw_request("/v1/vacancies?so-many"))
+            accepted = [unresponsive.accept()[0] for _ in range(2)]
+            response = nginx.request("/v1/filters", address=address)
+        for link in accepted:
             link.close()
 
-    assert is_problem(answer, 429)
-    assert answer.headers["Retry-After"] == "1"
+    assert is_problem(response, 429)
+    assert response.headers["Retry-After"] == "1"
 
 
-# --- Who may ask what ---------------------------------------------------------------------------------------
+# --- Private paths ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/x/../metrics", "/metrics?x"]
 )
-def test_figures_are_not_public(edge, path):
+def test_metrics_are_not_public(edge, path):
     for client in ("203.0.113.9", "127.0.0.1"):
-        assert edge.nginx.ask(path, X_Forwarded_For=client).status == 404
+        assert edge.nginx.request(path, X_Forwarded_For=client).status == 404
 
 
-def test_readiness_is_told_inside_only_and_health_to_everybody(edge):
-    asked = {
-        client: [edge.nginx.ask(path, X_Forwarded_For=client).status for path in ("/readyz", "/healthz")]
+def test_readiness_is_private_and_liveness_is_public(edge):
+    statuses = {
+        client: [edge.nginx.request(path, X_Forwarded_For=client).status for path in ("/readyz", "/healthz")]
         for client in ("203.0.113.9", "2001:db8::1", "10.1.2.3", "127.0.0.1", "fd00::1")
     }
 
-    assert list(asked.values()) == [[403, 200]] * 2 + [[200, 200]] * 3
+    assert list(statuses.values()) == [[403, 200]] * 2 + [[200, 200]] * 3
 
 
-# --- Files --------------------------------------------------------------------------------------------------
+# --- TLS and the access log ------------------------------------------------------------------------------
 
 
-def test_static_files_are_kept_for_ever_if_their_name_says_what_is_in_them(site):
-    folder = site.nginx.folder / "static"
-    folder.mkdir(exist_ok=True)
-    for name in ("a.css", "a.0123456789ab.css"):
-        (folder / name).write_text("a {}")
-    (site.nginx.folder / "secret").write_text("secret")
-
-    plain, digested = (site.nginx.ask(f"/static/{name}") for name in ("a.css", "a.0123456789ab.css"))
-
-    assert plain.body == digested.body == b"a {}"
-    assert plain.headers["Cache-Control"] == "public, max-age=3600"
-    assert digested.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert digested.headers["X-Content-Type-Options"] == "nosniff"
-    by_django = site.gunicorn.ask("/static/nothing.css")  # an answer without a file, but as restricted
-    for name in ("Content-Security-Policy", "Cross-Origin-Resource-Policy"):
-        ours, theirs = (set(answer.headers[name].split("; ")) for answer in (digested, by_django))
-        assert ours == theirs
-    for path in ("/static../secret", "/static/../secret", "/static/%2e%2e/secret", "/static/nothing.css"):
-        assert site.nginx.ask(path).status == 404
-
-
-def test_uploaded_file_goes_out_as_django_says_and_on_no_other_way(edge):
-    folder = edge.nginx.folder / "media"
-    folder.mkdir(exist_ok=True)
-    (folder / "x.pdf").write_bytes(b"%PDF")
-    (edge.nginx.folder / "secret").write_text("secret")
-    said = {
-        "Content-Type": "application/pdf",
-        "Content-Disposition": 'attachment; filename="CV of zyx.pdf"',
-        "Content-Security-Policy": "sandbox; default-src 'none'",
-        "Cache-Control": "private, no-store",
-        "X-Content-Type-Options": "nosniff",
-        "Access-Control-Allow-Origin": "https://a.example",
-        "Access-Control-Expose-Headers": "Content-Disposition",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Referrer-Policy": "no-referrer",
-        "Vary": "origin",
-        "Strict-Transport-Security": "max-age=1",
-        "X-Robots-Tag": "noindex",
-    }
-    for node in edge.nodes:
-        node.told["/media/1"] = said | {"X-Accel-Redirect": "/_media/x.pdf"}
-        node.told["/media/2"] = said | {"X-Accel-Redirect": "/_media/../secret"}
-
-    answer = edge.nginx.ask("/media/1")
-
-    assert (answer.status, answer.body) == (200, b"%PDF")
-    assert {name: answer.headers.get_all(name) for name in said} == {
-        name: [value] for name, value in said.items()
-    }
-    assert "X-Accel-Redirect" not in answer.headers
-    assert edge.nginx.ask("/media/2").status != 200
-    for path in ("/_media/x.pdf", "/%5fmedia/x.pdf", "//_media/x.pdf", "/_problem", "/_page"):
-        answer = edge.nginx.ask(path)
-        assert (answer.status, answer.headers["Content-Type"]) == (404, "text/html")
-    assert b"secret" not in edge.nginx.ask("/_media../secret").body  # no such file is looked for
-
-
-def test_files_of_the_root_are_served(site):
-    assert site.nginx.ask("/robots.txt").body.startswith(b"User-agent: *")
-    assert site.nginx.ask("/favicon.ico").body[:4] == b"\0\0\1\0"
-
-
-@pytest.mark.parametrize("path", ["/static/a.css", "/media/1"])
-def test_file_that_is_unchanged_is_not_sent_again(edge, path):
-    for folder, name in (("static", "a.css"), ("media", "x.pdf")):
-        (edge.nginx.folder / folder).mkdir(exist_ok=True)
-        (edge.nginx.folder / folder / name).write_text("a {}")
-    for node in edge.nodes:
-        node.told["/media/1"] = {"X-Accel-Redirect": "/_media/x.pdf", "Content-Type": "application/pdf"}
-    tag = edge.nginx.ask(path).headers["ETag"]
-
-    for condition, status in (
-        (tag, 304),
-        (f"W/{tag}", 304),
-        (f'"x" , W/{tag}', 304),
-        ("*", 304),
-        ('"x"', 200),
-    ):
-        assert edge.nginx.ask(path, If_None_Match=condition).status == status, condition
-
-
-# --- TLS, and the log ---------------------------------------------------------------------------------------
-
-
-def test_what_comes_without_tls_is_sent_to_it(site):
+def test_http_redirects_to_https(site):
     link = http.client.HTTPConnection("127.0.0.1", site.nginx.plain_port, timeout=30)
     link.request("POST", "/v1/auth/token?a=b", headers={"Host": "evil.example"})
-    answer = link.getresponse()
+    response = link.getresponse()
     link.close()
 
-    assert (answer.status, answer.headers["Location"]) == (308, f"https://{HOST}/v1/auth/token?a=b")
+    assert (response.status, response.headers["Location"]) == (308, f"https://{HOST}/v1/auth/token?a=b")
 
 
-def test_tls_is_of_today(site):
+def test_tls_1_3_and_http_2_are_negotiated(site):
     with site.nginx.connect(protocols=("h2", "http/1.1")) as link:
         assert (link.version(), link.selected_alpn_protocol()) == ("TLSv1.3", "h2")
 
 
-def test_log_has_no_query_no_token_and_no_whole_address(edge):
+def test_access_log_has_no_query_token_or_full_address(edge):
     secret = "zyxsecret"
     paths = (f"/v1/vacancies/3?preview={secret}", f"/preview/{secret}", f"/account/reset/{secret}/{secret}")
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
         for path in paths:
-            edge.nginx.ask(path, X_Forwarded_For=client, X_Request_ID="the-very-one", Cookie=f"a={secret}",
-                           Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}")  # fmt: skip
+            edge.nginx.request(
+                path, X_Forwarded_For=client, X_Request_ID="logged-request", Cookie=f"a={secret}",
+                Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}",
+            )  # fmt: skip
 
-    servers.until(lambda: sum(line["request_id"] == "the-very-one" for line in edge.nginx.lines) == 6)
+    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 6)
 
-    lines = [line for line in edge.nginx.lines if line["request_id"] == "the-very-one"]
+    lines = [line for line in edge.nginx.lines if line["request_id"] == "logged-request"]
     assert "zyx" not in json.dumps(lines)
     assert [line["path"] for line in lines[:3]] == ["/v1/vacancies/3", "/preview/...", "/account/reset/..."]
     assert {line["network"] for line in lines} == {"203.0.113.0", "2001:db8:77::"}

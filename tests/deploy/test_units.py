@@ -1,4 +1,4 @@
-"""Units of systemd, and the containers of compose.yaml: what they start is there, is shut in, and works."""
+"""systemd units and the containers of compose.yaml: commands exist, are sandboxed, and work."""
 
 import os
 import re
@@ -35,7 +35,7 @@ needs_systemd = pytest.mark.skipif(
 
 @pytest.fixture
 def units(tmp_path):
-    """The units as if /srv/jobsite were here."""
+    """The units with /srv/jobsite replaced by this checkout."""
     for unit in (*SERVICES, *TIMERS):
         text = unit.read_text().replace("/srv/jobsite/.venv/bin", str(Path(sys.executable).parent))
         (tmp_path / unit.name).write_text(text.replace("/srv/jobsite", str(ROOT)))
@@ -43,7 +43,7 @@ def units(tmp_path):
 
 
 @needs_systemd
-def test_systemd_finds_nothing_wrong(units):
+def test_systemd_accepts_the_units(units):
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True, check=False
     )
@@ -53,7 +53,7 @@ def test_systemd_finds_nothing_wrong(units):
 
 @needs_systemd
 @pytest.mark.parametrize("unit", [unit.name for unit in SERVICES])
-def test_exposure_stays_low(units, unit):
+def test_exposure_is_low(units, unit):
     command = ["systemd-analyze", "security", "--no-pager", "--offline=true", DEPLOY / unit]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "--offline" in done.stderr:
@@ -65,7 +65,7 @@ def test_exposure_stays_low(units, unit):
     assert float(exposure[1]) <= EXPOSURE_MAX
 
 
-def test_all_services_are_shut_in_alike():
+def test_all_services_have_the_same_sandbox():
     sections = {unit.read_text().split("# Sandbox")[1].split("\n\n")[0].strip() for unit in SERVICES}
     accounts = {
         tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", unit.read_text(), re.M)) for unit in SERVICES
@@ -76,17 +76,17 @@ def test_all_services_are_shut_in_alike():
     assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - {"jobsite"}
 
 
-# --- What is started is there ------------------------------------------------------------------
+# --- Commands ----------------------------------------------------------------------------------
 
 
 def started() -> set[str]:
-    """The commands of manage.py that units and containers start."""
+    """Return the manage.py commands of units and containers."""
     text = "".join(unit.read_text() for unit in SERVICES)
     text += "".join(f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values())
     return set(re.findall(r"manage\.py ([a-z_]+)", text))
 
 
-def test_commands_are_there():
+def test_commands_exist():
     assert started() == {
         "backup", "check", "clean_media", "collectstatic", "create_roles", "migrate",
         "purge_applications", "purge_credentials",
@@ -97,7 +97,7 @@ def test_commands_are_there():
 # --- Containers --------------------------------------------------------------------------------
 
 
-def test_only_nginx_is_reached_from_outside():
+def test_only_nginx_publishes_a_port():
     services = COMPOSE["services"]
 
     assert [name for name, service in services.items() if "ports" in service] == ["nginx"]
@@ -107,7 +107,7 @@ def test_only_nginx_is_reached_from_outside():
     assert all(service.get("image", "").count(":") == 1 for service in services.values())
 
 
-def test_no_secret_is_written_down():
+def test_no_secret_is_committed():
     said = "\n".join(
         f"{name}: {value}"
         for service in COMPOSE["services"].values()
@@ -132,8 +132,8 @@ def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
 @pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
-def test_replica_of_the_containers_follows():
-    """The very steps that compose.yaml gives to PostgreSQL's image, after what that image does itself."""
+def test_replica_container_replicates():
+    """The commands of compose.yaml for PostgreSQL's image, after those of the image itself."""
     folder, ports = servers.folder(), (servers.free_port(), servers.free_port())
     both = {"PATH": f"{servers.POSTGRES}:{os.environ['PATH']}"}
     primary = both | {
@@ -198,12 +198,12 @@ def test_replica_of_the_containers_follows():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# --- A release ---------------------------------------------------------------------------------
+# --- Releases ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_reload_changes_all_workers_and_loses_nobody(tmp_path):
+def test_reload_replaces_all_workers_and_loses_no_request(tmp_path):
     (tmp_path / "answers.py").write_text(
         "import os\n"
         "def application(environ, start_response):\n"

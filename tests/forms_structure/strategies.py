@@ -1,6 +1,6 @@
-"""Forms made up: valid ones, how the interface says them, each thing that can be wrong with them.
+"""Generated forms: valid structures, their API format, and every kind of error.
 
-The lists below are written down here and not taken from the code, so that a slip there shows.
+The lists below are independent of the code, so that tests detect a wrong change.
 """
 
 import json

@@ -117,8 +117,8 @@ def is_shown(conditional, value):
 
 
 def is_valid(sections, submission):
-    """Whether `submission` keeps the rules: every filled in field by its name, and nothing else; required
-    ones there while they show; the name of an extra language and its level together."""
+    """Whether `submission` is valid: only known fields that are shown, all required ones of them, and the
+    name of an extra language together with its level."""
     if not isinstance(submission, dict):
         return False
     known = set()

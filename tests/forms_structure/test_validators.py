@@ -1,5 +1,5 @@
-"""The JSON Schema of a submission means the same to every validator: ajv (strict), hyperjump and cfworker in
-Node, jsonschema in Python, and the `validate` of form.js."""
+"""All validators agree on the JSON Schema of a submission: ajv (strict), hyperjump and cfworker in Node,
+jsonschema in Python, and `validate` of form.js."""
 
 from collections.abc import Iterator
 

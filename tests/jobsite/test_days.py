@@ -17,7 +17,7 @@ from vacancies.models import Vacancy
 from vacancies.quality import content_warnings, with_warnings
 
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
-# Zone, moment on its clock with its offset, days, moment that many calendar days later.
+# Time zone, local datetime with offset, days, and the expected datetime.
 CASES = [
     # Brussels goes from +02:00 to +01:00 on 25 October 2026 at 03:00, and back on 28 March 2027 at 02:00
     (BRUSSELS, "2026-10-24T14:00:00+02:00", 1, "2026-10-25T14:00:00+01:00"),
@@ -80,7 +80,7 @@ def test_embargo_counts_calendar_days(case, client: Client, time_machine):
 
 
 BOUNDARIES = [
-    # zone, now, days, moment that many days before; across both changes of the clock
+    # time zone, now, days, expected datetime; across both changes of the clock
     (BRUSSELS, "2026-10-28T14:00:00+01:00", 7, "2026-10-21T14:00:00+02:00"),
     (BRUSSELS, "2027-03-31T00:30:00+02:00", 7, "2027-03-24T00:30:00+01:00"),
     (ST_JOHNS, "2026-11-03T23:45:00-03:30", 7, "2026-10-27T23:45:00-02:30"),
@@ -90,7 +90,7 @@ BOUNDARIES = [
 
 @pytest.fixture(params=BOUNDARIES, ids=lambda case: f"{case[0]} {case[1]}")
 def week(request, settings, time_machine):
-    """The two moments that are a week of the calendar apart; the clock shows the later one."""
+    """Two datetimes a calendar week apart. The current time is the later one."""
     settings.TIME_ZONE, later, _, earlier = request.param
     moments = [datetime.fromisoformat(text).astimezone(UTC) for text in (earlier, later)]
     time_machine.move_to(moments[1], tick=False)

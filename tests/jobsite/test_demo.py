@@ -1,4 +1,4 @@
-"""`manage.py demo`: what it puts on the job site, and what it leaves alone."""
+"""`manage.py demo`: what it creates, and what it does not change."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def loaded():
 
 @pytest.fixture
 def printed(settings):
-    """What a first run of the command prints."""
+    """The output of a first run of the command."""
     settings.DEBUG = True
     return run()
 
@@ -71,10 +71,10 @@ def rows():
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in MODELS}
 
 
-# --- What is there -----------------------------------------------------------------------------
+# --- Content -----------------------------------------------------------------------------------
 
 
-def test_load_says_what_it_made(loaded):
+def test_load_returns_the_number_of_rows(loaded):
     assert loaded == {
         "brands": 5,
         "recruiters": 8,
@@ -121,13 +121,13 @@ def test_every_list_has_vacancies(loaded):
     }
 
 
-def test_moments_agree_with_the_clock(loaded):
+def test_datetimes_are_plausible(loaded):
     for vacancy in Vacancy.objects.all():
         assert vacancy.created_at < vacancy.updated_at < AT
         assert not (vacancy.is_permanent and vacancy.publish_until)
 
 
-def test_a_last_day_ends_at_midnight_of_the_site(settings):
+def test_closing_date_ends_at_midnight_in_the_time_zone(settings):
     settings.TIME_ZONE = "Europe/Brussels"
     content.load(at=AT)
     vacancy = Vacancy.objects.get(title="Boulangère ou boulanger de nuit")
@@ -173,7 +173,7 @@ def test_all_filters_but_one_are_offered(loaded):
     ]
 
 
-def test_orders_are_the_content_s_own(loaded):
+def test_order_is_that_of_the_content(loaded):
     vacancy = Vacancy.objects.with_related().get(title="Verpleegkundige spoedgevallen (m/v/x)")
     assert [link.recruiter.name for link in vacancy.ordered_recruiter_links] == [
         "Fatima El Amrani",
@@ -186,7 +186,7 @@ def test_orders_are_the_content_s_own(loaded):
     ]
 
 
-def test_extremes_are_there(loaded):
+def test_edge_cases_exist(loaded):
     published = Vacancy.objects.published(at=AT)
     titles = list(published.values_list("title", flat=True))
     sizes = [len(text.encode()) for text in published.values_list("description", flat=True)]
@@ -266,7 +266,7 @@ def test_files_are_the_same_every_time():
         assert first.read() == second.read()
 
 
-# --- A second time -----------------------------------------------------------------------------
+# --- Second run --------------------------------------------------------------------------------
 
 
 def test_second_load_changes_nothing(loaded, media):
@@ -276,7 +276,7 @@ def test_second_load_changes_nothing(loaded, media):
     assert sorted(media.rglob("*")) == files
 
 
-def test_second_load_keeps_what_a_recruiter_changed(loaded):
+def test_second_load_keeps_changes(loaded):
     Vacancy.objects.filter(title="CFO").update(
         status="unpublished", description="<p>Found.</p>", is_hot=False
     )
@@ -290,7 +290,7 @@ def test_second_load_keeps_what_a_recruiter_changed(loaded):
     assert rows() == before
 
 
-def test_what_was_renamed_or_deleted_stays_so(loaded):
+def test_second_load_keeps_renames_and_deletions(loaded):
     Filter.objects.filter(keyword="regions").update(label="Province", is_active=False)
     FilterOption.objects.filter(value="liege").update(label="Luik")
     Vacancy.objects.filter(title="Pflegefachkraft Neonatologie (m/w/d)").update(title="Pflege")
@@ -303,7 +303,7 @@ def test_what_was_renamed_or_deleted_stays_so(loaded):
     assert Filter.objects.get(keyword="regions").label == "Province"
 
 
-def test_a_failing_load_leaves_no_rows(monkeypatch):
+def test_failed_load_leaves_no_rows(monkeypatch):
     monkeypatch.setattr(content, "plain", None)
     with pytest.raises(TypeError):
         content.load(at=AT)
@@ -330,7 +330,7 @@ def test_command_prints_accounts_that_can_sign_in(printed):
     assert [name for name in names if User.objects.get(username=name).check_password(name)] == names
 
 
-def test_recruiter_works_on_vacancies_and_forms_and_nothing_else(printed):
+def test_recruiter_account_sees_vacancies_and_forms_only(printed):
     users = User.objects
     recruiter, employee = users.get(username="recruiter"), users.get(username="employee")
     assert (recruiter.is_staff, recruiter.is_superuser) == (True, False)
@@ -361,7 +361,7 @@ def test_recruiter_works_on_vacancies_and_forms_and_nothing_else(printed):
     assert (employee.is_staff, employee.get_all_permissions()) == (False, {"vacancies.see_internal"})
 
 
-def test_second_run_says_what_is_there_and_keeps_passwords(printed):
+def test_second_run_reports_existing_content_and_keeps_passwords(printed):
     recruiter = User.objects.get(username="recruiter")
     recruiter.set_password("something else")
     recruiter.save()
@@ -380,7 +380,7 @@ def test_command_refuses_without_debug(settings):
     assert not Vacancy.objects.exists()
 
 
-def test_command_names_a_port_in_use_and_does_nothing(settings):
+def test_port_in_use_is_reported_before_anything_is_created(settings):
     settings.DEBUG = True
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]
@@ -390,7 +390,7 @@ def test_command_names_a_port_in_use_and_does_nothing(settings):
 
 
 @pytest.mark.parametrize("text", ["0", "65536", "-1", "80x", "²", ""])
-def test_command_takes_ports_only(settings, text):
+def test_invalid_port_is_a_usage_error(settings, text):
     settings.DEBUG = True
     with pytest.raises(CommandError, match="argument --port"):
         call_command("demo", f"--port={text}")

@@ -1,4 +1,4 @@
-"""What is made from something else and committed: pinned requirements, compiled translations."""
+"""Generated files that are committed: pinned requirements and compiled translations."""
 
 import re
 import tomllib

@@ -97,7 +97,7 @@ def catalog(language: str) -> dict[str, set[str]]:
 
 @cache
 def words(language: str) -> tuple[set[str], set[str]]:
-    """What is said in `language` as in English, and what is not."""
+    """Return the texts that are the same in `language` and English, and those that differ."""
     known = {text.lower(): {each.lower() for each in said} for text, said in catalog(language).items()}
     own = {each for said in known.values() for each in said}
     same = {text for text, said in known.items() if text in said} | SAME
@@ -105,12 +105,12 @@ def words(language: str) -> tuple[set[str], set[str]]:
 
 
 def leftovers(answer: HttpResponse, english: HttpResponse, language: str) -> set[str]:
-    """The texts of `answer` that are still English."""
+    """Return the texts of `answer` that are still English."""
     return untranslated(answer.content.decode(), english.content.decode(), language)
 
 
 def untranslated(html: str, english: str, language: str) -> set[str]:
-    """The texts of `html` that are still English: those that `english` contains too, and those that a catalog
+    """Return the English texts of `html`: those that the English page has too, and those that a catalog
     translates."""
     same, other = words(language)
     in_english = set(Text(english).said)
@@ -182,7 +182,7 @@ def shop(at: datetime) -> dict[Any, Any]:
 
 
 def pages(shop: dict[Any, Any]) -> Iterator[str]:
-    """All addresses of the admin of vacancies, with a row of each model where they want one."""
+    """Return all URLs of the admin of vacancies, with a row of each model where needed."""
     vacancy = shop[State.PUBLISHED]
     version = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").first()
     assert version is not None
@@ -202,7 +202,7 @@ def pages(shop: dict[Any, Any]) -> Iterator[str]:
 
 
 def in_both(client: Client, path: str, language: str, **data: Any) -> tuple[Any, Any]:
-    """The answers in `language` and in English to a GET, or to a POST of `data`."""
+    """Return the responses in `language` and in English to a GET, or to a POST of `data`."""
     ask = client.post if data else client.get
     answers = [ask(path, data or None, headers={"accept-language": code}) for code in (language, "en")]
     assert answers[0].status_code == answers[1].status_code

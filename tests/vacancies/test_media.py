@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from applications.tokens import issue
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
-from tests.vacancies.test_uploads import encoded
+from tests.vacancies.sample_files import encoded
 from vacancies import operations
 from vacancies.media import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 OUTSIDE, INSIDE = "203.0.113.9", "10.0.0.9"
 ABSENT = "vacancies/00000000000000000000000000000000.png"
 
-# How a vacancy is made that stands there, by state.
+# The values of a vacancy by state.
 STATES: dict[str, Any] = {
     "published": dict,
     "draft": lambda: {"status": "draft"},

@@ -181,7 +181,7 @@ def test_publication_action_is_atomic(monkeypatch):
 
 def test_publication_action_has_a_constant_number_of_queries(django_assert_num_queries):
     make_one("draft")
-    with django_assert_num_queries(7):  # savepoint and its end; rows; one write; one record; list and moment
+    with django_assert_num_queries(7):  # savepoint (2); rows; one update; versions; read model (2)
         operations.publish(vacancies=ALL(), at=NOW)
     for _ in range(30):
         make_one("draft")

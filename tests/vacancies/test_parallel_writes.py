@@ -1,6 +1,6 @@
-"""What is decided by something that was read is read after the lock, or compared again when it is written.
+"""Concurrent writes: a decision reads its data after taking the lock, or checks it again when it writes.
 
-Most tests say where the other writer steps in, so that none depends on luck.
+Most tests define the point at which the other writer acts, so that they are deterministic.
 """
 
 from collections.abc import Callable, Iterator

@@ -205,7 +205,7 @@ def test_wrong_preview_token_is_refused(client: Client, spoil: Any) -> None:
             answer = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
             assert answer.status_code == 404
             bodies.add(answer.json()["detail"])
-    assert len(bodies) == 1  # what is hidden and what never was are told alike
+    assert len(bodies) == 1  # hidden and unknown vacancies give the same response
     assert b"Secret nurse" not in client.get(f"/preview/{token}".replace("\0", "%00")).content
 
 

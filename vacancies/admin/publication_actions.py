@@ -17,7 +17,7 @@ from vacancies import operations
 from vacancies.models import State
 from vacancies.operations import BulkResult
 from vacancies.querysets import VacancyQuerySet
-from vacancies.validators import validate_moment
+from vacancies.validators import validate_datetime
 
 COPIES = 100  # at a time
 
@@ -25,7 +25,7 @@ COPIES = 100  # at a time
 class ScheduleForm(forms.Form):
     publish_from = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
-        validators=[validate_moment],
+        validators=[validate_datetime],
         help_text=gettext_lazy(
             "The vacancy goes live automatically at this time, in the time zone of the site."
         ),

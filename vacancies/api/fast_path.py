@@ -134,17 +134,17 @@ class FastPath:
             return None
         cache = self.caches.setdefault(replicas.current(), ProcessCache())
         try:
-            request = WSGIRequest(environ)
-            asked = _Request(path, absolute(request, "/")[:-1], request.GET, now, cache)
+            wsgi_request = WSGIRequest(environ)
+            request = _Request(path, absolute(wsgi_request, "/")[:-1], wsgi_request.GET, now, cache)
             for is_pinned in (False, *(True,) * MAX_TRIES):
-                asked.is_pinned = is_pinned
+                request.is_pinned = is_pinned
                 try:
                     if is_pinned:  # due changes cannot be applied inside the snapshot
                         cache.current_totals(now, read_state())
                     with snapshot() if is_pinned else nullcontext():
                         if endpoint:
-                            return self.page(endpoint, asked, read_state() if is_pinned else state)
-                        return self.single(asked, int(single[1]), single[2] or "")  # type: ignore[index]
+                            return self.page(endpoint, request, read_state() if is_pinned else state)
+                        return self.single(request, int(single[1]), single[2] or "")  # type: ignore[index]
                 except (ChangedError, UnknownPlaceholderError):
                     pass
         except (InvalidParameters, DisallowedHost):

@@ -33,6 +33,7 @@ from vacancies.models import (
     Attachment,
     Audience,
     Filter,
+    FilterOption,
     Recruiter,
     Status,
     Vacancy,
@@ -149,7 +150,9 @@ class Importer:
         for name in changed:
             setattr(vacancy, name, wanted[name])
 
-        options = []
+        options: list[FilterOption] = []
+        recruiters: list[Recruiter] = []
+        external: list[tuple[str, str]] = []
         for keyword in Keyword:
             known = [c.option for c in vacancy.ordered_choices if c.option.filter.keyword == keyword]
             chosen = (
@@ -191,23 +194,7 @@ class Importer:
                 if rows.values_list("updated_at", flat=True).first() != known_at:
                     raise _ChangedError
             vacancy.save(force_insert=is_new)
-        if "options" in changed:
-            vacancy.choices.all().delete()
-            VacancyOption.objects.bulk_create(
-                VacancyOption(vacancy=vacancy, option=option, position=n) for n, option in enumerate(options)
-            )
-        if "recruiters" in changed:
-            vacancy.recruiter_links.all().delete()
-            VacancyRecruiter.objects.bulk_create(
-                VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n) for n, r in enumerate(recruiters)
-            )
-        if "attachments" in changed:
-            vacancy.attachments.exclude(url="").delete()
-            Attachment.objects.bulk_create(
-                Attachment(vacancy=vacancy, name=name, url=url, position=n)
-                for n, (name, url) in enumerate(external)
-            )
-
+        _replace_children(vacancy, changed, options=options, recruiters=recruiters, attachments=external)
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
             self.report.note(row, item, "", "slug", f"the slug changed from {slug} to {vacancy.slug}")
         if is_new:
@@ -312,3 +299,30 @@ class Importer:
 
 def _digest(item: Any) -> str:
     return hashlib.sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()
+
+
+def _replace_children(
+    vacancy: Vacancy,
+    changed: set[str],
+    *,
+    options: list[FilterOption],
+    recruiters: list[Recruiter],
+    attachments: list[tuple[str, str]],
+) -> None:
+    """Replace the child rows of `vacancy` that are in `changed`. Uploaded attachments are kept."""
+    if "options" in changed:
+        vacancy.choices.all().delete()
+        VacancyOption.objects.bulk_create(
+            VacancyOption(vacancy=vacancy, option=option, position=n) for n, option in enumerate(options)
+        )
+    if "recruiters" in changed:
+        vacancy.recruiter_links.all().delete()
+        VacancyRecruiter.objects.bulk_create(
+            VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n) for n, r in enumerate(recruiters)
+        )
+    if "attachments" in changed:
+        vacancy.attachments.exclude(url="").delete()
+        Attachment.objects.bulk_create(
+            Attachment(vacancy=vacancy, name=name, url=url, position=n)
+            for n, (name, url) in enumerate(attachments)
+        )

@@ -174,7 +174,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Public from this time.",
                         null=True,
-                        validators=[vacancies.validators.validate_moment],
+                        validators=[vacancies.validators.validate_datetime],
                     ),
                 ),
                 (
@@ -183,7 +183,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Public until this time. If empty, there is no closing date.",
                         null=True,
-                        validators=[vacancies.validators.validate_moment],
+                        validators=[vacancies.validators.validate_datetime],
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),

@@ -1,4 +1,4 @@
-"""The nine vocabularies, there from the start and switched off until a recruiter offers them."""
+"""Create the nine filters, inactive until a recruiter activates them."""
 
 from django.db import migrations
 

@@ -8,18 +8,18 @@ INDEX = "vacancies_search"
 
 
 def make(apps, schema_editor):
-    """An index for what search asks, parts of words, on PostgreSQL; made beside the traffic."""
+    """Create a trigram index for substring search on PostgreSQL, without blocking writes."""
     if schema_editor.connection.vendor != "postgresql":
         return
     with schema_editor.connection.cursor() as cursor:
         try:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
-        except DatabaseError as error:  # search works without it, and takes its time
+        except DatabaseError as error:  # search works without it, but slower
             sys.stderr.write(f"\n  No index for search, see docs/operations/scale.md: {error}")
             return
     without_lock_timeout(
         schema_editor,
-        f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}",  # half made by a run that was ended
+        f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}",  # left invalid by an interrupted run
         f"CREATE INDEX CONCURRENTLY {INDEX} ON vacancies_vacancy USING gin (search_text gin_trgm_ops)",
     )
 

@@ -21,9 +21,9 @@ from vacancies.querysets import VacancyQuerySet
 from vacancies.uploads import DocumentField, ImageField
 from vacancies.validators import (
     PICTURE_RULE,
+    validate_datetime,
     validate_document,
     validate_image,
-    validate_moment,
     validate_picture,
     validate_video,
 )
@@ -123,12 +123,12 @@ class Vacancy(models.Model):
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
     publish_from = models.DateTimeField(
-        null=True, blank=True, validators=[validate_moment], help_text=_("Public from this time.")
+        null=True, blank=True, validators=[validate_datetime], help_text=_("Public from this time.")
     )
     publish_until = models.DateTimeField(
         null=True,
         blank=True,
-        validators=[validate_moment],
+        validators=[validate_datetime],
         help_text=_("Public until this time. If empty, there is no closing date."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -1,4 +1,4 @@
-"""The pages of an account: signing in and out, a new password, in the reader's language, kept by no cache."""
+"""Account pages: signing in and out, passwords, languages and caching."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ HEADINGS = {
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """What runs beside the request runs in it."""
+    """Run background work in the request."""
     monkeypatch.setattr(pages, "in_background", lambda work: work())
 
 
@@ -45,14 +45,14 @@ def link(message):
 
 
 def choose(client, address, password=NEW):
-    """Follow the link of a mail and choose a password."""
+    """Follow the link of a mail and set a password."""
     form = client.get(address, follow=True)
     posted = {"new_password1": password, "new_password2": password}
     return client.post(form.redirect_chain[-1][0], posted)
 
 
 @pytest.mark.parametrize("language", HEADINGS)
-def test_pages_speak_the_language_of_the_reader(client, language):
+def test_pages_use_the_language_of_the_browser(client, language):
     for path, expected in zip(("login", "reset"), HEADINGS[language], strict=True):
         page = client.get(f"/account/{path}", headers={"Accept-Language": f"ja, {language};q=0.5"})
         assert (heading(page), page["Content-Language"]) == (expected, language)
@@ -60,7 +60,7 @@ def test_pages_speak_the_language_of_the_reader(client, language):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_no_cache_keeps_a_page(client, path):
+def test_pages_are_never_cached(client, path):
     page = client.get(f"/account/{path}")
     assert "no-store" in page["Cache-Control"]
     assert "private" in page["Cache-Control"]
@@ -68,7 +68,7 @@ def test_no_cache_keeps_a_page(client, path):
 
 
 @pytest.mark.parametrize("path", ["", "password"])
-def test_stranger_is_asked_to_sign_in_and_comes_back(client, mia, path):
+def test_anonymous_user_signs_in_and_is_redirected_back(client, mia, path):
     asked = client.get(f"/account/{path}")
     assert asked["Location"] == f"/account/login?next=/account/{path}"
 
@@ -80,7 +80,7 @@ def test_stranger_is_asked_to_sign_in_and_comes_back(client, mia, path):
 
 
 @pytest.mark.parametrize("next_page", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
-def test_signing_in_leads_to_no_other_site(client, mia, next_page):
+def test_signing_in_redirects_to_no_other_site(client, mia, next_page):
     posted = {"username": "mia", "password": PASSWORD, "next": next_page}
     assert client.post("/account/login", posted)["Location"] == "/account/"
 
@@ -99,7 +99,7 @@ def test_pages_need_the_csrf_token(mia):
     assert strict.post("/account/login", {"username": "mia", "password": PASSWORD}).status_code == 403
 
 
-def test_new_password_by_mail_ends_what_the_old_one_opened(client, mia, settings):
+def test_password_reset_ends_sessions_and_tokens(client, mia, settings):
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
     _, token = tokens.issue(user=mia, lifetime=timedelta(days=1))
     other = Client()
@@ -122,7 +122,7 @@ def test_new_password_by_mail_ends_what_the_old_one_opened(client, mia, settings
     assert mia.check_password(NEW)
 
 
-def test_new_password_by_mail_lets_one_in_again_who_was_locked_out(client, mia, settings):
+def test_password_reset_ends_a_lockout(client, mia, settings):
     settings.AXES_FAILURE_LIMIT = 2
     for _ in range(2):
         answer = client.post("/account/login", {"username": "mia", "password": "wrong"})
@@ -135,7 +135,7 @@ def test_new_password_by_mail_lets_one_in_again_who_was_locked_out(client, mia, 
     assert signed_in["Location"] == "/account/"
 
 
-def test_account_of_an_import_may_choose_its_first_password(client):
+def test_imported_account_can_set_its_first_password(client):
     jan = User.objects.create_user("jan", "jan@example.org")
     User.objects.create_user("boss", "boss@example.org", is_staff=True)
 
@@ -149,7 +149,7 @@ def test_account_of_an_import_may_choose_its_first_password(client):
 
 
 @pytest.mark.parametrize("email", ["nobody@example.org", "gone@example.org"])
-def test_reset_answers_the_same_whether_there_is_an_account(client, mia, email):
+def test_reset_does_not_reveal_whether_an_account_exists(client, mia, email):
     User.objects.create_user("gone", "gone@example.org", PASSWORD, is_active=False)
 
     answers = [client.post("/account/reset", {"email": each}) for each in ("mia@example.org", email)]
@@ -159,7 +159,7 @@ def test_reset_answers_the_same_whether_there_is_an_account(client, mia, email):
     assert [message.to for message in mail.outbox] == [["mia@example.org"]]
 
 
-def test_address_that_the_mail_server_refuses_is_not_logged(client, mia, monkeypatch, caplog):
+def test_rejected_mail_address_is_not_logged(client, mia, monkeypatch, caplog):
     def refuse(message):
         raise OSError("550 <mia@example.org> unknown")
 
@@ -173,7 +173,7 @@ def test_address_that_the_mail_server_refuses_is_not_logged(client, mia, monkeyp
     assert "mia@" not in caplog.text
 
 
-def test_reset_mails_to_one_account_are_limited_whoever_asks(client, mia, at, time_machine):
+def test_reset_mails_to_one_account_are_limited(client, mia, at, time_machine):
     """Three an hour by default, whatever the address of the client; other accounts are not affected."""
     User.objects.create_user("bob", "bob@example.org", PASSWORD)
 
@@ -192,7 +192,7 @@ def test_reset_mails_to_one_account_are_limited_whoever_asks(client, mia, at, ti
     assert len(mail.outbox) == 5
 
 
-def test_limit_of_reset_mails_can_be_changed_and_switched_off(client, mia, settings):
+def test_limit_of_reset_mails_is_configurable(client, mia, settings):
     for rate, expected in (("1/hour", 1), ("off", 4)):
         settings.RESET_MAIL_RATE = rate
         mail.outbox.clear()
@@ -225,12 +225,12 @@ def test_link_in_a_mail_does_not_repeat_the_port_of_the_client(
     assert "4444" not in message.body
 
 
-def test_host_that_is_not_allowed_sends_no_mail(client, mia):
+def test_invalid_host_sends_no_mail(client, mia):
     refused = client.post("/account/reset", {"email": "mia@example.org"}, headers={"Host": "evil.example"})
     assert (refused.status_code, mail.outbox) == (400, [])
 
 
-def test_posts_from_one_address_are_limited_whatever_the_name(client, settings, at):
+def test_posts_from_one_address_are_limited_for_all_accounts(client, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/min"
     cache.clear()
     answers = [
@@ -239,12 +239,12 @@ def test_posts_from_one_address_are_limited_whatever_the_name(client, settings, 
 
     assert answers == [200, 200, 200, 429]
     refused = client.post("/account/reset", {"email": "a@example.org"}, headers={"Accept-Language": "de"})
-    assert (refused.status_code, heading(refused)) == (429, "Eine Weile gesperrt")
+    assert (refused.status_code, heading(refused)) == (429, "Vorübergehend gesperrt")
     assert 1 <= int(refused["Retry-After"]) <= 60
     assert client.get("/account/login").status_code == 200
 
 
-def test_wrong_new_passwords_are_told_at_their_field(client, mia):
+def test_invalid_new_password_is_a_field_error(client, mia):
     client.force_login(mia)
     posted = {"old_password": "wrong", "new_password1": "123", "new_password2": "1234"}
 
@@ -258,7 +258,7 @@ def test_wrong_new_passwords_are_told_at_their_field(client, mia):
 
 @pytest.mark.parametrize("path", ["/account/password", "/admin/password_change/"])
 def test_wrong_old_passwords_count_as_failed_sign_ins(client, mia, path):
-    """Whoever finds a browser open cannot try passwords there without an end."""
+    """Someone at an unattended browser cannot try passwords without limit."""
     mia.is_staff = True
     mia.save()
     client.force_login(mia)
@@ -278,7 +278,7 @@ def test_wrong_old_passwords_count_as_failed_sign_ins(client, mia, path):
     assert mia.check_password(NEW)
 
 
-def test_right_old_password_leaves_no_failed_sign_in(client, mia):
+def test_correct_old_password_is_not_a_failed_sign_in(client, mia):
     client.force_login(mia)
     posted = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
     assert client.post("/account/password", posted)["Location"] == "/account/"

@@ -1,5 +1,7 @@
-"""That a second factor, passkeys and OpenID Connect work where they are switched on, and are told where they
-cannot be. The cases are in tests/jobsite/accounts/second_factor.py and openid.py."""
+"""Second factors, passkeys and OpenID Connect: in processes where they are enabled, or cannot be.
+
+The cases are in tests/jobsite/accounts/second_factor.py and openid.py.
+"""
 
 import os
 import re
@@ -34,7 +36,7 @@ EXTRA = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", CASES)
-def test_with_the_extra_switched_on(tmp_path, cases):
+def test_cases_with_the_extra_enabled(tmp_path, cases):
     pytest.importorskip("allauth")
     own = {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
@@ -71,7 +73,7 @@ print(there, "passkey" in page, "OpenID Connect" in page)
         ),
     ],
 )
-def test_each_is_switched_on_by_itself(tmp_path, variables, offered):
+def test_each_can_be_enabled_alone(tmp_path, variables, offered):
     pytest.importorskip("allauth")
     database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
 
@@ -82,8 +84,8 @@ def test_each_is_switched_on_by_itself(tmp_path, variables, offered):
 
 
 @pytest.mark.parametrize("variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}])
-def test_extra_that_is_not_installed_is_told(variables):
-    """A finder in front says that there is no such package."""
+def test_missing_extra_is_an_error(variables):
+    """An import finder hides the package."""
     script = (
         "import importlib.util as util; find = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'allauth' else find(name, *rest)\n"
@@ -97,7 +99,7 @@ def test_extra_that_is_not_installed_is_told(variables):
     assert "requirements-sso.txt" in run.stderr
 
 
-def test_word_that_is_none_is_told():
+def test_invalid_value_is_an_error():
     run = python("-c", "import jobsite.settings", SECOND_FACTOR="yes")
 
     assert "SECOND_FACTOR is 'yes', not off, optional or required." in run.stderr

@@ -6,7 +6,7 @@ from django.core.files.base import ContentFile
 from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
-from tests.vacancies.test_uploads import encoded
+from tests.vacancies.sample_files import encoded
 from tests.wsgi import ask
 from vacancies.api.fast_path import FastPath
 

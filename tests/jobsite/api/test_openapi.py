@@ -488,8 +488,8 @@ def test_token_operations_match_the_document(client, db):
         "delete": ["Applications"],
     }
     make_user("jane")
-    asked = [("jane", PASSWORD), ("", "x"), *[("jane", "x")] * 10]
-    bodies = [{"username": name, "password": password} for name, password in asked]
+    credentials = [("jane", PASSWORD), ("", "x"), *[("jane", "x")] * 10]
+    bodies = [{"username": name, "password": password} for name, password in credentials]
     answers = [client.post("/v1/auth/token", body, content_type="application/json") for body in bodies]
     assert [answer.status_code for answer in answers] == [200, 400, *[401] * 9, 429]
     validator(methods["post"]["requestBody"]["content"]["application/json"]["schema"]).validate(bodies[0])

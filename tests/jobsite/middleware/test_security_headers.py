@@ -1,4 +1,4 @@
-"""What browsers are told beside every kind of answer, and that none is told less than another."""
+"""Security headers of every kind of response."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def policy(answer):
 
 
 def is_whole(answer, *, page=False):
-    """What every answer says."""
+    """Return the headers that every response has."""
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["X-Frame-Options"] in ("DENY", "SAMEORIGIN")[: 1 + page]
     assert answer["Referrer-Policy"] in ("same-origin", "no-referrer")
@@ -61,7 +61,7 @@ def is_whole(answer, *, page=False):
     assert not content_type.startswith("text/") or "charset" in content_type.lower()  # ASVS 4.1.1
 
 
-# --- The interface and files: nothing at all ---------------------------------------------------
+# --- API and files -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def is_whole(answer, *, page=False):
     ],
 )
 @pytest.mark.parametrize("method", ["get", "head"])
-def test_what_is_no_page_may_do_nothing(client, filters, path, status, content_type, method):
+def test_responses_that_are_not_pages_may_load_nothing(client, filters, path, status, content_type, method):
     answer = getattr(client, method)(path.format(pk=make_vacancy().pk))
 
     assert answer.status_code == status
@@ -94,7 +94,7 @@ def test_what_is_no_page_may_do_nothing(client, filters, path, status, content_t
     is_whole(answer)
 
 
-def test_refusals_of_middleware_are_told_as_much(client, settings):
+def test_errors_of_middleware_have_the_headers(client, settings):
     for answer in (
         client.get("/v1/vacancies", headers={"host": "evil.example"}),
         client.get("/nothing", headers={"host": "evil.example"}),
@@ -107,8 +107,8 @@ def test_refusals_of_middleware_are_told_as_much(client, settings):
 
 
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v0.1/vacancies", "/v1/filters"])
-def test_kept_answers_say_what_fresh_ones_say(wsgi, at, filters, settings, path):
-    """By Django alone, by the fast path, from the cache, and as a 304."""
+def test_cached_responses_have_the_headers(wsgi, at, filters, settings, path):
+    """From the views, the fast path, the response cache, and as 304."""
     from jobsite.wsgi import _bare
 
     make_vacancy()
@@ -128,8 +128,8 @@ def test_kept_answers_say_what_fresh_ones_say(wsgi, at, filters, settings, path)
         is_whole(answer)
 
 
-def test_media_may_do_nothing(rf, client, settings, tmp_path):
-    """As runserver serves them; nginx does in production (deploy/nginx.conf)."""
+def test_media_may_load_nothing(rf, client, settings, tmp_path):
+    """Served by runserver; in production by nginx (deploy/nginx.conf)."""
     name = default_storage.save("x.svg", ContentFile(b"<svg onload='alert(1)'/>"))
     view = lambda request: serve(request, name, settings.MEDIA_ROOT)  # noqa: E731
     answer = SecurityMiddleware(XFrameOptionsMiddleware(SecurityHeadersMiddleware(view)))(
@@ -141,7 +141,7 @@ def test_media_may_do_nothing(rf, client, settings, tmp_path):
     answer.close()
 
 
-def test_static_files_may_do_nothing(client):
+def test_static_files_may_load_nothing(client):
     answer = client.get("/static/jobsite/account.css")
 
     assert policy(answer) == NOTHING
@@ -150,18 +150,18 @@ def test_static_files_may_do_nothing(client):
     answer.close()
 
 
-# --- Pages: what they need ---------------------------------------------------------------------
+# --- Pages -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["", "login", "password", "reset", "reset/sent", "reset/x/y", "nothing"])
-def test_account_pages_take_scripts_and_styles_of_this_site_only(client, path):
+def test_account_pages_load_scripts_and_styles_of_this_site_only(client, path):
     answer = client.get(f"/account/{path}")
 
     assert policy(answer) == ACCOUNT
     is_whole(answer, page=True)
 
 
-def test_locked_page_is_told_as_much(client, settings, at):
+def test_locked_page_has_the_headers(client, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "1/h"
     for _ in range(2):
         answer = client.post("/account/login", {})
@@ -171,7 +171,7 @@ def test_locked_page_is_told_as_much(client, settings, at):
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_preview_takes_nothing_from_elsewhere_but_images(client, filters, is_there):
+def test_preview_loads_only_images_from_other_sites(client, filters, is_there):
     answer = client.get(f"/preview/{token_for(make_vacancy().pk) if is_there else 'x'}")
 
     found = policy(answer)
@@ -181,7 +181,7 @@ def test_preview_takes_nothing_from_elsewhere_but_images(client, filters, is_the
     is_whole(answer, page=True)
 
 
-def test_documentation_takes_nothing_from_elsewhere(client):
+def test_documentation_loads_nothing_from_other_sites(client):
     answer = client.get("/docs")
 
     found = policy(answer)
@@ -199,8 +199,8 @@ def test_documentation_takes_nothing_from_elsewhere(client):
         "auth/user/add/", "password_change/", "jsi18n/", "texts.js", "nothing/",
     ],
 )  # fmt: skip
-def test_workplace_runs_no_script_that_is_in_a_page(colleague, filters, path):
-    """But evaluates the theme's expressions, and one import map, whose digest is named."""
+def test_admin_runs_no_inline_script(colleague, filters, path):
+    """Except the theme's expressions, and one import map, by its digest."""
     answer = colleague.get(f"/admin/{path.format(pk=make_vacancy().pk)}")
 
     found = policy(answer)
@@ -217,7 +217,7 @@ def test_workplace_runs_no_script_that_is_in_a_page(colleague, filters, path):
     is_whole(answer, page=True)
 
 
-# --- Cookies and TLS, as production has them ---------------------------------------------------
+# --- Cookies and TLS in production -------------------------------------------------------------
 
 PRODUCTION = {
     "SECRET_KEY": "x0Aq9vLr2YtK7mWc4ZpE8sNd1UgH5jBf3RiQ6oXlTbVyCk-GwPeMhJzDuS",

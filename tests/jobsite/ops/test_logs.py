@@ -1,4 +1,4 @@
-"""What stands in the logs: what operators need, and nothing about who it was."""
+"""Logs: what operators need, without personal data."""
 
 import io
 import json
@@ -31,7 +31,7 @@ FORMATTERS = {"json": JsonFormatter, "text": TextFormatter}
 
 @pytest.fixture(params=FORMATTERS)
 def written(request, settings, capfd):
-    """What is on stderr since the last call, with more said than in production."""
+    """Return a function that reads stderr since its last call. More is logged than in production."""
     settings.LOG_FORMAT = request.param
     with _written(request.param, capfd) as read:
         yield read
@@ -39,7 +39,7 @@ def written(request, settings, capfd):
 
 @pytest.fixture
 def objects(settings, capfd):
-    """The lines of JSON since the last call."""
+    """Return a function that reads the JSON lines since its last call."""
     settings.LOG_FORMAT = "json"
     with _written("json", capfd) as read:
         yield lambda: [json.loads(line) for line in read().splitlines()]
@@ -82,7 +82,7 @@ def answering(status="200 OK", body=(b"abc",), headers=(), before=lambda environ
 # --- Requests ----------------------------------------------------------------------------------
 
 
-def test_line_about_a_request(objects):
+def test_request_is_logged(objects):
     status, headers, body = ask(
         answering(headers=[("Content-Type", "application/json")]),
         "/v1/vacancies/12?fields=id,title&x=1",
@@ -115,13 +115,13 @@ def test_line_about_a_request(objects):
 @pytest.mark.parametrize(
     "given", ["", "short", "a" * 65, "mia@example.org", 'a"b"c"d"e', "12345678\n1", "é" * 9]
 )
-def test_id_that_is_none_is_replaced(objects, given):
+def test_invalid_request_id_is_replaced(objects, given):
     _, headers, _ = ask(answering(), "/docs", HTTP_X_REQUEST_ID=given)
     assert re.fullmatch("[0-9a-f]{16}", headers["X-Request-ID"])
     assert [line["request_id"] for line in objects()] == [headers["X-Request-ID"]]
 
 
-def test_what_is_said_within_a_request_has_its_id(objects):
+def test_lines_of_a_request_have_its_id(objects):
     def say(environ):
         logging.getLogger("vacancies").warning("Careful")
         logging.getLogger("django.request").error("No", extra={"request": environ, "status_code": 500})
@@ -138,7 +138,7 @@ def test_what_is_said_within_a_request_has_its_id(objects):
     }
 
 
-def test_application_that_raises_is_a_500(objects):
+def test_exception_is_logged_as_500(objects):
     def fail(environ):
         raise LookupError("nowhere")
 
@@ -147,7 +147,7 @@ def test_application_that_raises_is_a_500(objects):
     assert [(line["status"], line["bytes"]) for line in objects()] == [(500, None)]
 
 
-def test_size_of_what_is_sent_in_pieces(objects):
+def test_size_of_a_streamed_response(objects):
     def pieces(environ, start_response):
         start_response("200 OK", [("Content-Length", "6")])
         return iter([b"abc", b"def"])
@@ -194,11 +194,11 @@ def test_operation_and_path(objects, path, method, operation, shown):
         ("filter[filter[search]]=mia&sort=mia%40example.org&=&&", ""),
     ],
 )
-def test_query_says_what_makes_work(query, shown):
+def test_query_contains_harmless_parameters_only(query, shown):
     assert logs.query(query) == shown
 
 
-def test_one_line_whatever_came(written):
+def test_input_cannot_forge_lines(written):
     evil = "/v1/x\r\n\x1b[2J\x00\x85\u2028fake\x7f".encode().decode("latin-1")
 
     def say(environ):
@@ -216,7 +216,7 @@ def test_one_line_whatever_came(written):
     assert len([line for line in lines if not line.startswith("    ")]) == 2
 
 
-# --- What nobody may find ----------------------------------------------------------------------
+# --- Redaction ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_redacted(text, shown):
 @pytest.mark.parametrize(
     "piece", ["a", "a@", "?", "/", "?=", "a.", "bearer ", "://", "password", "csrf", "DETAIL:", "token='"]
 )
-def test_redacting_takes_no_longer_than_reading(piece):
+def test_redaction_takes_linear_time(piece):
     began = time.process_time()
     logs.redacted(piece * 20_000)
     assert time.process_time() - began < 5  # 0.01 as a rule; what looks back at every character takes minutes
@@ -251,12 +251,12 @@ def test_redacting_takes_no_longer_than_reading(piece):
     ("address", "shown"),
     [("203.0.113.9", "203.0.113.0/24"), ("2001:db8:1:2::9", "2001:db8:1::/48"), ("?", "nowhere")],
 )
-def test_who_failed_to_sign_in_is_a_network(address, shown):
+def test_failed_sign_in_is_logged_with_its_network(address, shown):
     assert logs.network("mia", address, "Firefox", "/admin/login", None) == shown
 
 
 class Logged(ClientHandler):
-    """Django's test client, with the line about each request."""
+    """The handler of Django's test client, with request logging."""
 
     def __call__(self, environ):
         answers = []
@@ -275,8 +275,8 @@ NAME, MAIL, SECRET, SOUGHT = "zyxmia", "zyxmia.jansen@example.org", "een-oud-geh
 
 
 @pytest.mark.django_db
-def test_no_line_names_a_person_or_a_secret(written, client, settings, monkeypatch, tmp_path):
-    """Sign in, fail to, be locked out, use tokens and links, search, crash, import and erase."""
+def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings, monkeypatch, tmp_path):
+    """Sign in, fail, get locked out, use tokens and links, search, crash, import and erase."""
     settings.AXES_FAILURE_LIMIT = 3
     monkeypatch.setattr(pages, "in_background", lambda work: work())
     client.handler = Logged(enforce_csrf_checks=False)
@@ -368,7 +368,7 @@ def test_no_line_names_a_person_or_a_secret(written, client, settings, monkeypat
 
 
 @pytest.mark.django_db
-def test_line_about_a_command(objects):
+def test_command_is_logged(objects):
     with pytest.raises(CommandError):
         call_command("revoke_tokens", "nobody-here")
     call_command("create_roles", stdout=io.StringIO())

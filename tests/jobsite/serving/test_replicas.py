@@ -1,4 +1,4 @@
-"""Reading from replicas, with real ones that are paused, killed, frozen and brought back."""
+"""Reading from replicas: real servers are paused, killed, frozen and restarted."""
 
 import os
 import runpy
@@ -30,14 +30,14 @@ from vacancies.models import Vacancy
 pytestmark = pytest.mark.slow
 
 DJANGO = "django.core.cache.backends"
-SOON = 4.0  # seconds, for what ought to take two at most on a quiet machine
+SOON = 4.0  # seconds; it takes at most two on an idle machine
 
-needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
+needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="PostgreSQL is not installed")
 
 
 @contextmanager
 def environment(**values):
-    """What jobsite.settings says with these variables."""
+    """Yield jobsite.settings with the given environment variables."""
     names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
              "JOBSITE_SERVES")  # fmt: skip
     with patch.dict(os.environ, values):
@@ -48,7 +48,7 @@ def environment(**values):
 
 @contextmanager
 def databases(**values):
-    """Threads that are new see these databases; the test's own stays on its."""
+    """New threads use these databases; the thread of the test keeps its own."""
     with environment(**values) as found:
         configured = connections.configure_settings(found.DATABASES)
     with patch.object(connections, "settings", configured):
@@ -56,7 +56,7 @@ def databases(**values):
 
 
 def elsewhere(call, *args):
-    """Call in a new thread, with connections of its own; return what it gives or raise what it raises."""
+    """Return `call(*args)`, run in a new thread with its own connections."""
 
     def run():
         try:
@@ -95,7 +95,7 @@ def test_each_replica_url_is_a_database():
     assert found.DATABASES["replica_2"]["TEST"] == {"MIRROR": "default"}
 
 
-def test_options_of_a_url_come_first():
+def test_options_of_a_url_take_precedence():
     url = "postgres://a@main/jobs?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
     with environment(DATABASE_URL=url, STATEMENT_TIMEOUT="9") as found:
         default = found.DATABASES["default"]
@@ -113,7 +113,7 @@ def test_options_of_a_url_come_first():
     }
 
 
-def test_behind_pgbouncer_nothing_belongs_to_a_session():
+def test_pgbouncer_gets_no_session_settings():
     with environment(
         DATABASE_URL="postgres://a@main/jobs", DATABASE_POOL="pgbouncer", STATEMENT_TIMEOUT="9"
     ) as found:
@@ -125,12 +125,12 @@ def test_behind_pgbouncer_nothing_belongs_to_a_session():
 
 
 @pytest.mark.parametrize("scheme", ["redis", "valkey", "rediss"])
-def test_a_cache_that_may_be_lost(scheme):
+def test_redis_urls_use_our_cache(scheme):
     with environment(CACHE_URL=f"{scheme}://valkey:6379/1") as found:
         cache = found.CACHES["default"]
 
     assert cache["BACKEND"] == "jobsite.serving.cache.RedisCache"
-    assert cache["VERSION"] == 2  # 1 has pickles of older releases
+    assert cache["VERSION"] == 2  # keys of version 1 are pickles of older releases
     assert cache["LOCATION"] == f"{scheme.replace('valkey', 'redis')}://valkey:6379/1"
 
 
@@ -153,7 +153,7 @@ def test_a_cache_that_may_be_lost(scheme):
         ),
     ],
 )
-def test_settings_that_would_fail_later_are_told(name, value, found):
+def test_invalid_database_and_cache_settings_are_errors(name, value, found):
     with patch.object(settings._wrapped, name, value):
         assert [message.id for message in checks.settings_are_valid()] == found
 
@@ -181,7 +181,7 @@ def on_replica(model):
     return router.db_for_read(model) == "replica_1"
 
 
-def test_migrations_are_for_the_primary_alone():
+def test_replicas_are_not_migrated():
     assert router.allow_migrate("default", "vacancies")
     assert not router.allow_migrate("replica_1", "vacancies")
 
@@ -220,9 +220,9 @@ def cluster():
 
 @pytest.fixture
 def site(cluster, settings, django_db_blocker):
-    """The replicas are known as well."""
+    """The cluster with replicas that are known to be healthy."""
     settings.REPLICA_MAX_LAG = 2
-    replicas.stop()  # what other tests started knows of none
+    replicas.stop()  # threads of other tests know no replicas
     primary, *others = cluster.urls
     with databases(DATABASE_URL=primary, REPLICA_URLS=",".join(others)), django_db_blocker.unblock():
         try:
@@ -238,7 +238,7 @@ def chosen():
 
 @contextmanager
 def changing(server):
-    """Somebody writes to the server all the time."""
+    """Write to the server during the block."""
     done = threading.Event()
 
     def write():
@@ -260,7 +260,7 @@ def messages(caplog):
 
 
 @needs_servers
-def test_a_statement_that_asks_for_it_is_prepared(cluster, django_db_blocker):
+def test_statements_are_prepared_on_request_only(cluster, django_db_blocker):
     def prepared():
         connections["default"].ensure_connection()
         raw = connections["default"].connection
@@ -279,7 +279,7 @@ def test_a_statement_that_asks_for_it_is_prepared(cluster, django_db_blocker):
 
 
 @needs_servers
-def test_statements_and_waiting_for_locks_have_an_end(cluster, django_db_blocker):
+def test_statement_and_lock_timeouts(cluster, django_db_blocker):
     with django_db_blocker.unblock():
         with databases(DATABASE_URL=cluster.primary.url, STATEMENT_TIMEOUT="9"):
             assert elsewhere(read, "default", "SHOW statement_timeout") == "9s"
@@ -289,11 +289,11 @@ def test_statements_and_waiting_for_locks_have_an_end(cluster, django_db_blocker
 
 
 @needs_servers
-def test_a_pool_serves_more_threads_than_it_has_connections(cluster, django_db_blocker):
+def test_pool_serves_more_threads_than_connections(cluster, django_db_blocker):
     with (
         django_db_blocker.unblock(),
         databases(DATABASE_URL=cluster.primary.url, DATABASE_POOL="2"),
-        ThreadPoolExecutor(6) as threads,  # which do not close what they read from
+        ThreadPoolExecutor(6) as threads,  # which do not close their connections
     ):
         try:
             slowly = "SELECT pg_backend_pid() FROM pg_sleep(0.02)"
@@ -305,7 +305,7 @@ def test_a_pool_serves_more_threads_than_it_has_connections(cluster, django_db_b
 
 
 @needs_servers
-def test_replicas_that_are_well_take_turns(site):
+def test_healthy_replicas_are_chosen_in_turn(site):
     assert [replicas.choose() for _ in range(4)] in (
         ["replica_1", "replica_2"] * 2,
         ["replica_2", "replica_1"] * 2,
@@ -314,7 +314,7 @@ def test_replicas_that_are_well_take_turns(site):
 
 
 @needs_servers
-def test_an_idle_primary_makes_no_replica_late(site, settings, caplog):
+def test_replicas_of_an_idle_primary_do_not_lag(site, settings, caplog):
     end = time.monotonic() + settings.REPLICA_MAX_LAG + 1.5
     while time.monotonic() < end:
         assert chosen() == {"replica_1", "replica_2"}
@@ -324,7 +324,7 @@ def test_an_idle_primary_makes_no_replica_late(site, settings, caplog):
 
 
 @needs_servers
-def test_a_late_replica_is_left_out_until_it_has_caught_up(site, settings, caplog):
+def test_lagging_replica_is_excluded_until_it_catches_up(site, settings, caplog):
     late = site.replicas[0]
     with changing(site.primary):
         late.sql("SELECT pg_wal_replay_pause()")
@@ -339,7 +339,7 @@ def test_a_late_replica_is_left_out_until_it_has_caught_up(site, settings, caplo
 
 
 @needs_servers
-def test_a_read_from_a_replica_that_crashes_is_lost_at_once(site, caplog):
+def test_read_from_a_crashed_replica_fails_immediately(site, caplog):
     crashed = site.replicas[0]
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(elsewhere, read, "replica_1", "SELECT pg_sleep(30)")
@@ -349,7 +349,7 @@ def test_a_read_from_a_replica_that_crashes_is_lost_at_once(site, caplog):
             waiting.result(timeout=SOON)
         assert chosen() == {"replica_2"}
 
-    with pytest.raises(replicas.LostError):  # by a connection that is not there yet
+    with pytest.raises(replicas.LostError):  # with a new connection
         elsewhere(read, "replica_1")
     crashed.start()
     assert servers.until(lambda: chosen() == {"replica_1", "replica_2"}) < SOON
@@ -358,33 +358,33 @@ def test_a_read_from_a_replica_that_crashes_is_lost_at_once(site, caplog):
 
 
 @needs_servers
-def test_a_frozen_replica_is_found_and_holds_nobody_up(site, caplog):
+def test_frozen_replica_is_detected_and_delays_nobody(site, caplog):
     frozen = site.replicas[0]
 
     took = []
 
     def request():
-        """Ask twice, and go on as if nothing had happened."""
+        """Query twice, and ignore the errors."""
         for _ in range(2):
             start = time.monotonic()
             with suppress(OperationalError), connections["replica_1"].cursor() as cursor:
                 cursor.execute("SELECT 1")
             took.append(time.monotonic() - start)
 
-    def one_after_the_other():
-        read("replica_1")  # so that there is a connection
+    def in_sequence():
+        read("replica_1")  # opens the connection
         frozen.freeze()
         with pytest.raises(replicas.LostError), replicas.reading("replica_1"):
             request()
         return read("default")
 
     try:
-        assert elsewhere(one_after_the_other) == 1
+        assert elsewhere(in_sequence) == 1
         assert took[0] < SOON
         assert took[1] < 0.5
         assert chosen() == {"replica_2"}
         start = time.monotonic()
-        with pytest.raises(replicas.LostError):  # by a connection that is not there yet
+        with pytest.raises(replicas.LostError):  # with a new connection
             elsewhere(read, "replica_1")
         assert time.monotonic() - start < SOON
     finally:
@@ -395,12 +395,12 @@ def test_a_frozen_replica_is_found_and_holds_nobody_up(site, caplog):
 
 
 @needs_servers
-def test_a_slow_read_from_a_replica_that_is_well_goes_on(site):
+def test_slow_read_from_a_healthy_replica_succeeds(site):
     assert elsewhere(read, "replica_1", "SELECT 1 FROM pg_sleep(1.5)") == 1
 
 
 @needs_servers
-def test_an_error_of_the_query_is_nobodys_loss(site, caplog):
+def test_query_error_does_not_exclude_the_replica(site, caplog):
     with pytest.raises(OperationalError, match="statement timeout") as caught:
         elsewhere(read, "replica_1", "SET statement_timeout = 100; SELECT pg_sleep(9)")
 
@@ -409,8 +409,8 @@ def test_an_error_of_the_query_is_nobodys_loss(site, caplog):
 
 
 @needs_servers
-def test_what_the_replica_lacks_is_asked_of_the_primary_without_leaving_it_out(site, caplog):
-    with pytest.raises(replicas.LostError):  # such as a column of a migration that is on its way
+def test_missing_column_falls_back_to_the_primary_without_excluding_the_replica(site, caplog):
+    with pytest.raises(replicas.LostError):  # such as a column of a migration that is not replayed yet
         elsewhere(read, "replica_1", "SELECT absent FROM note")
 
     assert chosen() == {"replica_1", "replica_2"}
@@ -419,7 +419,7 @@ def test_what_the_replica_lacks_is_asked_of_the_primary_without_leaving_it_out(s
 
 @pytest.mark.smoke
 @needs_servers
-def test_replicas_answer_while_the_primary_is_gone(site, settings, caplog):
+def test_replicas_are_used_while_the_primary_is_down(site, settings, caplog):
     site.primary.crash()
     end = time.monotonic() + settings.REPLICA_MAX_LAG + 1.5
     try:
@@ -439,23 +439,23 @@ def test_replicas_answer_while_the_primary_is_gone(site, settings, caplog):
 
 
 @needs_servers
-def test_a_new_process_waits_for_its_first_answer(site):
+def test_new_process_waits_for_the_first_measurement(site):
     replicas.stop()
 
     assert replicas.choose() in ("replica_1", "replica_2")
 
 
 @needs_servers
-def test_a_new_process_trusts_replicas_as_far_as_others_knew_the_primary(site):
+def test_new_process_uses_the_cached_position_of_the_primary(site):
     written = site.primary.sql(monitors.PrimaryMonitor.query)
     site.primary.crash()
     try:
         replicas.stop()
         cache.set(monitors.POSITION_KEY, written)
-        servers.until(lambda: chosen() == {"replica_1", "replica_2"})  # each as soon as it answers
+        servers.until(lambda: chosen() == {"replica_1", "replica_2"})  # each after its first measurement
 
         replicas.stop()
-        cache.set(monitors.POSITION_KEY, written + 2**20)  # they have missed something
+        cache.set(monitors.POSITION_KEY, written + 2**20)  # they lag
         assert chosen() == {"default"}
 
         replicas.stop()
@@ -467,39 +467,39 @@ def test_a_new_process_trusts_replicas_as_far_as_others_knew_the_primary(site):
 
 
 @needs_servers
-def test_a_primary_that_is_silent_holds_nobody_up(cluster, django_db_blocker, caplog):
-    def ask():
-        """Past psycopg, as what is asked on every request is."""
+def test_frozen_primary_delays_nobody(cluster, django_db_blocker, caplog):
+    def query():
+        """Query by libpq, as `jobsite.serving.revision` does."""
         connections["default"].ensure_connection()
         return connections["default"].connection.pgconn.exec_(b"SELECT 1").status
 
-    def while_it_is_frozen():
-        assert ask() == ExecStatus.TUPLES_OK
+    def while_frozen():
+        assert query() == ExecStatus.TUPLES_OK
         cluster.primary.freeze()
         start = time.monotonic()
-        assert ask() == ExecStatus.FATAL_ERROR
+        assert query() == ExecStatus.FATAL_ERROR
         assert time.monotonic() - start < monitors.PRIMARY_TIMEOUT + SOON
         connections["default"].close()
         start = time.monotonic()
         with pytest.raises(OperationalError, match="does not respond"):
-            ask()
+            query()
         assert time.monotonic() - start < 1
 
     replicas.stop()
     with django_db_blocker.unblock(), databases(DATABASE_URL=cluster.primary.url, JOBSITE_SERVES="1"):
         try:
-            elsewhere(while_it_is_frozen)
+            elsewhere(while_frozen)
         finally:
             cluster.primary.thaw()
         try:
             servers.until(lambda: not monitors._monitors[0].is_unresponsive)
-            assert elsewhere(ask) == ExecStatus.TUPLES_OK
+            assert elsewhere(query) == ExecStatus.TUPLES_OK
         finally:
             replicas.stop()
     assert messages(caplog) == ["The primary does not answer: its connections are cut"]
 
 
-def test_several_hosts_find_the_primary():
+def test_several_hosts_in_a_url():
     url = "postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write"
     with environment(DATABASE_URL=url) as found:
         default = found.DATABASES["default"]
@@ -510,21 +510,21 @@ def test_several_hosts_find_the_primary():
 
 
 @needs_servers
-def test_a_forked_process_has_threads_of_its_own(cluster):
+def test_forked_process_starts_its_own_threads(cluster):
     script = """
 import os, time
 from jobsite.ops import checks
 from jobsite.serving import replicas
 from jobsite.serving.replicas import monitors
-def is_found():
+def has_replica():
     end = time.monotonic() + 20
     while replicas.choose() == "default" and time.monotonic() < end:
         time.sleep(0.02)
     return replicas.choose() != "default"
-assert is_found()
+assert has_replica()
 child = os.fork()
 if not child:
-    os._exit(0 if is_found() else 1)
+    os._exit(0 if has_replica() else 1)
 assert os.waitpid(child, 0)[1] == 0
 replicas.stop()
 """

@@ -337,13 +337,13 @@ def test_command_renders_missing_items(site, settings, capsys):
 
     make_site()
     call_command("render_documents")
-    assert "Made 28 items." in capsys.readouterr().out
+    assert "Rendered 28 items." in capsys.readouterr().out
     assert not ListedVacancy.objects.filter(v1=None).exists()
     call_command("render_documents")
-    assert "Made 0 items." in capsys.readouterr().out
+    assert "Rendered 0 items." in capsys.readouterr().out
     settings.MULTI_BRANDING = False  # a setting of the fingerprint
     call_command("render_documents")
-    assert "Made 28 items." in capsys.readouterr().out
+    assert "Rendered 28 items." in capsys.readouterr().out
     check_all(site)
 
 

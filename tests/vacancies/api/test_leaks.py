@@ -43,7 +43,7 @@ def targets(kind):
 
 
 def public_targets(kind):
-    """Those that must not reveal an internal vacancy in any mode, whoever sends them."""
+    """Requests whose responses must not reveal an internal vacancy to anyone, in any mode."""
     public = (*oracle.PUBLIC_LISTS, "/v1/filters")
     return [target for target in targets(kind) if target.partition("?")[0] in public]
 

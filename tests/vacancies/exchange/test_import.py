@@ -417,7 +417,7 @@ def test_json_report(tmp_path):
 def test_only_the_summary_goes_to_stdout(tmp_path, capfd):
     run(write(tmp_path, items(1)))
 
-    assert capfd.readouterr() == ("", "")  # no progress bar where nobody looks
+    assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 
 
 # --- real data ---

@@ -38,8 +38,8 @@ WHO = "items.json row 1 (id 1001):"
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """Another instance with some vacancies of every audience, out of order by creation. One of them was
-    published later than it was created: only the order of the list tells."""
+    """Another instance with vacancies of every audience, not in the order of creation. One was published
+    later than it was created, which only the order of the list shows."""
     folder = tmp_path_factory.mktemp("source")
     instance = Instance(folder, TIME_ZONE="Europe/Brussels")
     rows = items(130)
@@ -144,7 +144,7 @@ def test_unreachable_service_is_reported():
 
 
 class Odd(Service):
-    """A service whose answers are made up: `lists` by path, a page of any size each."""
+    """A stub service: `lists` has one page of any size per path."""
 
     lists: ClassVar[dict] = {}
 

@@ -278,24 +278,24 @@ def test_another_process_applies_due_changes_while_this_one_reads_totals(
 def test_process_with_a_slow_clock_applies_due_changes_while_this_one_reads_totals(site, monkeypatch, size):
     for _ in range(2):
         make_vacancy()
-    moment = timezone.now()
-    assert changes.apply_due_changes(at=moment)
+    time = timezone.now()
+    assert changes.apply_due_changes(at=time)
     make_vacancy()  # live for an hour: due at once
-    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=moment - timedelta(milliseconds=1)))
+    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=time - timedelta(milliseconds=1)))
     body(site, f"{LIST}?page[size]={size}")
     check(site, f"{LIST}?page[size]={size}")
 
 
 def test_published_vacancies_are_live_with_the_same_commit(site, monkeypatch):
-    moment = timezone.now().replace(microsecond=0)
-    draft, scheduled = make_vacancy(status="draft"), make_vacancy(publish_from=moment + timedelta(hours=1))
-    ends = make_vacancy(status="draft", publish_until=moment + timedelta(hours=2))
+    time = timezone.now().replace(microsecond=0)
+    draft, scheduled = make_vacancy(status="draft"), make_vacancy(publish_from=time + timedelta(hours=1))
+    ends = make_vacancy(status="draft", publish_until=time + timedelta(hours=2))
     before = read_state()
-    done = publish(vacancies=Vacancy.objects.all(), at=moment).done
+    done = publish(vacancies=Vacancy.objects.all(), at=time).done
     assert set(done) == {draft.pk, scheduled.pk, ends.pk}
     assert set(ListedVacancy.objects.values_list("state", flat=True)) == {PublicationState.LIVE}
     after = read_state()
-    assert after.watermark == changes.microseconds(moment)
+    assert after.watermark == changes.microseconds(time)
     if connection.vendor == "postgresql":  # SQLite raises it for each row
         assert after.number == before.number + 1
     monkeypatch.setattr(
@@ -330,8 +330,8 @@ def test_filtered_list_during_continuous_writes(site, monkeypatch):
 
 @on_postgresql
 def test_due_changes_do_not_wait_for_a_long_transaction(site):
-    moment = timezone.now()
-    vacancy = make_vacancy(publish_from=moment - timedelta(seconds=1), audience="both")
+    time = timezone.now()
+    vacancy = make_vacancy(publish_from=time - timedelta(seconds=1), audience="both")
     with elsewhere() as execute:
         execute("UPDATE vacancies_vacancy SET title = 'New', is_hot = true WHERE id = %s", [vacancy.pk])
         execute(

@@ -13,20 +13,20 @@ BATCH = 500
 
 class Command(BaseCommand):
     help = (
-        "Make the stored items of published vacancies that lack one, as their first reader otherwise does: "
-        "after an import or an upgrade, so that no crawler waits."
+        "Render the API items of published vacancies that are not rendered yet. Otherwise their first reader "
+        "renders them. Run it after an import or an upgrade."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--anew",
             action="store_true",
-            help="make the lists and their sums from nothing first, as after loaddata",
+            help="rebuild the list read model and its counts first, as needed after loaddata",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         made = 0
-        self.written = lambda: f"{made} items were made."
+        self.written = lambda: f"{made} items were rendered."
         if options["anew"]:
             rebuild()
         for version in rendered_items.VERSIONS:
@@ -37,9 +37,9 @@ class Command(BaseCommand):
                     try:
                         made += len(rendered_items.render_missing(version, rows))
                     except rendered_items.ChangedError:  # concurrent write; the first reader renders it
-                        self.stderr.write(f"One of {rows[0][0]} to {last} is being changed.")
+                        self.stderr.write(f"One of the vacancies {rows[0][0]} to {last} changed; skipped.")
                     bar.update(len(rows))
-        self.finish(f"Made {made} items.", made=made)
+        self.finish(f"Rendered {made} items.", made=made)
 
     def batch(self, version: str, *, after: int) -> list[tuple]:
         """The next rows: id, row version and the renderer fingerprint of the item."""

@@ -1,0 +1,104 @@
+"""Personal data of an applicant in every table, and searches for it."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from applications.models import AccessLog, StageChange, Token
+from tests.applications.makers import (
+    MINE,
+    bearer,
+    make_application,
+    make_stage,
+    make_step,
+    make_token,
+    make_user,
+    signed_in,
+)
+from tests.factories import make_vacancy
+
+NAME, MAIL = "zyxjane", "zyxmail@example.org"
+FIRST, LAST = "Zyxélise", "Zyxpeeters"
+
+
+def run(*args):
+    """Run a command. Return (exit code, stdout, stderr)."""
+    out, err = StringIO(), StringIO()
+    try:
+        call_command(*map(str, args), stdout=out, stderr=err)
+    except SystemExit as error:
+        return error.code, out.getvalue(), err.getvalue()
+    except CommandError as error:
+        return error.returncode, out.getvalue(), str(error)
+    return 0, out.getvalue(), err.getvalue()
+
+
+def dump():
+    """Return every value of every table as text."""
+    tables = {}
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            tables[table] = [[str(value) for value in row] for row in cursor.fetchall()]
+    return tables
+
+
+def tables_containing(marker):
+    """Return the tables that contain `marker`, in any case and JSON escaping."""
+    forms = {marker.casefold(), json.dumps(marker)[1:-1].casefold()}
+    return {
+        table
+        for table, rows in dump().items()
+        if any(form in value.casefold() for row in rows for value in row for form in forms)
+    }
+
+
+def log(user, row, message="", text=None):
+    kind = ContentType.objects.get_for_model(row)
+    return LogEntry.objects.create(
+        user=user,
+        content_type=kind,
+        object_id=str(row.pk),
+        object_repr=(text or str(row))[:200],
+        action_flag=CHANGE,
+        change_message=message,
+    )
+
+
+def make_personal_data(name, mail, first, last, recruiter):
+    """Create rows of every kind for an applicant. Return the values that identify them."""
+    user = make_user(name, email=mail, first_name=first, last_name=last)
+    vacancy = make_vacancy()
+    for n in range(2):
+        application = make_application(
+            user=user, vacancy=vacancy, created_at=timezone.now() - timedelta(hours=n)
+        )
+        step = make_step(application, f"Talk with {first}", result=f"{last} was good")
+        StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
+        AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
+        log(recruiter, step)
+        log(recruiter, application, message=json.dumps([{"added": {"name": "step", "object": str(step)}}]))
+    log(recruiter, user, message=json.dumps([{"changed": {"fields": ["Email"]}}]))
+    log(
+        recruiter,
+        vacancy,
+        message=json.dumps([{"added": {"name": "file", "object": f"for {first} {last} «{name}»"}}]),
+    )
+    log(recruiter, vacancy, text=f"Job of {mail.upper()}", message=f"Talked to {name}.")
+    log(user, vacancy)
+    token = make_token(user)
+    log(recruiter, Token.objects.get(user=user))
+    client = signed_in(user)
+    for kwargs in ({}, {"headers": bearer(token)}):
+        assert len(client.get(MINE, **kwargs).json()["data"]) == 2
+    for typed in (name, mail, name.upper()):
+        Client().post("/v1/auth/token", {"username": typed, "password": "x"}, content_type="application/json")
+        Client().post(f"/admin/login/?next=/{typed}", {"username": typed, "password": "x"})
+    return [name, mail, first, last, token[:15], token, client.cookies["sessionid"].value]

@@ -1,0 +1,202 @@
+"""purge_applications and purge_credentials."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
+from django.db.models import ProtectedError
+from django.utils import timezone
+
+from applications.models import AccessLog, Application, HistoryEntry, Token
+from applications.privacy import deletion
+from tests.applications.makers import (
+    make_application,
+    make_step,
+    make_token,
+    make_user,
+)
+from tests.applications.personal_data import (
+    NAME,
+    dump,
+    log,
+    run,
+    tables_containing,
+)
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def accounts(at, recruiter):
+    """Accounts with old and recent applications, and accounts without applications."""
+    year = at - timedelta(days=365)
+    old = {"date_joined": year}
+    for name, dates in (("stale", [year]), ("both", [year, at]), ("idle", []), ("fresh", [at])):
+        user = make_user(name, **old)
+        for created_at in dates:
+            application = make_application(user=user, created_at=created_at)
+            make_step(application)
+            AccessLog.objects.create(
+                actor=recruiter, application=application.pk, action="view", at=created_at
+            )
+            log(recruiter, application)
+    moved = make_application(user=make_user("moved", **old), created_at=year, updated_at=at)
+    assert moved.updated_at == at
+    make_user("newcomer")
+    make_user("visitor", **old, last_login=at)
+    make_user("employee", **old).groups.add(Group.objects.create(name="Colleagues"))
+    make_token(make_user("client", **old))
+    make_user("staff", **old, is_staff=True)
+
+
+def usernames():
+    return set(User.objects.values_list("username", flat=True))
+
+
+def test_purge_deletes_old_data_only(accounts, at):
+    before = usernames()
+    applications = set(Application.objects.filter(updated_at__gte=at - timedelta(days=30)))
+
+    code, out, _ = run("purge_applications", "--older-than", 30)
+
+    assert (code, out) == (
+        0,
+        "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n",
+    )
+    assert before - usernames() == {"stale", "idle"}
+    assert set(Application.objects.all()) == applications
+    assert len(applications) == 3
+    assert (HistoryEntry.objects.count(), AccessLog.objects.count(), LogEntry.objects.count()) == (2, 2, 2)
+    assert run("purge_applications", "--older-than", 30)[1].startswith("Deleted 0 applications")
+
+
+def test_dry_run_of_a_purge_changes_nothing(accounts):
+    command = ("purge_applications", "--older-than", "30", "--format", "json")
+    before = dump()
+
+    dry = json.loads(run(*command, "--dry-run")[1])
+
+    assert dump() == before
+    real = json.loads(run(*command)[1])
+    assert dry.pop("summary").startswith("Dry run, nothing was deleted. Would delete 2 applications")
+    real.pop("summary")
+    assert dry == real
+    assert dry["days"] == 30
+
+
+def test_purge_compares_the_last_change_to_the_second(at):
+    for seconds in (-1, 0, 1):
+        make_application(
+            vacancy=make_vacancy(title=str(seconds)),
+            created_at=at - timedelta(days=900),
+            updated_at=at - timedelta(days=30, seconds=seconds),
+        )
+
+    run("purge_applications", "--older-than", 30)
+
+    left = Application.objects.values_list("vacancy__title", flat=True)
+    assert set(left) == {"-1", "0"}
+
+
+def test_option_overrides_the_retention_setting(settings, at):
+    settings.APPLICATIONS_KEPT_DAYS = 100
+    for days in (50, 200):
+        make_application(created_at=at - timedelta(days=days))
+
+    assert run("purge_applications")[1].startswith("Deleted 1 applications without a change for 100 days")
+    assert run("purge_applications", "--older-than", 40)[1].startswith("Deleted 1 applications")
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--older-than", "0"), ("--older-than", "-5"), ("--older-than", "99999")]
+)
+def test_purge_requires_a_number_of_days(settings, options, at):
+    settings.APPLICATIONS_KEPT_DAYS = 0
+    make_application(created_at=at - timedelta(days=9000))
+
+    code, out, err = run("purge_applications", *options)
+
+    assert (code, out) == (2, "")
+    assert err
+    assert Application.objects.exists()
+
+
+def test_purge_credentials_deletes_expired_credentials_only(jane, at, time_machine):
+    make_application(user=jane)
+    make_token(jane, timedelta(days=1))
+    good = make_token(jane, timedelta(days=9))
+    Session.objects.create(session_key="over", session_data="", expire_date=at + timedelta(days=1))
+    Session.objects.create(session_key="good", session_data="", expire_date=at + timedelta(days=9))
+    AccessAttempt.objects.create(username="jane", failures_since_start=1)
+    time_machine.move_to(at + timedelta(days=2), tick=False)
+
+    code, out, _ = run("purge_credentials")
+
+    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n")
+    assert Token.objects.get().token_key == good[:15]
+    assert Session.objects.get().session_key == "good"
+    assert Application.objects.exists()
+    assert not AccessAttempt.objects.exists()
+
+
+def test_expired_tokens_are_deleted(jane, at, time_machine):
+    make_token(jane, timedelta(days=1))
+    good = make_token(jane, timedelta(days=9))
+    time_machine.move_to(at + timedelta(days=2), tick=False)
+
+    assert run("purge_applications", "--older-than", 30)[1].endswith(" 1 tokens.\n")
+
+    assert Token.objects.get().token_key == good[:15]
+
+
+def test_purged_account_leaves_no_data(person, time_machine, at):
+    time_machine.move_to(at + timedelta(days=400), tick=False)
+    User.objects.filter(username="other").update(last_login=timezone.now())
+
+    run("purge_applications", "--older-than", 365)
+
+    assert {marker: tables_containing(marker) for marker in person} == {marker: set() for marker in person}
+    assert usernames() == {"other", "recruiter"}
+    assert not AccessLog.objects.exists()
+
+
+def test_old_access_log_of_an_erased_applicant_is_purged(person, at, time_machine):
+    run("erase_applicant", NAME)
+    assert AccessLog.objects.count() == 4
+    Application.objects.update(updated_at=at + timedelta(days=399))
+    time_machine.move_to(at + timedelta(days=400), tick=False)
+
+    run("purge_applications", "--older-than", 365)
+
+    assert AccessLog.objects.count() == 2
+
+
+def test_protected_account_is_kept_and_counted(accounts, monkeypatch):
+    delete = User.delete
+
+    def protected(self, *args, **kwargs):
+        if self.username == "stale":
+            raise ProtectedError("no", {self})
+        return delete(self, *args, **kwargs)
+
+    monkeypatch.setattr(User, "delete", protected)
+
+    code, out, _ = run("purge_applications", "--older-than", 30)
+
+    assert code == 0
+    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept because other rows refer to them.\n")
+    assert "stale" in usernames()
+
+
+def test_many_applications_are_deleted_in_batches(at, monkeypatch):
+    monkeypatch.setattr(deletion, "BATCH", 2)
+    user = make_user()
+    for n in range(5):
+        make_application(user=user, created_at=at - timedelta(days=100 + n))
+
+    assert run("purge_applications", "--older-than", 30)[1].startswith("Deleted 5 applications")

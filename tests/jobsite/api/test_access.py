@@ -1,0 +1,126 @@
+"""Rate limits, and access to internal vacancies."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+
+from applications import tokens
+from tests.factories import make_insider, make_vacancy
+from tests.jobsite.api.paths import INTERNAL
+
+pytestmark = pytest.mark.django_db
+
+
+def test_rate_limit_counts_per_client_and_returns_retry_after(client, settings, at):
+    settings.RATE_LIMIT = "3/min"
+
+    answers = [client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.1") for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1]["Retry-After"] == "45"
+    assert answers[-1].json()["title"] == "Too Many Requests"
+    assert client.get("/v1/vacancies", REMOTE_ADDR="10.0.0.2").status_code == 200
+
+
+def test_rate_limit_trusts_only_trusted_proxies(client, settings, at):
+    settings.RATE_LIMIT = "1/min"
+
+    def ask(forwarded, address):
+        return client.get(
+            "/v1/vacancies", headers={"x-forwarded-for": forwarded}, REMOTE_ADDR=address
+        ).status_code
+
+    made_up = [ask(f"1.2.3.{n}", "10.0.0.1") for n in range(2)]
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
+    proxied = [ask(f"6.6.6.6, 1.2.3.{n}", "10.0.0.9") for n in (1, 2, 1)]
+
+    assert made_up == [200, 429]
+    assert proxied == [200, 200, 429]
+
+
+@pytest.mark.parametrize("path", INTERNAL)
+def test_internal_list_requires_credentials(client, settings, path):
+    settings.INTERNAL_ACCESS = "authenticated"
+    user = make_insider("eve")
+    _, token = tokens.issue(user=user, lifetime=timedelta(hours=1))
+
+    refused = client.get(path)
+    wrong = client.get(path, headers={"authorization": "Bearer nonsense"})
+    by_token = client.get(path, headers={"authorization": f"Bearer {token}"})
+    client.force_login(user)
+    by_session = client.get(path)
+
+    assert [a.status_code for a in (refused, wrong, by_token, by_session)] == [401, 401, 200, 200]
+    assert refused["WWW-Authenticate"] == wrong["WWW-Authenticate"] == "Bearer"
+    assert by_token["Cache-Control"] == by_session["Cache-Control"] == "private, no-store"
+    assert "ETag" not in by_token
+
+
+def test_signed_in_request_takes_two_more_queries(client, settings, at, django_assert_num_queries):
+    settings.INTERNAL_ACCESS = "authenticated"
+    internal = make_vacancy(audience="internal", is_hot=True)
+    client.force_login(
+        User.objects.create_user("eve", is_staff=True)
+    )  # other users need two more for permissions
+
+    # session, user; count, page, options, recruiters, attachments
+    with django_assert_num_queries(7):
+        assert client.get("/v1/vacancies/hot/internal").json()["meta"]["total"] == 1
+    # public vacancy; session, user; vacancy, options, recruiters, attachments
+    with django_assert_num_queries(7):
+        client.get(f"/v1/vacancies/{internal.pk}")
+    with django_assert_num_queries(7):
+        assert client.get("/v1/vacancies/internal").json()["meta"]["total"] == 1
+    # public responses do not load the user
+    with django_assert_num_queries(2):
+        client.get("/v1/vacancies")
+
+
+@pytest.mark.parametrize("path", INTERNAL)
+def test_internal_list_is_open_to_internal_networks(client, settings, path):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["10.1.0.0/16", "fd00::/8"]
+
+    statuses = [
+        client.get(path, REMOTE_ADDR=address).status_code
+        for address in ("10.1.2.3", "fd00::1", "::ffff:10.1.2.3", "10.2.0.1", "")
+    ]
+
+    assert statuses == [200, 200, 200, 403, 403]
+    assert "WWW-Authenticate" not in client.get(path)
+
+
+@pytest.mark.parametrize("token", [b"\xff", b"\x00", b"x" * 5000, b"a b", b""])
+@pytest.mark.parametrize(("path", "status"), [("/v0.1/vacancies/internal", 401), ("/v1/vacancies/9", 404)])
+def test_invalid_token_is_rejected(client, settings, token, path, status):
+    settings.INTERNAL_ACCESS = "authenticated"
+
+    answer = client.get(path, HTTP_AUTHORIZATION=(b"Bearer " + token).decode("latin-1"))
+
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "status"),
+    [
+        ("10.0.0.7", 200),
+        ("10.0.0.7:4711", 200),
+        ("203.0.113.9, 10.0.0.7", 200),
+        ("10.0.0.7, 203.0.113.9", 403),
+        ("203.0.113.9:4711", 403),
+        ("[2001:db8::1]:4711", 403),
+        ('"10.0.0.7"', 403),
+        ("unknown", 403),
+        ("10.0.0.7,", 403),
+        ("", 403),
+    ],
+)
+def test_forwarded_address_outside_the_network_has_no_access(client, settings, forwarded, status):
+    settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["127.0.0.0/8", "10.0.0.0/8"]
+    settings.TRUSTED_PROXIES = ["127.0.0.1"]
+
+    answer = client.get(
+        "/v0.1/vacancies/internal", headers={"x-forwarded-for": forwarded}, REMOTE_ADDR="127.0.0.1"
+    )
+
+    assert answer.status_code == status

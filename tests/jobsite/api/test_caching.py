@@ -1,0 +1,94 @@
+"""HTTP caching: ETag, conditional requests, Cache-Control."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import make_vacancy
+from tests.jobsite.api.paths import PATHS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_unchanged_response_is_a_304(client, at, path, method):
+    tag = client.get(path)["ETag"]
+
+    answer = getattr(client, method)(path, headers={"if-none-match": f'"other", {tag}'})
+
+    assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", tag)
+    assert answer["Cache-Control"] == "public, max-age=60"
+    assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("cookie", ["x", "", "a" * 32, r'"\000\000\000\000\000\000\000\000\000"'])
+@pytest.mark.parametrize("name", ["sessionid", "csrftoken"])
+def test_credentials_do_not_change_a_public_response(client, at, path, name, cookie):
+    plain = client.get(path)
+
+    answer = client.get(path, headers={"authorization": "Bearer nonsense", "cookie": f"{name}={cookie}"})
+
+    assert (answer.status_code, answer.content, dict(answer.headers)) == (
+        200,
+        plain.content,
+        dict(plain.headers),
+    )
+    assert not answer.cookies
+
+
+def test_max_age_ends_at_the_next_change_by_the_clock(client, at):
+    make_vacancy(publish_until=at + timedelta(seconds=40))
+    make_vacancy(publish_from=at + timedelta(seconds=25.9))
+    internal = make_vacancy(audience="internal", publish_until=at + timedelta(seconds=10))
+
+    cache_control = {
+        path: client.get(path)["Cache-Control"] for path in (*PATHS, f"/v1/vacancies/{internal.pk}")
+    }
+
+    assert cache_control == {
+        "/v1/vacancies": "public, max-age=25",
+        "/v1/vacancies/hot": "public, max-age=60",
+        "/v1/vacancies/internal": "public, max-age=10",
+        "/v1/vacancies/hot/internal": "public, max-age=60",
+        "/v0.1/vacancies": "public, max-age=25",
+        "/v0.1/vacancies/internal": "public, max-age=10",
+        "/v1/filters": "public, max-age=25",
+        f"/v1/vacancies/{internal.pk}": "public, max-age=10",
+    }
+
+
+def test_errors_are_not_cached(client):
+    for path in ("/v1/vacancies?page[size]=0", "/v1/vacancies/9", "/v1/x"):
+        assert client.get(path)["Cache-Control"] == "no-store"
+
+
+def test_body_does_not_depend_on_the_accept_header(client, at):
+    make_vacancy()
+
+    plain = client.get("/v1/vacancies")
+    indented = client.get("/v1/vacancies", headers={"accept": "application/json; indent=4"})
+
+    assert (indented.content, indented["Content-Type"]) == (plain.content, plain["Content-Type"])
+
+
+def test_compressed_plain_head_and_304_agree(client, at):
+    make_vacancy()
+    compressed = {"accept-encoding": "gzip"}
+
+    answers = [
+        client.get("/v1/vacancies"),
+        client.get("/v1/vacancies", headers=compressed),
+        client.head("/v1/vacancies", headers=compressed),
+    ]
+    answers.append(client.get("/v1/vacancies", headers=compressed | {"if-none-match": answers[0]["ETag"]}))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 304]
+    assert answers[1]["Content-Encoding"] == "gzip"
+    assert len({answer["ETag"] for answer in answers}) == len({answer["Vary"] for answer in answers}) == 1
+
+
+def test_date_conditions_are_ignored(client, at):
+    for name in ("if-modified-since", "if-unmodified-since"):
+        assert client.get("/v1/filters", headers={name: "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200

@@ -1,0 +1,258 @@
+"""Uploads in the admin, a full disk and the deletion of orphaned files."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import subprocess
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.vacancies.admin.test_admin import errors, opened, page, saved
+from tests.vacancies.sample_files import (
+    SCRIPT,
+    SECRET,
+    SVG,
+    encoded,
+)
+from vacancies import operations, uploads
+from vacancies.history.versions import record
+from vacancies.models import Attachment, Brand, Change, Recruiter, Vacancy
+
+ADD = "/admin/vacancies/recruiter/add/"
+
+
+# --- In the admin ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def anna(client: Client, db: None) -> Client:
+    client.force_login(User.objects.create_superuser("anna"))
+    return client
+
+
+@pytest.fixture
+def media(settings: Any) -> Path:
+    return Path(settings.MEDIA_ROOT)
+
+
+def stored(folder: Path) -> list[str]:
+    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
+
+
+def attach(client: Client, vacancy: Vacancy, name: str, content: bytes) -> Any:
+    form = {"attachments-TOTAL_FORMS": "1", "attachments-0-file": SimpleUploadedFile(name, content)}
+    return client.post(page(vacancy), opened(client, page(vacancy)) | form)
+
+
+def test_uploads_get_random_names(anna: Client, media: Path) -> None:
+    vacancy = make_vacancy()
+    photo = SimpleUploadedFile("../x.html.png", encoded("JPEG"))
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"image": photo}))
+    assert saved(attach(anna, vacancy, "Functieprofiel (é).PDF", b"%PDF-1.7"))
+
+    vacancy.refresh_from_db()
+    attachment = Attachment.objects.get()
+    assert stored(media) == sorted([vacancy.image.name, attachment.file.name])
+    assert re.fullmatch(r"vacancies/[0-9a-f]{32}\.jpg", vacancy.image.name)
+    assert re.fullmatch(r"attachments/[0-9a-f]{32}\.pdf", attachment.file.name)
+    assert attachment.name == "Functieprofiel (é).PDF"
+
+
+def test_image_attachment_is_re_encoded(anna: Client, media: Path) -> None:
+    assert saved(attach(anna, make_vacancy(), "plan.PNG", encoded("JPEG") + SCRIPT))
+    attachment = Attachment.objects.get()
+    assert (attachment.name, Path(attachment.file.name).suffix) == ("plan.PNG", ".jpg")
+    assert SECRET not in Path(attachment.file.path).read_bytes()
+
+
+def test_empty_attachment_name_keeps_the_old_name(anna: Client) -> None:
+    vacancy = make_vacancy()
+    assert saved(attach(anna, vacancy, "profile.pdf", b"%PDF-1.7"))
+    attachment = Attachment.objects.get()
+    form = opened(anna, page(vacancy)) | {"attachments-0-name": "", "attachments-0-position": "3"}
+    assert saved(anna.post(page(vacancy), form))
+    attachment.refresh_from_db()
+    assert (attachment.name, attachment.position) == ("profile.pdf", 3)
+
+
+def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path) -> None:
+    vacancy = make_vacancy()
+    form = opened(anna, page(vacancy)) | {"image": SimpleUploadedFile("a.png", SVG)}
+    assert errors(anna.post(page(vacancy), form)) == {
+        "image": ["“a.png” is SVG. Use a JPEG, PNG or WebP image."]
+    }
+    response = attach(anna, vacancy, "cv.pdf", SCRIPT)
+    formset = response.context["inline_admin_formsets"][1].formset
+    assert formset.errors == [{"file": ["“cv.pdf” is HTML, which does not match the extension .pdf."]}]
+    assert (stored(media), Attachment.objects.count()) == ([], 0)
+
+
+def test_files_stored_by_code_are_validated(media: Path, db: None) -> None:
+    brand = Brand(name="A")
+    brand.icon_small.save("a.svg.png", ContentFile(encoded("PNG") + SCRIPT))
+    assert SECRET not in Path(brand.icon_small.path).read_bytes()
+    for field, name in ((brand.icon_large, "a.png"), (Attachment(vacancy=make_vacancy()).file, "a.html")):
+        with pytest.raises(ValidationError):
+            field.save(name, ContentFile(SCRIPT))
+    assert stored(media) == [brand.icon_small.name]
+
+
+def test_stored_files_are_not_validated_again(anna: Client, media: Path) -> None:
+    (media / "recruiters").mkdir(parents=True)
+    (media / "recruiters" / "old.gif").write_bytes(encoded("GIF"))
+    person = make_recruiter(image="recruiters/old.gif")
+    address = f"/admin/vacancies/recruiter/{person.pk}/change/"
+    assert saved(anna.post(address, {"name": "Bo"}))
+    person.refresh_from_db()
+    assert (person.name, person.image.name) == ("Bo", "recruiters/old.gif")
+
+
+# --- Full disk --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(media: Path) -> Any:
+    media.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(media)]
+    if (
+        os.geteuid() != 0
+        or not shutil.which("mount")
+        or subprocess.run(mount, capture_output=True).returncode
+    ):
+        pytest.skip("mounting a file system is not permitted")
+    yield media
+    subprocess.run(["umount", str(media)], check=True)
+
+
+def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
+    vacancy = make_vacancy()
+    response = attach(anna, vacancy, "a.pdf", b"%PDF-1.7" + bytes(200_000))
+    formset = response.context["inline_admin_formsets"][1].formset
+    assert formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
+    assert (stored(small_disk), Attachment.objects.count()) == (["filler"], 0)
+    assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 200
+    assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))
+
+
+def test_disk_full_during_storage_is_a_form_error(
+    anna: Client, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "has_room", lambda storage, size: True)
+    (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
+    vacancy = make_vacancy(title="Nurse")
+    before = Vacancy.objects.values().get()
+    form = opened(anna, page(vacancy)) | {"title": "Cook"}
+    pdf = SimpleUploadedFile("a.pdf", b"%PDF-1.7" + bytes(200_000))
+    form |= {"attachments-TOTAL_FORMS": "1", "attachments-0-file": pdf}
+
+    for address in (page(vacancy), f"/admin/vacancies/vacancy/{vacancy.pk}/review/"):
+        pdf.seek(0)
+        response = anna.post(address, form)
+        assert response.status_code == 507, address
+        assert str(uploads.NO_ROOM) in response.content.decode()
+        assert stored(small_disk) == ["filler"]
+        assert (Vacancy.objects.values().get(), Attachment.objects.count()) == (before, 0)
+
+
+def test_partially_written_file_is_deleted(
+    anna: Client, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This test needs no permission to mount a file system."""
+
+    def write_partially(self: Any, name: str, content: Any) -> str:
+        (media / "recruiters").mkdir(parents=True, exist_ok=True)
+        (media / name).write_bytes(content.read()[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(FileSystemStorage, "_save", write_partially)
+    response = anna.post(ADD, {"name": "Jan", "image": SimpleUploadedFile("a.png", encoded("PNG"))})
+    assert (response.status_code, stored(media), Recruiter.objects.count()) == (507, [], 0)
+
+
+# --- clean_media -------------------------------------------------------------------------------
+
+
+def clean(**options: Any) -> dict[str, Any]:
+    out = StringIO()
+    call_command("clean_media", format="json", stdout=out, **options)
+    return json.loads(out.getvalue())
+
+
+def set_age(media: Path, **age: float) -> None:
+    modified = (timezone.now() - timedelta(**age)).timestamp()
+    for name in stored(media):
+        os.utime(media / name, (modified, modified))
+
+
+@pytest.mark.django_db
+def test_orphans_are_deleted_after_a_day(media: Path) -> None:
+    brand, person = make_brand(), make_recruiter()
+    for field in (brand.icon_small, brand.icon_large, person.image):
+        field.save("a.png", ContentFile(encoded("PNG")))
+    vacancy = make_vacancy(brand=brand, head_recruiter=person)
+    vacancy.image.save("a.png", ContentFile(encoded("PNG")))
+    attachment = Attachment(vacancy=vacancy, name="a.pdf")
+    attachment.file.save("a.pdf", ContentFile(b"%PDF-"))
+    referenced = stored(media)
+    assert len(referenced) == 5
+    for name in ("vacancies/old.png", "attachments/x.pdf", "brands/b.png", "other/kept.txt", "kept.txt"):
+        (media / name).parent.mkdir(exist_ok=True)
+        (media / name).write_bytes(b"12345")
+    set_age(media, hours=23)
+    assert clean()["files"] == []
+    set_age(media, hours=25)
+
+    report = clean(dry_run=True)
+    assert report["files"] == ["attachments/x.pdf", "brands/b.png", "vacancies/old.png"]
+    assert (report["bytes"], report["deleted"]) == (15, 0)
+    assert clean()["deleted"] == 3
+    assert stored(media) == sorted([*referenced, "other/kept.txt", "kept.txt"])
+
+
+@pytest.mark.django_db
+def test_files_of_versions_and_copies_are_kept(media: Path) -> None:
+    """A copy shares files with the original, and a restored version refers to its old files."""
+    now = timezone.now()
+    vacancy = make_vacancy()
+    vacancy.image.save("a.png", ContentFile(encoded("PNG")))
+    attachment = Attachment(vacancy=vacancy, name="a.pdf")
+    attachment.file.save("a.pdf", ContentFile(b"%PDF-"))
+    first = stored(media)
+    version = record(vacancy, Change.CREATED, author=None, at=now)
+    copy = operations.duplicate(vacancy=vacancy, at=now)
+    vacancy.attachments.all().delete()
+    vacancy.image.save("b.png", ContentFile(encoded("PNG")))  # in no version
+    replaced = vacancy.image.name
+    vacancy.image.save("c.png", ContentFile(encoded("PNG")))
+    set_age(media, days=2)
+
+    assert clean()["files"] == [replaced]
+    record(vacancy, Change.DELETED, author=None, at=now)
+    for row in (vacancy, copy):
+        row.delete()
+    assert clean()["files"] == []
+
+    back, _gone = operations.restore(version, author=None, at=now)
+    assert sorted([back.image.name, back.attachments.get().file.name]) == first
+    assert set(first) <= set(stored(media))
+
+
+@pytest.mark.django_db
+def test_clean_media_without_a_media_directory() -> None:
+    assert clean()["summary"] == "Deleted 0 files, 0 bytes."
