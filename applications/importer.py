@@ -218,17 +218,19 @@ class Importer:
         text = row.get("status", "").strip()
         if not text:
             return None
+        # Read before the statuses: if another import commits this status in between, the name of its stage is
+        # not among these, so the insert fails and is retried.
+        taken = set(Stage.objects.filter(name__startswith=text[:190]).values_list("name", flat=True))
         for status in Status.objects.all():
             if text.casefold() in {getattr(status, f"label_{code}").casefold() for code in LANGUAGES}:
-                return status.stages.first() or self._new_stage(text, status)
+                return status.stages.first() or self._new_stage(text, status, taken)
         remark = f"the status {text!r} was created: translate it, and map a stage to it"
         self._note_once(name, "status", remark)
-        return self._new_stage(text, Status.objects.create(**{f"label_{site_language()}": text}))
+        status = Status.objects.create(**{f"label_{site_language()}": text})
+        return self._new_stage(text, status, taken)
 
-    def _new_stage(self, text: str, status: Status) -> Stage:
-        base = text[:190]
-        taken = set(Stage.objects.filter(name__startswith=base).values_list("name", flat=True))
-        name = text if text not in taken else numbered_name(base, taken)
+    def _new_stage(self, text: str, status: Status, taken: set[str]) -> Stage:
+        name = text if text not in taken else numbered_name(text[:190], taken)
         return Stage.objects.create(name=name, status=status, position=Stage.objects.count())
 
     def _note_once(self, name: str, code: str, text: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -17,6 +18,7 @@ from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.parallel import at_once
+from tests.vacancies.test_parallel_writes import elsewhere, step_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REPEATS = range(3)  # threads do not meet in every run
@@ -136,6 +138,22 @@ def test_concurrent_imports_create_each_row_once(has_account: bool, _: int) -> N
     assert application.changes.last().stage.status.label_en == "A status that is new here"
     assert list(application.history.values_list("name", flat=True)) == ["Talk"]
     assert Status.objects.filter(label_en="A status that is new here").count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time")
+def test_status_that_another_import_creates_meanwhile_is_used(monkeypatch: Any) -> None:
+    vacancy = make_vacancy()
+
+    def create() -> None:
+        status = Status.objects.create(label_en="Tested")
+        Stage.objects.create(name="Tested", status=status)
+
+    step_in(monkeypatch, Importer, "_note_once", lambda: elsewhere(create))
+
+    assert imported([{"user": {"username": "mia"}, "vacancy_id": vacancy.pk, "status": "Tested"}]) == []
+
+    assert Status.objects.filter(label_en="Tested").count() == 1
+    assert list(Stage.objects.filter(name__startswith="Tested").values_list("name", flat=True)) == ["Tested"]
 
 
 @pytest.mark.parametrize("_", REPEATS)

@@ -362,7 +362,7 @@ def test_options_are_pasted_and_deleting_conditions_needs_confirmation(desk: Des
     desk.button("Cancel").click()
     page.get_by_label("Type").select_option("checkbox-group")  # options and conditions fit
     page.get_by_label("Type").select_option("date")
-    dialog = page.get_by_role("dialog", name="Make it “Date”?")
+    dialog = page.get_by_role("dialog", name="Change the type to “Date”?")
     dialog.get_by_text("This removes its 5 options and the field that depends on it.").wait_for()
     dialog.get_by_role("button", name="Cancel").click()
     desk.save(2)

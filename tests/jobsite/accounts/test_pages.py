@@ -239,7 +239,7 @@ def test_posts_from_one_address_are_limited_for_all_accounts(client, settings, a
 
     assert answers == [200, 200, 200, 429]
     refused = client.post("/account/reset", {"email": "a@example.org"}, headers={"Accept-Language": "de"})
-    assert (refused.status_code, heading(refused)) == (429, "Eine Weile gesperrt")
+    assert (refused.status_code, heading(refused)) == (429, "Vorübergehend gesperrt")
     assert 1 <= int(refused["Retry-After"]) <= 60
     assert client.get("/account/login").status_code == 200
 
