@@ -74,7 +74,7 @@ def test_token_is_valid_until_it_expires(client, jane, settings, time_machine):
     assert client.get(MINE, headers=bearer(token)).status_code == 200
     time_machine.move_to(row.expiry + timedelta(microseconds=1), tick=False)
     assert client.get(MINE, headers=bearer(token)).status_code == 401
-    assert not Token.objects.exists()  # and is cleared away
+    assert not Token.objects.exists()  # and is deleted
 
 
 def test_user_can_revoke_one_of_several_tokens(client, jane):
@@ -162,24 +162,24 @@ def test_admin_counts_the_address_of_a_trusted_proxy(client, at, settings):
     def statuses(**extra):
         return [client.post("/admin/login/", {"username": f"u{n}"}, **extra).status_code for n in range(3)]
 
-    made_up = {"HTTP_X_FORWARDED_FOR": "198.51.100.1"}
-    assert statuses(**made_up) == [200, 200, 429]
+    forwarded = {"HTTP_X_FORWARDED_FOR": "198.51.100.1"}
+    assert statuses(**forwarded) == [200, 200, 429]
     settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
-    assert statuses(**made_up) == [200, 200, 429]  # another address than the one before
-    told = client.post("/admin/login/", {}, headers={"Accept-Language": "nl"}, **made_up)
-    assert (told.status_code, told["Cache-Control"]) == (429, "no-store")
-    assert 1 <= int(told["Retry-After"]) <= 3600
-    assert "te veel pogingen" in told.text
+    assert statuses(**forwarded) == [200, 200, 429]  # a different client address
+    refused = client.post("/admin/login/", {}, headers={"Accept-Language": "nl"}, **forwarded)
+    assert (refused.status_code, refused["Cache-Control"]) == (429, "no-store")
+    assert 1 <= int(refused["Retry-After"]) <= 3600
+    assert "te veel pogingen" in refused.text
 
 
-# --- Errors -----------------------------------------------------------------------------
+# --- Errors ------------------------------------------------------------------------------------
 
 
 def test_wrong_password_and_unknown_account_give_the_same_response(client, jane):
     make_user("inactive", is_active=False)
-    User.objects.create_user("imported")  # without a password that could be used
+    User.objects.create_user("imported")  # no usable password
 
-    told, hashes = [], []
+    responses, hashes = [], []
     for username, password in (
         ("jane", "wrong"),
         ("nobody", "wrong"),
@@ -194,13 +194,13 @@ def test_wrong_password_and_unknown_account_give_the_same_response(client, jane)
             MD5PasswordHasher, "encode", autospec=True, side_effect=MD5PasswordHasher.encode
         ) as hashing:
             answer = sign_in(client, username, password or " ")
-        told.append((answer.status_code, answer.content, dict(answer.headers)))
+        responses.append((answer.status_code, answer.content, dict(answer.headers)))
         hashes.append(hashing.call_count)
 
-    assert told == [told[0]] * len(told)
+    assert responses == [responses[0]] * len(responses)
     assert hashes == [1] * len(hashes)
-    assert told[0][0] == 401
-    assert json.loads(told[0][1])["detail"] == WRONG
+    assert responses[0][0] == 401
+    assert json.loads(responses[0][1])["detail"] == WRONG
     assert not Token.objects.exists()
 
 
@@ -315,7 +315,7 @@ def test_credentials_in_the_query_are_ignored(client, jane):
     assert PASSWORD not in answer.text
 
 
-# --- Storage of tokens ----------------------------------------------------------
+# --- Storage of tokens -------------------------------------------------------------------------
 
 
 def test_token_table_has_no_usable_token(client, jane):
@@ -347,7 +347,7 @@ def test_token_is_in_no_log(client, jane, caplog):
     assert "jane" not in messages
 
 
-# --- Other origins ----------------------------------------------------------------------
+# --- Other origins -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_cross_origin_page_can_use_a_token(client, jane):
 
     for answer in (
         client.get(MINE, headers=bearer(token) | {"Origin": ORIGIN}),
-        client.get(MINE, headers={"Origin": ORIGIN}),  # the 401 too, or the page could not tell
+        client.get(MINE, headers={"Origin": ORIGIN}),  # the page must be able to read the 401
         sign_in(client, HTTP_ORIGIN=ORIGIN),
         sign_in(client, password="wrong", HTTP_ORIGIN=ORIGIN),
     ):

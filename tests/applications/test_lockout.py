@@ -102,17 +102,17 @@ def test_lockout_expires(client, jane, at, time_machine):
     assert sign_in(client).status_code == 200
 
 
-@pytest.mark.parametrize(("later", "expected", "words"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
-                                                          (880.5, 20, "1 minute.")])  # fmt: skip
-def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, expected, words):
+@pytest.mark.parametrize(("later", "seconds", "remaining"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
+                                                              (880.5, 20, "1 minute.")])  # fmt: skip
+def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, seconds, remaining):
     fail(client, 10)
     time_machine.move_to(at + timedelta(seconds=later), tick=False)
 
     answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
 
-    assert (answer.status_code, answer["Retry-After"]) == (429, str(expected))
-    assert words in answer.text
-    assert sign_in(client)["Retry-After"] == str(expected)
+    assert (answer.status_code, answer["Retry-After"]) == (429, str(seconds))
+    assert remaining in answer.text
+    assert sign_in(client)["Retry-After"] == str(seconds)
 
 
 def test_remaining_time_with_several_browsers(client, jane, at, time_machine):
@@ -164,10 +164,10 @@ def test_stored_failures_have_no_password(client, jane):
     fail(client, 2)
     client.post("/admin/login/?next=/admin/", {"username": "jane", "password": "wrong zyx"})
 
-    kept = str(list(AccessAttempt.objects.values()))
+    stored = str(list(AccessAttempt.objects.values()))
 
-    assert "jane" in kept
-    assert "wrong" not in kept
+    assert "jane" in stored
+    assert "wrong" not in stored
 
 
 @pytest.mark.django_db(transaction=True)
@@ -180,12 +180,12 @@ def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers
     checked, answered, are_refused = [], count(1), threading.Event()
     verify = MD5PasswordHasher.verify
 
-    def slowly(self, password, encoded):
+    def wait_and_verify(self, password, encoded):
         checked.append(password)
         are_refused.wait(timeout=10)
         return verify(self, password, encoded)
 
-    monkeypatch.setattr(MD5PasswordHasher, "verify", slowly)
+    monkeypatch.setattr(MD5PasswordHasher, "verify", wait_and_verify)
 
     def attempt(number):
         try:

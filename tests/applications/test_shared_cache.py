@@ -17,7 +17,7 @@ from tests.servers import Instance
 pytestmark = [
     pytest.mark.once,
     pytest.mark.slow,
-    pytest.mark.skipif(not servers.NGINX, reason="there is no nginx here"),
+    pytest.mark.skipif(not servers.NGINX, reason="nginx is not installed"),
 ]
 
 CONFIG = """
@@ -81,94 +81,96 @@ def edge(instance, tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     with instance.serve() as upstream:
         nginx = servers.Nginx(folder / "nginx", CONFIG.format(folder=folder, upstream=upstream))
-        nginx.probe = "/v1/filters?probe"  # no address that a test requests: it is cached
+        nginx.probe = "/v1/filters?probe"  # tests do not request this URL, because it is cached
         with nginx:
             yield nginx.url
 
 
-def ask(url, path, method="GET", body=None, **headers):
-    """Return (status, headers, text) of an answer."""
-    link = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+def request(url, path, method="GET", body=None, **headers):
+    """Return (status, headers, text) of a response."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
     try:
-        link.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
-        answer = link.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read().decode()
+        connection.request(
+            method, path, body, {name.replace("_", "-"): value for name, value in headers.items()}
+        )
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read().decode()
     finally:
-        link.close()
+        connection.close()
 
 
 @pytest.fixture(scope="module")
-def people(instance, edge):
+def credentials_of(instance, edge):
     """The credentials of each applicant: a token, requested through the cache, and a session."""
     sessions = instance.manage("shell", "-v0", "-c", SIGN_IN).stdout.split()[-2:]
-    found = {}
+    credentials = {}
     for row, session in zip(ROWS, sessions, strict=True):
         name, password = row["user"]["username"], row["user"]["password"]
         body = json.dumps({"username": name, "password": password})
-        status, _, text = ask(edge, "/v1/auth/token", "POST", body, Content_Type="application/json")
+        status, _, text = request(edge, "/v1/auth/token", "POST", body, Content_Type="application/json")
         assert status == 200
-        found[name, "token"] = {"Authorization": f"Bearer {json.loads(text)['data']['token']}"}
-        found[name, "session"] = {"Cookie": f"__Host-sessionid={session}"}
-    return found
+        credentials[name, "token"] = {"Authorization": f"Bearer {json.loads(text)['data']['token']}"}
+        credentials[name, "session"] = {"Cookie": f"__Host-sessionid={session}"}
+    return credentials
 
 
 def test_public_lists_are_cached(edge):
     for path in ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v1/vacancies/3"):
-        answers = [ask(edge, path) for _ in range(3)]
+        responses = [request(edge, path) for _ in range(3)]
 
-        assert [headers["X-Cache-Status"] for _, headers, _ in answers] == ["MISS", "HIT", "HIT"]
-        assert len({text for _, _, text in answers}) == 1
+        assert [headers["X-Cache-Status"] for _, headers, _ in responses] == ["MISS", "HIT", "HIT"]
+        assert len({text for _, _, text in responses}) == 1
 
 
-def test_cached_public_list_is_the_same_for_signed_in_users(edge, people):
-    plain = ask(edge, "/v1/vacancies?signed-in")
-    for headers in people.values():
-        status, told, text = ask(edge, "/v1/vacancies?signed-in", **headers)
-        assert (status, told["X-Cache-Status"], text) == (200, "HIT", plain[2])
+def test_cached_public_list_is_the_same_for_signed_in_users(edge, credentials_of):
+    plain = request(edge, "/v1/vacancies?signed-in")
+    for headers in credentials_of.values():
+        status, response_headers, text = request(edge, "/v1/vacancies?signed-in", **headers)
+        assert (status, response_headers["X-Cache-Status"], text) == (200, "HIT", plain[2])
 
 
 @pytest.mark.parametrize("by", ["token", "session"])
 @pytest.mark.parametrize("first", ["GET", "HEAD"])
-def test_cache_does_not_serve_the_applications_of_another_user(edge, people, by, first):
-    path = f"{MINE}?{by}-{first}"  # an entry of the cache of its own
-    anna, bert = (people[name, by] for name in ("zyxanna", "zyxbert"))
-    ask(edge, path, first, **anna)
+def test_cache_does_not_serve_the_applications_of_another_user(edge, credentials_of, by, first):
+    path = f"{MINE}?{by}-{first}"  # a separate cache entry
+    anna, bert = (credentials_of[name, by] for name in ("zyxanna", "zyxbert"))
+    request(edge, path, first, **anna)
 
     for _ in range(2):
         for headers, own, foreign in ((anna, "zyxanna", "zyxbert"), (bert, "zyxbert", "zyxanna")):
-            status, told, text = ask(edge, path, **headers)
-            assert (status, told["Cache-Control"]) == (200, "private, no-store")
+            status, response_headers, text = request(edge, path, **headers)
+            assert (status, response_headers["Cache-Control"]) == (200, "private, no-store")
             assert [item["title"] for item in json.loads(text)["data"]] == [f"Job of {own}"]
             assert foreign not in text
-            assert told["X-Cache-Status"] == "MISS"
+            assert response_headers["X-Cache-Status"] == "MISS"
         for headers in ({}, {"Authorization": "Bearer stale"}, {"Cookie": "__Host-sessionid=" + "a" * 32}):
-            status, told, text = ask(edge, path, **headers)
+            status, response_headers, text = request(edge, path, **headers)
             assert status == 401
             assert "zyx" not in text
-            assert told["X-Cache-Status"] == "MISS"
+            assert response_headers["X-Cache-Status"] == "MISS"
 
 
-def test_refusal_is_not_cached(edge, people):
+def test_refusal_is_not_cached(edge, credentials_of):
     path = f"{MINE}?refused"
 
-    statuses = [ask(edge, path, **headers)[0] for headers in ({}, people["zyxanna", "token"], {})]
+    statuses = [request(edge, path, **headers)[0] for headers in ({}, credentials_of["zyxanna", "token"], {})]
 
     assert statuses == [401, 200, 401]
 
 
-def test_internal_lists_are_not_cached(edge, people):
+def test_internal_lists_are_not_cached(edge, credentials_of):
     for path in ("/v1/vacancies/internal", "/v0.1/vacancies/internal", "/v1/vacancies/1"):
-        for headers in people.values():
-            status, told, text = ask(edge, path, **headers)
-            assert (status, told["X-Cache-Status"]) == (200, "MISS")
+        for headers in credentials_of.values():
+            status, response_headers, text = request(edge, path, **headers)
+            assert (status, response_headers["X-Cache-Status"]) == (200, "MISS")
             assert "zyxanna" in text
-        status, _, text = ask(edge, path)
+        status, _, text = request(edge, path)
         assert status == (404 if path.endswith("/1") else 401)
         assert "zyx" not in text
 
 
-def test_tokens_are_not_cached(edge, people):
-    assert ask(edge, "/v1/auth/token")[0] == 405
-    status, _, text = ask(edge, "/v1/auth/token", "DELETE", **people["zyxbert", "token"])
+def test_tokens_are_not_cached(edge, credentials_of):
+    assert request(edge, "/v1/auth/token")[0] == 405
+    status, _, text = request(edge, "/v1/auth/token", "DELETE", **credentials_of["zyxbert", "token"])
     assert (status, text) == (204, "")
-    assert ask(edge, MINE, **people["zyxbert", "token"])[0] == 401
+    assert request(edge, MINE, **credentials_of["zyxbert", "token"])[0] == 401

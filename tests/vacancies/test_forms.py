@@ -40,19 +40,19 @@ def sections(client, vacancy):
 
 
 def titles(client, vacancy):
-    return [each["title"] for each in sections(client, vacancy)]
+    return [part["title"] for part in sections(client, vacancy)]
 
 
 def version(client, vacancy):
     return get(client, vacancy)["Form-Version"]
 
 
-# --- Which form --------------------------------------------------------------------------------
+# --- Selection ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multi_branding", [True, False])
 @pytest.mark.parametrize(
-    ("has_own", "brand_has", "site_has", "expected"),
+    ("own_form", "brand_form", "site_form", "expected"),
     [
         (True, True, True, "Own"),
         (True, False, False, "Own"),
@@ -62,15 +62,15 @@ def version(client, vacancy):
         (False, False, False, "Privacy"),
     ],
 )
-def test_form_is_its_own_or_the_brands_or_the_sites_or_consent_only(
-    client, settings, multi_branding, has_own, brand_has, site_has, expected
+def test_form_is_inherited_from_the_brand_and_then_the_site(
+    client, settings, multi_branding, own_form, brand_form, site_form, expected
 ):
     settings.MULTI_BRANDING = multi_branding
     make_form("Unused")
-    own, brands = make_form("Own"), make_form("Brand")
-    make_form("Site", is_default=site_has)
-    brand = make_brand("Globex", form=brands if brand_has else None)
-    vacancy = make_vacancy(brand=brand, form=own if has_own else None)
+    own, of_brand = make_form("Own"), make_form("Brand")
+    make_form("Site", is_default=site_form)
+    brand = make_brand("Globex", form=of_brand if brand_form else None)
+    vacancy = make_vacancy(brand=brand, form=own if own_form else None)
 
     assert titles(client, vacancy) == [expected]
     assert list(get(client, vacancy, "form/schema").json()["data"]["schema"]["properties"]) == [
@@ -79,7 +79,7 @@ def test_form_is_its_own_or_the_brands_or_the_sites_or_consent_only(
     ]
 
 
-def test_vacancy_without_a_brand_gets_the_sites_form(client, settings):
+def test_vacancy_without_a_brand_has_the_default_form_of_the_site(client, settings):
     settings.MULTI_BRANDING = False
     make_form("Site", is_default=True)
     vacancy = make_vacancy()
@@ -88,13 +88,13 @@ def test_vacancy_without_a_brand_gets_the_sites_form(client, settings):
     assert titles(client, vacancy) == ["Site"]
 
 
-def test_without_a_form_one_section_has_the_consent(client):
+def test_vacancy_without_a_form_has_one_section_with_the_consent(client):
     assert get(client, make_vacancy()).json() == {
         "data": [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
     }
 
 
-def test_form_without_sections_is_one_section_with_the_consent(client):
+def test_form_without_sections_has_one_section_with_the_consent(client):
     vacancy = make_vacancy(form=operations.create(name="Empty", structure=[]))
 
     assert sections(client, vacancy) == [{"title": "Privacy", "description": None, "fields": [CONSENT]}]
@@ -106,7 +106,7 @@ def test_section_without_fields_gets_the_consent(client):
     assert sections(client, vacancy) == [{"title": "", "description": None, "fields": [CONSENT]}]
 
 
-def test_sections_of_one_vacancy_follow_those_of_the_form_that_it_extends(client):
+def test_extension_adds_its_sections_after_those_of_its_base(client):
     base = make_form("Base")
     plain, special = make_vacancy(form=base), make_vacancy(form=make_form("More", extends=base))
 
@@ -120,10 +120,10 @@ def test_sections_of_one_vacancy_follow_those_of_the_form_that_it_extends(client
 def test_form_is_served_in_the_format_of_the_api(client):
     vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
 
-    answer = get(client, vacancy)
+    response = get(client, vacancy)
 
-    assert answer.json() == {"data": served(specimen(), "en", CONSENT)}
-    assert answer["Content-Type"] == "application/json"
+    assert response.json() == {"data": served(specimen(), "en", CONSENT)}
+    assert response["Content-Type"] == "application/json"
 
 
 def test_save_is_visible_in_the_next_response(client):
@@ -138,14 +138,14 @@ def test_save_is_visible_in_the_next_response(client):
     assert get(client, vacancy, **{"If-None-Match": tag}).status_code == 200
 
 
-# --- What the system adds ----------------------------------------------------------------------
+# --- Generated parts ---------------------------------------------------------------------------
 
 
 def test_consent_is_the_last_field_of_the_last_section_only(client):
     base = make_form("Base")
     vacancy = make_vacancy(form=make_form("More", extends=base))
 
-    assert [[field["name"] for field in each["fields"]] for each in sections(client, vacancy)] == [
+    assert [[field["name"] for field in part["fields"]] for part in sections(client, vacancy)] == [
         ["field_of_base"],
         ["field_of_more", "privacy_consent"],
     ]
@@ -197,15 +197,15 @@ def test_consent_has_its_text_version_and_link(client):
 )
 @pytest.mark.parametrize("accepted", ["de", "en", "xx"])
 def test_generated_texts_are_in_the_language_of_the_form(client, language, consent, link, accepted):
-    """The language of the browser is ignored: the texts of a recruiter are in one language."""
+    """Accept-Language is ignored, because the texts of a recruiter are in one language."""
     form = make_form("Form", text_field("level", type="range"), language=language)
     vacancy = make_vacancy(form=form)
 
-    answer = get(client, vacancy, **{"Accept-Language": accepted})
-    level, box = answer.json()["data"][0]["fields"]
+    response = get(client, vacancy, **{"Accept-Language": accepted})
+    level, box = response.json()["data"][0]["fields"]
 
-    assert answer["Content-Language"] == language
-    assert "Accept-Language" not in answer["Vary"]
+    assert response["Content-Language"] == language
+    assert "Accept-Language" not in response["Vary"]
     assert [option["label"] for option in level["options"]] == list(LEVELS[language])
     assert box["label"] == consent
     assert get(client, vacancy, "form/schema")["Content-Language"] == language
@@ -224,9 +224,9 @@ def test_generated_texts_are_in_the_language_of_the_form(client, language, conse
 def test_generated_form_is_in_the_language_of_the_site(client, settings, site, expected, title):
     settings.LANGUAGE_CODE = site
 
-    answer = get(client, make_vacancy())
+    response = get(client, make_vacancy())
 
-    assert (answer["Content-Language"], answer.json()["data"][0]["title"]) == (expected, title)
+    assert (response["Content-Language"], response.json()["data"][0]["title"]) == (expected, title)
 
 
 def test_extension_has_the_language_of_its_base(client):
@@ -235,15 +235,15 @@ def test_extension_has_the_language_of_its_base(client):
 
     for language, weak in (("nl", "zwak"), ("de", "schwach")):
         operations.save(form=base, structure=base.structure, language=language)
-        answer = get(client, vacancy)
-        assert answer["Content-Language"] == language
-        assert answer.json()["data"][0]["fields"][0]["options"][1]["label"] == weak
+        response = get(client, vacancy)
+        assert response["Content-Language"] == language
+        assert response.json()["data"][0]["fields"][0]["options"][1]["label"] == weak
 
 
 # --- Version -----------------------------------------------------------------------------------
 
 
-def test_version_is_the_same_in_header_and_body_of_both(client):
+def test_both_endpoints_have_the_same_version_in_header_and_body(client):
     vacancy = make_vacancy(form=make_form("Form"))
 
     form, schema = (get(client, vacancy, endpoint) for endpoint in ENDPOINTS)
@@ -251,42 +251,42 @@ def test_version_is_the_same_in_header_and_body_of_both(client):
     assert form["Form-Version"] == schema["Form-Version"] == schema.json()["data"]["version"]
 
 
-def test_version_changes_only_with_the_served_sections(client):
+def test_version_changes_only_if_the_served_sections_change(client):
     form = make_form("Form", text_field("level", type="range"))
     vacancy = make_vacancy(form=form)
-    seen = [version(client, vacancy)]
+    versions = [version(client, vacancy)]
 
-    def is_new():
-        seen.append(version(client, vacancy))
-        return seen[-1] not in seen[:-1]
+    def has_new_version():
+        versions.append(version(client, vacancy))
+        return versions[-1] not in versions[:-1]
 
     original, changed = form.structure, [section(text_field("level", type="range"), title="New")]
     operations.save(form=form, structure=original, name="Renamed")
-    assert not is_new()
+    assert not has_new_version()
     operations.save(form=form, structure=original)
-    assert not is_new()
+    assert not has_new_version()
     Form.objects.update(revision=99)
-    assert not is_new()
+    assert not has_new_version()
     Vacancy.objects.update(title="Renamed", form=operations.copy(form=form))
-    assert not is_new()
+    assert not has_new_version()
     ConsentText.objects.add(language="nl", text="Not this form's")
-    assert not is_new()
+    assert not has_new_version()
 
     Vacancy.objects.update(form=form)
     operations.save(form=form, structure=changed)
-    assert is_new()
+    assert has_new_version()
     operations.save(form=form, structure=changed, language="nl")
-    assert is_new()
+    assert has_new_version()
     ConsentText.objects.add(language="nl", text="Another")
-    assert is_new()
+    assert has_new_version()
 
     ConsentText.objects.all().delete()
     operations.save(form=form, structure=original, language="en")
-    assert version(client, vacancy) == seen[0]
+    assert version(client, vacancy) == versions[0]
 
 
-def test_version_depends_on_the_sections_only(client):
-    """Two vacancies with one form have one version, whatever their ids and hosts."""
+def test_vacancies_with_the_same_form_have_the_same_version(client):
+    """The version does not depend on the id of the vacancy."""
     form = make_form("Form")
     one, other = make_vacancy(form=form), make_vacancy(form=form)
 
@@ -301,11 +301,11 @@ def test_schema_is_generated_from_the_served_sections(client, settings):
     vacancy = make_vacancy(form=operations.create(name="All", structure=specimen()))
     address = f"https://jobs.example.com/v1/vacancies/{vacancy.pk}/form/schema"
 
-    answer = get(client, vacancy, "form/schema")
+    response = get(client, vacancy, "form/schema")
 
-    schema = answer.json()["data"]["schema"]
-    assert list(answer.json()) == ["data"]
-    assert list(answer.json()["data"]) == ["version", "schema"]
+    schema = response.json()["data"]["schema"]
+    assert list(response.json()) == ["data"]
+    assert list(response.json()["data"]) == ["version", "schema"]
     assert schema == submission_schema(served(specimen(), "en", CONSENT), address=address)
     jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -318,13 +318,13 @@ def test_minimal_submission_of_the_generated_form_is_the_consent(client):
     assert not validator.is_valid({})
 
 
-# --- Cost --------------------------------------------------------------------------------------
+# --- Queries -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("is_extension", [False, True])
 @pytest.mark.parametrize("count", [1, 400])
-def test_form_takes_three_queries_whatever_its_size(
+def test_number_of_queries_does_not_depend_on_the_size_of_the_form(
     client, django_assert_num_queries, endpoint, is_extension, count
 ):
     fields = [text_field(f"f{n}", type="range") for n in range(count)]
@@ -332,7 +332,7 @@ def test_form_takes_three_queries_whatever_its_size(
     form = make_form("More", *(text_field(f"more_{n}") for n in range(count)), extends=base)
     vacancy = make_vacancy(form=form if is_extension else make_form("Plain", *fields))
 
-    with django_assert_num_queries(3):  # the vacancy, the form with the one it extends, the consent
+    with django_assert_num_queries(3):  # the vacancy, the form with its base, the consent
         assert get(client, vacancy, endpoint).status_code == 200
 
 
@@ -359,38 +359,38 @@ def test_unknown_vacancy_takes_one_query(client, django_assert_num_queries, endp
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_unchanged_form_is_a_304(client, endpoint):
     vacancy = make_vacancy(form=make_form("Form"))
-    answer = get(client, vacancy, endpoint)
+    response = get(client, vacancy, endpoint)
 
-    again = get(client, vacancy, endpoint, **{"If-None-Match": answer["ETag"]})
+    again = get(client, vacancy, endpoint, **{"If-None-Match": response["ETag"]})
 
-    assert (again.status_code, again.content, again["ETag"]) == (304, b"", answer["ETag"])
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", response["ETag"])
     assert get(client, vacancy, endpoint, **{"If-None-Match": 'W/"other"'}).status_code == 200
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_head_returns_the_headers_of_get(client, endpoint):
     vacancy = make_vacancy(form=make_form("Form"))
-    answer = get(client, vacancy, endpoint)
+    response = get(client, vacancy, endpoint)
 
     head = client.head(f"/v1/vacancies/{vacancy.pk}/{endpoint}")
 
     assert (head.status_code, head.content) == (200, b"")
-    assert int(head["Content-Length"]) == len(answer.content)
+    assert int(head["Content-Length"]) == len(response.content)
     names = ("Content-Type", "ETag", "Cache-Control", "Form-Version", "Content-Language", "Vary")
-    assert {name: head[name] for name in names} == {name: answer[name] for name in names}
+    assert {name: head[name] for name in names} == {name: response[name] for name in names}
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-@pytest.mark.parametrize(("seconds", "age"), [(None, 60), (3600, 60), (60, 60), (59, 59), (1, 1)])
-def test_response_is_cached_until_the_end_of_publication_at_most(client, at, endpoint, seconds, age):
+@pytest.mark.parametrize(("seconds", "max_age"), [(None, 60), (3600, 60), (60, 60), (59, 59), (1, 1)])
+def test_response_is_cached_until_the_end_of_publication_at_most(client, at, endpoint, seconds, max_age):
     vacancy = make_vacancy(publish_until=seconds and at + timedelta(seconds=seconds))
 
-    assert get(client, vacancy, endpoint)["Cache-Control"] == f"public, max-age={age}"
+    assert get(client, vacancy, endpoint)["Cache-Control"] == f"public, max-age={max_age}"
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize(("mode", "expected"), [("public", 200), ("authenticated", 404), ("network", 404)])
-def test_internal_form_is_for_insiders(client, settings, endpoint, mode, expected):
+def test_internal_form_requires_internal_access(client, settings, endpoint, mode, expected):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
     vacancy = make_vacancy(audience="internal", form=make_form("Internal"))
     path = f"/v1/vacancies/{vacancy.pk}/{endpoint}"
@@ -398,20 +398,20 @@ def test_internal_form_is_for_insiders(client, settings, endpoint, mode, expecte
     assert client.get(path, REMOTE_ADDR="203.0.113.9").status_code == expected
 
     client.force_login(make_insider())
-    answer = client.get(path, REMOTE_ADDR="10.1.2.3")
-    assert answer.status_code == 200
-    assert answer["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
-    assert answer.has_header("ETag") == (mode == "public")
+    response = client.get(path, REMOTE_ADDR="10.1.2.3")
+    assert response.status_code == 200
+    assert response["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
+    assert response.has_header("ETag") == (mode == "public")
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("id_", ["0", "007", "abc", "-1", "1.0", "²", "٣", "9" * 19, "9" * 30, "1000000"])
 def test_invalid_ids_give_the_same_404(client, endpoint, id_):
-    answer = client.get(f"/v1/vacancies/{id_}/{endpoint}")
+    response = client.get(f"/v1/vacancies/{id_}/{endpoint}")
 
-    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
-    assert answer.json()["detail"] == "No published vacancy has this id."
-    assert not answer.has_header("Form-Version")
+    assert (response.status_code, response["Content-Type"]) == (404, "application/problem+json")
+    assert response.json()["detail"] == "No published vacancy has this id."
+    assert not response.has_header("Form-Version")
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)

@@ -75,11 +75,14 @@ def test_only_the_preview_link_opens_an_unpublished_vacancy(
         "/v1/vacancies/hot/internal",
     )
     for address in lists:
-        plain, asked = client.get(address), client.get(address, {"preview": token})
-        assert (asked.status_code, asked.content) == (plain.status_code, plain.content)
-        assert asked.headers.get("Cache-Control") == plain.headers.get("Cache-Control")
+        without_token, with_token = client.get(address), client.get(address, {"preview": token})
+        assert (with_token.status_code, with_token.content) == (
+            without_token.status_code,
+            without_token.content,
+        )
+        assert with_token.headers.get("Cache-Control") == without_token.headers.get("Cache-Control")
         if not (state == "published" and audience == "public"):
-            assert b"Secret nurse" not in asked.content
+            assert b"Secret nurse" not in with_token.content
     total = client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"]
     assert total == (state == "published" and audience == "public")
 
@@ -140,25 +143,25 @@ def test_preview_response_is_not_cached(client: Client, state: str, suffix: str)
 def test_preview_page_is_not_cached_and_sends_no_referrer(client: Client) -> None:
     vacancy = make_full("draft")
     address = f"/preview/{token_for(vacancy.pk)}"
-    answers = [
+    responses = [
         client.get(address),
         client.head(address),
         client.get("/preview/wrong"),
         client.head("/preview/wrong"),
     ]
 
-    assert [answer.status_code for answer in answers] == [200, 200, 404, 404]
-    assert [len(answer.content) == 0 for answer in answers] == [False, True, False, True]
-    for answer in answers:
-        assert answer["Cache-Control"] == "private, no-store"
-        assert answer["X-Robots-Tag"] == "noindex, nofollow"
-        assert answer["Referrer-Policy"] == "no-referrer"
-        policy = answer["Content-Security-Policy"]
+    assert [response.status_code for response in responses] == [200, 200, 404, 404]
+    assert [len(response.content) == 0 for response in responses] == [False, True, False, True]
+    for response in responses:
+        assert response["Cache-Control"] == "private, no-store"
+        assert response["X-Robots-Tag"] == "noindex, nofollow"
+        assert response["Referrer-Policy"] == "no-referrer"
+        policy = response["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
         assert "unsafe" not in policy
         assert "form-action 'none'" in policy
         for name in ("ETag", "Set-Cookie", "Access-Control-Allow-Origin"):
-            assert not answer.has_header(name)
+            assert not response.has_header(name)
     for method in (client.post, client.put, client.delete):
         assert method(address).status_code in (403, 405)
 
@@ -182,7 +185,7 @@ def test_preview_link_expires_after_a_day(
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "alter",
     [
         lambda token, other: other,
         lambda token, other: f"{other.split(':')[0]}:{token.partition(':')[2]}",
@@ -195,16 +198,16 @@ def test_preview_link_expires_after_a_day(
         lambda token, other: "x" * 5000,
     ],
 )
-def test_wrong_preview_token_is_refused(client: Client, spoil: Any) -> None:
+def test_wrong_preview_token_is_refused(client: Client, alter: Any) -> None:
     vacancy, other = make_full("draft"), make_vacancy(title="Other", **STATES["draft"])
-    token = spoil(token_for(vacancy.pk), token_for(other.pk))
+    token = alter(token_for(vacancy.pk), token_for(other.pk))
 
     bodies = set()
     for suffix in SUFFIXES:
         for pk in (vacancy.pk, other.pk + 1000):
-            answer = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
-            assert answer.status_code == 404
-            bodies.add(answer.json()["detail"])
+            response = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
+            assert response.status_code == 404
+            bodies.add(response.json()["detail"])
     assert len(bodies) == 1  # hidden and unknown vacancies give the same response
     assert b"Secret nurse" not in client.get(f"/preview/{token}".replace("\0", "%00")).content
 
@@ -224,20 +227,20 @@ def test_token_given_twice_is_refused(client: Client) -> None:
     assert client.get(f"{api(vacancy)}?preview={token}&preview={token}").status_code == 400
 
 
-@pytest.mark.parametrize("bare", [{"brand": None}, {"head_recruiter": None}, {"description": ""}])
-def test_preview_of_an_incomplete_draft(client: Client, bare: dict[str, Any]) -> None:
+@pytest.mark.parametrize("missing", [{"brand": None}, {"head_recruiter": None}, {"description": ""}])
+def test_preview_of_an_incomplete_draft(client: Client, missing: dict[str, Any]) -> None:
     vacancy = make_vacancy(title="Secret nurse", **STATES["draft"])
-    Vacancy.objects.update(**bare)
+    Vacancy.objects.update(**missing)
     token = token_for(vacancy.pk)
 
     item = client.get(api(vacancy), {"preview": token}).json()["data"]
     page = client.get(f"/preview/{token}")
 
     assert (item["title"], page.status_code) == ("Secret nurse", 200)
-    if "brand" in bare:
+    if "brand" in missing:
         assert "brand" not in item
     else:
-        [name] = bare
+        [name] = missing
         assert item[name] is None
 
 
@@ -246,11 +249,11 @@ def test_preview_hides_private_contact_data(client: Client) -> None:
     vacancy = make_vacancy(head_recruiter=head, brand=make_brand("Other"), **STATES["draft"])
     token = token_for(vacancy.pk)
 
-    answers = [client.get(api(vacancy), {"preview": token}), client.get(f"/preview/{token}")]
+    responses = [client.get(api(vacancy), {"preview": token}), client.get(f"/preview/{token}")]
 
-    for answer in answers:
-        assert b"jan@acme.test" not in answer.content
-        assert b"+32 3 555" in answer.content
+    for response in responses:
+        assert b"jan@acme.test" not in response.content
+        assert b"+32 3 555" in response.content
 
 
 def test_preview_page_escapes_plain_texts(client: Client) -> None:
@@ -275,8 +278,8 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
     assert client.get(address)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_superuser("anna"))
 
-    given = client.get(address)["Location"]
+    link = client.get(address)["Location"]
 
-    assert given == f"/preview/{token_for(vacancy.pk)}"
+    assert link == f"/preview/{token_for(vacancy.pk)}"
     client.logout()
-    assert b"<h1>Secret nurse</h1>" in client.get(given).content
+    assert b"<h1>Secret nurse</h1>" in client.get(link).content

@@ -1,13 +1,13 @@
 /**
- * Renders an application form: the sections of `GET /v1/vacancies/{id}/form` become an accessible HTML form,
- * the JSON Schema of `GET /v1/vacancies/{id}/form/schema` says which submissions are valid.
+ * Renders an application form: it turns the sections of `GET /v1/vacancies/{id}/form` into an accessible HTML form
+ * and validates a submission with the JSON Schema of `GET /v1/vacancies/{id}/form/schema`.
  *
- * One file without dependencies: copy it with form.css. It sets no styles and no markup from text, so it runs
- * under `script-src 'self'; style-src 'self'`; and it makes nodes with the target's document, so the target may
- * be in an iframe whose own scripts are switched off.
+ * It has no dependencies: copy this file and form.css. It sets no inline styles and parses no markup into the page,
+ * so it runs under `script-src 'self'; style-src 'self'`. It creates nodes with the target's document, so the target
+ * may be in an iframe with scripts disabled.
  */
 
-/** What the renderer says itself, by language. The rest of a form comes in the form's own words. */
+/** The renderer's own texts, by language. All other texts come from the form. */
 const WORDS = {
   en: {
     note: "Fields marked with * are required.", required: "required", choose: "Choose…", none: "No answer",
@@ -50,61 +50,61 @@ const WORDS = {
     invalid: "Diese Antwort ist hier nicht möglich.",
   },
 };
-/** Which of the words asks for a missing answer; `fill` does for all other types. */
+/** The key of the message for a missing answer, by field type. The default is `fill`. */
 const MISSING = new Map(Object.entries({
   select: "pick", "radio-group": "pick", range: "pick", "checkbox-group": "pick", checkbox: "tick", file: "attach",
 }));
-/** Names that are common enough to let the browser fill the field in (WCAG 1.3.5). */
+/** Autocomplete tokens of common field names (WCAG 1.3.5). */
 const AUTOCOMPLETE = new Map(Object.entries({
   first_name: "given-name", last_name: "family-name", name: "name", email: "email", phone: "tel", telephone: "tel",
   mobile: "tel", address: "address-line1", postal_code: "postal-code", city: "address-level2", country: "country-name",
   birth_date: "bday", date_of_birth: "bday",
 }));
 const GROUPS = new Set(["checkbox-group", "radio-group", "range"]);
-const PATTERNED = new Set(["email", "tel", "date"]); // texts of one form, which a message describes
+const PATTERNED = new Set(["email", "tel", "date"]); // their messages describe the expected format
 const INPUT_TYPES = new Set([...PATTERNED, "file"]);
-const FORM = new Set(["pattern", "minLength", "maxLength"]); // what a text can break
+const FORM = new Set(["pattern", "minLength", "maxLength"]); // keywords that report an invalid format
 const MARKUP = new Set("p br ul ol li strong b em i u h2 h3 h4 h5 blockquote".split(" "));
 const NOT_TEXT = new Set("script style template noscript iframe object embed svg math".split(" "));
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:", "tel:"]);
 
-let forms = 0; // rendered so far: keeps the ids of two forms on one page apart
+let forms = 0; // rendered so far; makes ids unique when a page has several forms
 
 /**
- * Replace what is in `target` by the form of `sections`.
+ * Replace the content of `target` with the form of `sections`.
  *
  * @param {Element} target
  * @param {object[]} sections - `data` of the form operation
  * @param {object} [options]
- * @param {object} [options.schema] - JSON Schema of a submission; without it nothing is checked
+ * @param {object} [options.schema] - JSON Schema of a submission; without it, submissions are not validated
  * @param {string} [options.language] - en, nl, fr or de
- * @param {object} [options.values] - what is filled in already: values by name
- * @param {(values: object) => void} [options.onSubmit] - gets a valid submission
+ * @param {object} [options.values] - initial values by field name
+ * @param {(values: object) => void} [options.onSubmit] - called with a valid submission
  */
 export function render(target, sections, { schema = null, language = "en", values = {}, onSubmit = () => {} } = {}) {
   const number = ++forms;
   const page = {
     make: maker(target.ownerDocument),
     words: Object.hasOwn(WORDS, language) ? WORDS[language] : WORDS.en,
-    // The kind comes first: "error-a" of the field "b" and "a" of a field "error-b" must not meet.
+    // The kind comes before the name: a field may be named "error-b", and ids must not collide.
     id: (kind, name) => `job-form-${number}-${kind}-${name}`,
   };
   const { make, words } = page;
-  const fields = new Map(); // by name, in the order of the page
-  const branches = []; // {owner, value, box}: what shows while `owner` has `value`
-  const told = new Map(); // errors that the visitor was told of: entries of the summary by name of the field
+  const fields = new Map(); // by name, in page order
+  const branches = []; // {owner, value, box}: `box` is visible while `owner` has `value`
+  const told = new Map(); // displayed errors: entries of the summary by field name
   const list = make("ul");
   const summary = make("div", { class: "job-form-summary", role: "alert", tabindex: "-1", hidden: true },
     make("p", { class: "job-form-summary-title" }, words.summary), list);
 
-  /** The nodes of `structures` and of what depends on them, each branch right after its owner. */
+  /** Return the nodes of `structures` and of their conditional fields, each branch right after its owner. */
   const place = (structures, owner = null) => structures.flatMap(spelledOut).flatMap((structure) => {
     const field = makeField(page, structure, owner);
     fields.set(structure.name, field);
     return [field.wrapper, ...grow(field)];
   });
-  /** What depends on `owner` in boxes, one for each run of fields with the same `on_value`. A disabled fieldset
-   *  takes all that is in it out of the form, boxes of deeper conditions included. */
+  /** Return the conditional fields of `owner`: a fieldset for each run of fields with the same `on_value`. A disabled
+   *  fieldset disables all controls in it, including those of nested conditions. */
   const grow = (owner) => {
     const runs = [];
     for (const structure of owner.structure.conditional ?? []) {
@@ -118,7 +118,7 @@ export function render(target, sections, { schema = null, language = "en", value
     });
   };
   const spelledOut = ({ label, ...structure }) => (typeof label === "object" && label
-    // An extra language: the name of the language is a field like any other, then comes its level.
+    // An extra language becomes two fields: the name of the language and the level.
     ? [{ ...structure, ...label, conditional: [] }, { ...structure, label: words.level(label.label) }]
     : [{ ...structure, label: label ?? "" }]);
 
@@ -135,11 +135,11 @@ export function render(target, sections, { schema = null, language = "en", value
     return Object.fromEntries(given);
   };
 
-  /** What is wrong now, in the order of the page: {name, message}, one for each field. */
+  /** Return the current errors in page order: {name, message}, at most one for each field. */
   const problems = () => {
     if (!schema) return [];
     const errors = new Map();
-    for (const [name, field] of fields) { // a half-written date has no value, yet is not empty
+    for (const [name, field] of fields) { // an incomplete date has no value but is not empty
       if (shows(field) && field.controls[0]?.validity.badInput) errors.set(name, { keyword: "pattern" });
     }
     for (const { name, ...error } of validate(schema, submission())) {
@@ -159,7 +159,7 @@ export function render(target, sections, { schema = null, language = "en", value
     fields.forEach((field) => tell(field, ""));
     told.clear();
     for (const { name, message } of found) {
-      const field = fields.get(name); // none where the schema is not of these sections
+      const field = fields.get(name); // undefined if the schema has other fields than the sections
       const entry = make("li", {}, field ? linked(name, field) : name, ` – ${message}`);
       if (field) tell(field, message);
       told.set(name, entry);
@@ -173,12 +173,12 @@ export function render(target, sections, { schema = null, language = "en", value
     const text = label.length > 100 ? `${label.slice(0, 99).trimEnd()}…` : label;
     const link = make("a", { href: `#${controls[0]?.id}` }, text);
     link.addEventListener("click", (event) => {
-      event.preventDefault(); // the address of the page stays as it is
+      event.preventDefault(); // keep the URL of the page
       show(name);
     });
     return link;
   };
-  /** A corrected field loses its error at once; new errors wait for the next submit. */
+  /** Remove the errors of corrected fields immediately. New errors appear at the next submit. */
   const forgive = () => {
     if (!told.size) return;
     const wrong = new Set(problems().map(({ name }) => name));
@@ -214,23 +214,23 @@ export function render(target, sections, { schema = null, language = "en", value
   for (const [name, field] of fields) if (Object.hasOwn(values, name)) fillIn(field, values[name]);
   refresh();
 
-  // What is done with the form itself is done before fields are in it: one named "append" hides form.append.
+  // Call the methods of the form before it has fields: a field named "append" hides form.append.
   const element = make("form", { class: "job-form", novalidate: true });
   const changed = () => {
     refresh();
     forgive();
   };
   element.addEventListener("change", changed);
-  element.addEventListener("reset", () => setTimeout(changed)); // the event precedes the fact
+  element.addEventListener("reset", () => setTimeout(changed)); // the event fires before the reset
   element.addEventListener("submit", submit);
-  // In a sandbox without allow-forms there is no submit event. Enter in a field is a click on the button, too.
+  // A sandbox without allow-forms fires no submit event. Enter in a field also clicks the button.
   button.addEventListener("click", submit);
   element.append(...[note, summary, ...content, button].filter(Boolean));
   target.replaceChildren(element);
   return { element, values: submission, check, show };
 }
 
-/** Return how to make an element in `doc`: attributes that are null or false are left out, so are empty children. */
+/** Return a function that creates elements in `doc`. It omits null and false attributes and empty children. */
 function maker(doc) {
   return (tag, attributes = {}, ...children) => {
     const element = doc.createElement(tag);
@@ -242,8 +242,8 @@ function maker(doc) {
   };
 }
 
-/** A field on the page: its `structure`, its `owner` and its nodes. An error is told in `error`, it describes the node
- *  `described` and makes the `blamed` ones invalid. */
+/** Return a field: its `structure`, its `owner` and its nodes. `error` shows the message, `described` refers to it
+ *  (aria-describedby) and the `blamed` nodes are marked as invalid. */
 function makeField(page, structure, owner) {
   const { make, id } = page;
   const { name, type, required, css } = structure;
@@ -261,7 +261,7 @@ function makeControl({ make, words }, { name, type, required, options }, own, la
   const tag = type === "select" || type === "textarea" ? type : "input";
   if (tag === "input") attributes.type = INPUT_TYPES.has(type) ? type : "text";
   if (tag === "textarea") attributes.rows = 5;
-  if (type === "date") attributes.max = "9999-12-31"; // else browsers take years of six digits
+  if (type === "date") attributes.max = "9999-12-31"; // otherwise browsers accept years of six digits
   const offered = tag === "select" ? [{ value: "", label: words.choose }, ...(options ?? [])] : [];
   const control = make(tag, attributes,
     ...offered.map((option) => make("option", { value: option.value }, option.label)));
@@ -272,7 +272,7 @@ function makeControl({ make, words }, { name, type, required, options }, own, la
 function makeBox({ make }, { type, required, link }, own, label, error) {
   const box = make("input", { ...own, type, value: "1", required });
   const text = make("div", {}, make("label", { for: own.id }, ...label));
-  // Beside the label, not in it: who presses the link does not mean the box.
+  // Outside the label, because a click on the link must not toggle the checkbox.
   if (link) text.append(" ", makeLink(make, link.url, link.label));
   const nodes = [error, make("div", { class: "job-form-choice" }, box, text)];
   return { nodes, controls: [box], blamed: [box], described: box };
@@ -281,7 +281,7 @@ function makeBox({ make }, { type, required, link }, own, label, error) {
 function makeGroup({ make, words, id }, { name, type, required, options }, own, label, error) {
   const isMany = type === "checkbox-group";
   const none = { value: "", label: words.none };
-  // A radio button cannot be switched off again: where no answer is fine, it is a choice.
+  // A radio button cannot be cleared, so an optional group has a choice without an answer.
   const offered = [...(options ?? []), ...(isMany || required ? [] : [none])];
   const choices = offered.map((option, index) => {
     const ids = index ? { ...own, id: id(`choice${index}`, name) } : own;
@@ -289,7 +289,7 @@ function makeGroup({ make, words, id }, { name, type, required, options }, own, 
     return make("label", { class: "job-form-choice", for: ids.id },
       make("input", { ...ids, ...kind }), make("span", {}, option.label));
   });
-  // A group of boxes has no attribute that says it is required, so its legend does.
+  // No attribute marks a group of checkboxes as required, so its legend does.
   const spoken = isMany && required && make("span", { class: "job-form-spoken" }, ` (${words.required})`);
   const role = isMany ? {} : { role: "radiogroup", "aria-required": required && "true" };
   const group = make("fieldset", { class: `job-form-${type}`, ...role },
@@ -298,30 +298,30 @@ function makeGroup({ make, words, id }, { name, type, required, options }, own, 
   return { nodes: [group], controls, blamed: isMany ? controls : [group], described: group };
 }
 
-/** What is filled in, as texts: none, one, or of several boxes more. */
+/** Return the non-empty answers as strings: at most one, or several for a group of checkboxes. */
 function answers({ controls }) {
   return controls.flatMap((control) => {
     switch (control.type) {
       case "radio":
       case "checkbox": return control.checked ? control.value : [];
       case "file": return Array.from(control.files, (file) => file.name);
-      case "select-one": return control.value; // as it was offered
+      case "select-one": return control.value; // not trimmed: it must equal the option
       default: return control.value.trim();
     }
   }).filter(Boolean);
 }
 
-/** Fill in or choose `value` (of boxes: in addition); what is not offered cannot be chosen. */
+/** Set or select `value`. Checkboxes that are already checked stay checked; unknown options are ignored. */
 function fillIn({ controls }, value) {
   const wanted = [value].flat();
   for (const control of controls) {
     if (control.type === "radio" || control.type === "checkbox") control.checked ||= wanted.includes(control.value);
-    else if (control.type !== "file") control.value = value; // a file is the visitor's to choose
+    else if (control.type !== "file") control.value = value; // scripts cannot choose a file
     if (control.selectedIndex === -1) control.selectedIndex = 0;
   }
 }
 
-/** Show `message` at the field; an empty one takes it away. */
+/** Show `message` at the field, or remove the message if it is empty. */
 function tell({ blamed, described, error }, message) {
   error.textContent = message;
   error.hidden = !message;
@@ -330,14 +330,14 @@ function tell({ blamed, described, error }, message) {
   set(described, "aria-describedby", error.id);
 }
 
-/** A link that leaves the form open; mere text where the address could do anything else than lead elsewhere. */
+/** Return a link that opens in a new tab, or only its text if the protocol is not safe (javascript:, for instance). */
 function makeLink(make, href, ...inside) {
   const link = make("a", { href, target: "_blank", rel: "noopener" }, ...inside);
   return SAFE_PROTOCOLS.has(link.protocol) ? link : make("span", {}, ...inside);
 }
 
-/** The nodes of `html` with the markup that the interface allows, made anew: what was not asked for is not there.
- *  The parser's document is inert, it loads and runs nothing. */
+/** Return copies of the nodes of `html`, with only the elements that the API allows. Links keep their href; other
+ *  attributes are dropped. The parser's document is inert: it loads and runs nothing. */
 function copied(make, html) {
   const copy = (node) => {
     if (node.nodeType === 3) return node.data;
@@ -350,14 +350,14 @@ function copied(make, html) {
 }
 
 /**
- * Return what is wrong with `value` by `schema`: {name, keyword} with the property that it is about. Knows the
- * part of JSON Schema (2020-12) in which submissions are described, and judges as a full validator does.
+ * Validate `value` with `schema`. Return the errors: {name, keyword}, where `name` is the property. It supports the
+ * keywords of JSON Schema 2020-12 that submission schemas use, with the results of a full validator.
  */
 export function validate(schema, value) {
   return judged(schema, value, "").errors;
 }
 
-/** The errors of `value`, and the properties that the schema knew: `unevaluatedProperties` are the others. */
+/** Return the errors of `value` and the properties that the schema evaluated (for `unevaluatedProperties`). */
 function judged(schema, value, name) {
   const errors = [];
   const known = new Set();
@@ -381,7 +381,7 @@ function judged(schema, value, name) {
   }
   if (kind === "array") {
     if (value.length < schema.minItems) fail("minItems");
-    if (schema.uniqueItems && new Set(value).size < value.length) fail("uniqueItems"); // items are texts
+    if (schema.uniqueItems && new Set(value).size < value.length) fail("uniqueItems"); // items are strings
     if (schema.items) value.forEach((item) => apply(schema.items, item));
     if (schema.contains && !value.some((item) => !validate(schema.contains, item).length)) fail("contains");
   }
