@@ -438,9 +438,9 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["jobsite.api.document.complete"],  # adds version, description and servers
     "TAGS": [
         {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
-        {"name": "Forms", "description": "What applicants are asked, and how to validate their answers."},
+        {"name": "Forms", "description": "Application forms, and the JSON Schema of their submissions."},
         {"name": "Applications", "description": "What a signed-in user applied to, and signing in."},
-        {"name": "Filters", "description": "What lists can be narrowed by."},
+        {"name": "Filters", "description": "Filters of the lists, with their options."},
         {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
     ],
     "SORT_OPERATIONS": False,  # in the order of the URLs: v1 first

@@ -288,10 +288,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "delete":
         data = {"post": "yes"}
     elif kind in JSON and model == "forms_structure.form":
-        asked = {"structure": structure("posted")} if kind != "extend" else {}
+        requested = {"structure": structure("posted")} if kind != "extend" else {}
         if kind == "save" and row:
-            asked |= {"revision": row.revision, "name": row.name, "language": row.language}
-        return {"data": json.dumps(asked), "content_type": "application/json"}
+            requested |= {"revision": row.revision, "name": row.name, "language": row.language}
+        return {"data": json.dumps(requested), "content_type": "application/json"}
     elif kind == "restore":
         data = {"revision": 1, "seen": row.revision if row else 1}
     elif kind == "schedule":

@@ -100,11 +100,11 @@ def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, 
     )
 
     assert sorted(answer.status_code for answer in answers) == [200, 302]
-    told = next(answer for answer in answers if answer.status_code == 200)
+    reported = next(answer for answer in answers if answer.status_code == 200)
     first = stages_of(application)[-1]
     assert stages_of(application) == ["New", first]
-    assert list(told.context["adminform"].form.errors) == ["stage"]
-    assert f"Moved to {first} since you opened this page." in told.content.decode()
+    assert list(reported.context["adminform"].form.errors) == ["stage"]
+    assert f"Moved to {first} since you opened this page." in reported.content.decode()
 
 
 # --- importing ---------------------------------------------------------------------------------

@@ -255,8 +255,8 @@ class Benchmark:
                 for each in case.paths:
                     get(self.apps["cold"].url + each)
             # Bytes of F: the answer of middle size of some of the walk.
-            asked = case.paths[:: max(1, len(case.paths) // 9)]
-            bodies = [get(self.apps[case.server].url + each)[2] for each in asked]
+            requested = case.paths[:: max(1, len(case.paths) // 9)]
+            bodies = [get(self.apps[case.server].url + each)[2] for each in requested]
             (self.work / case.key).write_bytes(sorted(bodies, key=len)[len(bodies) // 2])
             self.compare_items(case)
         for number in range(self.options.rounds):
@@ -349,7 +349,7 @@ class Benchmark:
             ours, ratios = row["ours"], row["ratios"]
             naive = f"{ratios['naive']:.1f}" if "naive" in ratios else "-"
             print(
-                f"| {row['title']} | {row['floor']['requests']:.0f} | {said(ours['requests'])} | "
+                f"| {row['title']} | {row['floor']['requests']:.0f} | {output(ours['requests'])} | "
                 f"{ratios['floor']:.3f} | {naive} | {ours['p50']:.1f}/{ours['p99']:.1f} | "
                 f"{ours['cpu_app']:.2f} + {ours['cpu_database']:.2f} | {row['target']} | {row['met']} |"
             )
@@ -382,9 +382,11 @@ class Benchmark:
             pairs = zip(case.rounds, first.rounds, strict=True)
             ratios["pages-0"] = median(a["ours"]["requests"] / b["ours"]["requests"] for a, b in pairs)
         least = {name: value for name, value in case.least.items() if name in ratios}
-        said = {"floor": "{:.2f} F", "pages-0": "cost {:.2f} of page 1 at most"}
+        output = {"floor": "{:.2f} F", "pages-0": "cost {:.2f} of page 1 at most"}
         target = [
-            said.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(1 / value if name == "pages-0" else value)
+            output.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(
+                1 / value if name == "pages-0" else value
+            )
             for name, value in least.items()
         ]
         met = "yes" if all(ratios[name] >= value for name, value in least.items()) else "no"
@@ -409,7 +411,7 @@ def shuffled(paths: Any) -> list[str]:
     return paths
 
 
-def said(rate: float) -> str:
+def output(rate: float) -> str:
     return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
 
 

@@ -86,8 +86,8 @@ def chart(title: str, x_name: str, y_name: str, lines: dict[str, Points]) -> str
     def down(value: float) -> float:
         return HEIGHT - BOTTOM - (math.log10(value) - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM)
 
-    def text(x: float, y: float, said: str, more: str = "") -> str:
-        return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(said)}</text>'
+    def text(x: float, y: float, output: str, more: str = "") -> str:
+        return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(output)}</text>'
 
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     parts = [

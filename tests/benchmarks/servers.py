@@ -17,9 +17,9 @@ TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, a second
 
 def get(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers by lower-case name and body, whatever the status."""
-    asked = urllib.request.Request(url, headers=headers or {})
+    requested = urllib.request.Request(url, headers=headers or {})
     try:
-        answer = urllib.request.urlopen(asked, timeout=60)
+        answer = urllib.request.urlopen(requested, timeout=60)
     except urllib.error.HTTPError as error:
         answer = error
     with answer:

@@ -370,9 +370,9 @@ def test_concurrent_save_shows_what_the_other_recruiter_changed(
     anna.fill("#id_title", "Nurse for children")
     save(anna)
 
-    told = anna.get_by_text("Not saved: Bob Maes changed this vacancy on")
-    told.wait_for()
-    assert "Title" in told.inner_text()
+    reported = anna.get_by_text("Not saved: Bob Maes changed this vacancy on")
+    reported.wait_for()
+    assert "Title" in reported.inner_text()
     assert anna.input_value("#id_title") == "Nurse for children"  # her text is not lost
     vacancy.refresh_from_db()
     assert vacancy.title == "Night nurse"
@@ -380,7 +380,7 @@ def test_concurrent_save_shows_what_the_other_recruiter_changed(
         anna.get_by_role("link", name="See what changed.").click()
     opened.value.locator("ins", has_text="Night nurse").wait_for()
     save(anna)  # stubbornly: as little as before
-    told.wait_for()
+    reported.wait_for()
     vacancy.refresh_from_db()
     assert vacancy.title == "Night nurse"
     bob.context.close()

@@ -121,7 +121,7 @@ class Desk:
         self.page.locator(".builder-state", has_text=f"Saved, version {version}").wait_for()
         self.ready()
 
-    def said(self, text: str) -> None:
+    def announced(self, text: str) -> None:
         self.page.locator(".builder > [role=status]", has_text=text).wait_for(state="attached")
 
 
@@ -240,20 +240,20 @@ def test_form_is_built_by_keyboard(desk: Desk) -> None:
 
     desk.row("Can you drive?").press("Enter")
     desk.button("Move field up").press("Enter")
-    desk.said("Moved Can you drive? to About you, 1 of 2")
+    desk.announced("Moved Can you drive? to About you, 1 of 2")
     assert page.evaluate("document.activeElement.dataset.part") == "up"  # the focus stays on what moved
     press("Enter")
-    desk.said("Can you drive? is already first")
+    desk.announced("Can you drive? is already first")
 
     # Out of the condition by a step, and back by name.
     desk.row("Since when?").focus()
     press("Alt+ArrowDown")
-    desk.said("Moved Since when? to About you, 2 of 3")
+    desk.announced("Moved Since when? to About you, 2 of 3")
     press("Enter")
     desk.button("Move to…").press("Enter")
     page.get_by_label("Section or condition").select_option(label="Can you drive?: when “No”")
     page.get_by_role("dialog").get_by_role("button", name="Move").press("Enter")
-    desk.said("Moved Since when? to Can you drive?, “No”, 1 of 1")
+    desk.announced("Moved Since when? to Can you drive?, “No”, 1 of 1")
 
     press("Control+s")
     desk.saved(2)
@@ -272,14 +272,14 @@ def test_dragging_changes_form_and_page(desk: Desk) -> None:
         return desk.node(label).locator(".builder-handle").first
 
     desk.drag(handle("First name"), desk.row("Years"), below=True)
-    desk.said("Moved First name to Experience, 2 of 3")
+    desk.announced("Moved First name to Experience, 2 of 3")
     expected = ["Personal data", "Last name", "Experience", "Years", "First name", "Licence", "Which one"]
     assert desk.rows() == expected
 
     desk.row("Licence").click()
     no = desk.node("Licence").locator("li.is-choice").nth(1)
     desk.drag(no.locator(".builder-handle").first, desk.node("Licence").locator("li.is-choice").first)
-    desk.said("Moved No to Licence, 1 of 2")
+    desk.announced("Moved No to Licence, 1 of 2")
     assert [each.input_value() for each in desk.page.get_by_label("Option", exact=True).all()] == [
         "No",
         "Yes",
@@ -289,9 +289,9 @@ def test_dragging_changes_form_and_page(desk: Desk) -> None:
 
     # A condition takes in a field that is dropped on it; dragged out again, the field stands on its own.
     desk.drag(handle("Last name"), desk.row("Which one"), below=True)
-    desk.said("Moved Last name to Licence, “Yes”")
+    desk.announced("Moved Last name to Licence, “Yes”")
     desk.drag(handle("Which one"), desk.row("Years"))
-    desk.said("Moved Which one to Experience, 1 of 4")
+    desk.announced("Moved Which one to Experience, 1 of 4")
     assert desk.rows() == [
         "Personal data",
         "Experience",
@@ -303,7 +303,7 @@ def test_dragging_changes_form_and_page(desk: Desk) -> None:
     ]
 
     desk.drag(handle("Experience"), desk.row("Personal data"))
-    desk.said("Moved Experience, 1 of 2")
+    desk.announced("Moved Experience, 1 of 2")
     desk.save(2)
     [experience, personal] = stored(form)
     assert (experience["title"], personal) == ("Experience", section("Personal data"))
@@ -550,7 +550,7 @@ def test_sections_of_another_form_are_copied(desk: Desk) -> None:
     dialog.get_by_label("Personal data").check()
     dialog.get_by_label("Tools").check()
     dialog.get_by_role("button", name="Copy").click()
-    desk.said("Added Personal data, Tools")
+    desk.announced("Added Personal data, Tools")
     desk.save(2)
     *_, personal, tools = stored(form)
     assert names(personal["fields"]) == ["first_name_2"]
@@ -576,17 +576,17 @@ def test_earlier_versions_are_compared_and_restored(desk: Desk) -> None:
 
 
 def test_leaving_unsaved_changes_needs_confirmation(desk: Desk) -> None:
-    page, asked = desk.page, []
+    page, requested = desk.page, []
     desk.open(make_form())
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.on("dialog", lambda dialog: (requested.append(dialog.type), dialog.dismiss()))
     desk.row("Years").click()
     page.get_by_label("Label").fill("Years at work")
     with contextlib.suppress(Exception):  # the browser calls a navigation that was refused an error
         page.goto(f"{desk.site}/admin/")
-    assert asked == ["beforeunload"]
+    assert requested == ["beforeunload"]
     desk.save(2)
     page.goto(f"{desk.site}/admin/")
-    assert asked == ["beforeunload"]
+    assert requested == ["beforeunload"]
 
 
 def test_signing_out_loses_no_changes(desk: Desk, anna: User) -> None:
@@ -623,7 +623,7 @@ def test_builder_uses_the_language_of_the_user(desk: Desk) -> None:
 
     desk.row("Licence").click()
     desk.button("Optie omlaag").first.click()
-    desk.said("Yes verplaatst naar Licence, 2 van 2")
+    desk.announced("Yes verplaatst naar Licence, 2 van 2")
     desk.button("Een veld tonen bij deze keuze: No").wait_for()
     desk.button("Details").click()
     page.get_by_label("Naam", exact=True).fill("years")

@@ -263,9 +263,9 @@ def test_invalid_answers_are_reported(page: Any) -> None:
     render(page, sections, schema=checked(sections), values=values)
     page.locator("[name=birth_date]").press_sequentially("0131")  # and no year
 
-    told = {each["name"]: each["message"] for each in page.evaluate("form.check()")}
+    reported = {each["name"]: each["message"] for each in page.evaluate("form.check()")}
     assert {
-        name: told.get(name) for name in ("first_name", "email", "phone", "birth_date", "extra", "when")
+        name: reported.get(name) for name in ("first_name", "email", "phone", "birth_date", "extra", "when")
     } == {
         "first_name": "Please use at most 200 characters.",
         "email": "Please write an e-mail address such as name@example.com.",
@@ -406,21 +406,21 @@ def test_nothing_breaks_the_layout(page: Any) -> None:
 
 def test_own_texts_are_translated(page: Any) -> None:
     sections = application()
-    said = {}
+    output = {}
     for language in ("en", "nl", "fr", "de", "constructor"):
         render(page, sections, schema=checked(sections), language=language)
         page.evaluate("form.check()")
-        said[language] = (
+        output[language] = (
             page.locator("button").inner_text(),
             page.get_by_role("alert").locator("p").inner_text(),
             page.locator("[data-name=extra] legend").inner_text(),
         )
-    assert said == {
+    assert output == {
         "en": ("Send application", "Some answers still need your attention", "Another language: level"),
         "nl": ("Sollicitatie versturen", "Enkele antwoorden vragen nog aandacht", "Another language: niveau"),
         "fr": ("Envoyer la candidature", "Certaines réponses sont à revoir", "Another language : niveau"),
         "de": ("Bewerbung absenden", "Einige Angaben sind noch zu prüfen", "Another language: Niveau"),
-        "constructor": said["en"],
+        "constructor": output["en"],
     }
     assert "undefined" not in page.locator("#form").inner_text()
 

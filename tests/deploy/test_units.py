@@ -108,17 +108,17 @@ def test_only_nginx_publishes_a_port():
 
 
 def test_no_secret_is_committed():
-    said = "\n".join(
+    output = "\n".join(
         f"{name}: {value}"
         for service in COMPOSE["services"].values()
         for name, value in service.get("environment", {}).items()
         if re.search("PASSWORD|SECRET|KEY|_URL", name)
     )
 
-    assert "DATABASE_URL" in said
-    assert re.findall(r"PASSWORD: (?!\$\{\w+:\?\}$).*", said, re.MULTILINE) == []
-    assert re.findall(r"//[^@/:]*:(?!\$\{\w+:\?\}@)[^@/]*@", said) == []
-    assert "SECRET_KEY" not in said  # it stays in .env
+    assert "DATABASE_URL" in output
+    assert re.findall(r"PASSWORD: (?!\$\{\w+:\?\}$).*", output, re.MULTILINE) == []
+    assert re.findall(r"//[^@/:]*:(?!\$\{\w+:\?\}@)[^@/]*@", output) == []
+    assert "SECRET_KEY" not in output  # it stays in .env
 
 
 def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
@@ -147,8 +147,8 @@ def test_replica_container_replicates():
 
     def run(*command: str | Path, check: bool = True) -> bool:
         process = as_postgres(*command, env=primary)
-        said, _ = process.communicate(timeout=60)
-        assert process.returncode == 0 or not check, said
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0 or not check, output
         return process.returncode == 0
 
     def ask(port: int, statement: str) -> Any:

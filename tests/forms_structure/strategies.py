@@ -305,7 +305,9 @@ class _Corruptions:
 
     def label(self, at: tuple[Any, ...], field: Any) -> Any:
         at, label = (*at, "label"), field["label"]
-        asked = {"name": "never_there_before", "label": "X"} | ({"type": "text"} if self.is_served else {})
+        requested = {"name": "never_there_before", "label": "X"} | (
+            {"type": "text"} if self.is_served else {}
+        )
         if isinstance(label, dict):
             for value in (None, 5, [], "", " "):
                 yield Corruption(at, value)
@@ -323,7 +325,7 @@ class _Corruptions:
             for value in (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001):
                 yield Corruption(at, value)
             if field["type"] != "range":
-                yield Corruption(at, asked)
+                yield Corruption(at, requested)
 
     def options(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")

@@ -329,8 +329,8 @@ def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
     form.refresh_from_db()
     make_vacancy(form=form)
 
-    asked = restore(anna, form)
-    assertContains(asked, "websites use to send answers: last_name.")
+    requested = restore(anna, form)
+    assertContains(requested, "websites use to send answers: last_name.")
     assert Form.objects.get().structure == OTHER
 
     restore(anna, form, lost=["last_name"])

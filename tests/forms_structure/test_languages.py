@@ -93,9 +93,9 @@ def test_errors_are_translated_with_the_same_paths(colleague, form):
     wrong = json.dumps({"structure": [STRUCTURE[0] | {"fields": [NAME, NAME | {"label": ""}]}]})
     url = f"{LIST}{form.pk}/check/"
 
-    told = colleague("nl").post(url, wrong, content_type="application/json").json()
+    reported = colleague("nl").post(url, wrong, content_type="application/json").json()
 
-    assert told["faults"] == {
+    assert reported["faults"] == {
         "sections.0.fields.1.label": "Mag niet leeg zijn.",
         "sections.0.fields.1.name": "'first_name' is ook de naam van sections.0.fields.0.name.",
     }
@@ -104,12 +104,12 @@ def test_errors_are_translated_with_the_same_paths(colleague, form):
 def test_large_numbers_are_localized(colleague, form):
     url, much = f"{LIST}{form.pk}/save/", json.dumps({"structure": "x" * 2_700_000})
 
-    told = {
+    reported = {
         language: colleague(language).post(url, much, content_type="application/json").json()["faults"][""]
         for language in ("en", "de")
     }
 
-    assert told == {
+    assert reported == {
         "en": "The form has more than 2,621,440 bytes.",
         "de": "Das Formular ist größer als 2.621.440 Bytes.",
     }
@@ -209,8 +209,8 @@ def test_command_is_in_english_on_a_dutch_site(db, settings, tmp_path, capsys):
     with translation.override("nl"), pytest.raises(SystemExit):
         call_command("import_forms", str(source))
 
-    said = capsys.readouterr()
-    assert "Must be a list; received 7." in said.out + said.err
+    output = capsys.readouterr()
+    assert "Must be a list; received 7." in output.out + output.err
 
 
 def test_outline_is_in_the_active_language():

@@ -125,14 +125,14 @@ def is_valid(sections, submission):
 
     def are_fine(fields):
         for field in fields:
-            asked = {field["name"]: field}
+            requested = {field["name"]: field}
             if isinstance(field["label"], dict):
-                asked[field["label"]["name"]] = field["label"]
-            known.update(asked)
-            there = [name for name in asked if name in submission]
-            if len(there) < len(asked) and (there or field["required"]):
+                requested[field["label"]["name"]] = field["label"]
+            known.update(requested)
+            there = [name for name in requested if name in submission]
+            if len(there) < len(requested) and (there or field["required"]):
                 return False
-            if not all(fits(asked[name], submission[name]) for name in there):
+            if not all(fits(requested[name], submission[name]) for name in there):
                 return False
             depending = field.get("conditional", ()) if field["name"] in submission else ()
             if not are_fine([each for each in depending if is_shown(each, submission[field["name"]])]):

@@ -49,8 +49,8 @@ def check(validate, sections, values):
         assert [validator.is_valid(value) for value in values] == expected
     results = validate(schema, values)
     assert len(results) == 6
-    for name, said in results.items():
-        wrong = [value for value, one, other in zip(values, said, expected, strict=True) if one != other]
+    for name, output in results.items():
+        wrong = [value for value, one, other in zip(values, output, expected, strict=True) if one != other]
         assert wrong == [], name
     return expected
 

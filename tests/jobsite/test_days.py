@@ -69,14 +69,14 @@ def test_embargo_counts_calendar_days(case, client: Client, time_machine):
     StageChange.objects.create(application=application, stage=rejected, at=at)
     headers = bearer(make_token(user, timedelta(days=3000)))
 
-    def told(moment: datetime) -> str:
+    def reported(moment: datetime) -> str:
         time_machine.move_to(moment, tick=False)
         return client.get(MINE, headers=headers).json()["data"][0]["status"]
 
-    assert [told(after - timedelta(microseconds=1)), told(after)] == ["Received", "Not selected"]
+    assert [reported(after - timedelta(microseconds=1)), reported(after)] == ["Received", "Not selected"]
     known = make_stage(en="Known", embargo_days=days)
     StageChange.objects.create(application=application, stage=known, at=at, is_exempt_from_embargo=True)
-    assert told(at) == "Known"
+    assert reported(at) == "Known"
 
 
 BOUNDARIES = [

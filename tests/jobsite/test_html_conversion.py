@@ -9,7 +9,7 @@ from jobsite.html_conversion import convert, is_escaped, unescaped
 from tests.hostile_html import PAYLOADS, faults
 
 
-def told(html):
+def shown(html):
     """Return the converted text and (code, message) of each alteration."""
     clean, alterations = convert(html)
     return str(clean), [(each.code, each.message) for each in alterations]
@@ -27,7 +27,7 @@ def told(html):
     ],
 )
 def test_different_notation_is_not_an_alteration(html, clean):
-    assert told(html) == (clean, [])
+    assert shown(html) == (clean, [])
 
 
 def test_removed_markup_is_reported_by_tag_and_count():
@@ -35,7 +35,7 @@ def test_removed_markup_is_reported_by_tag_and_count():
         '<div><p style="x" onclick="y">a<img src=1><img src=2></p><script>s</script></div><a href="/j">j</a>'
     )
 
-    assert told(html) == (
+    assert shown(html) == (
         "<p>a</p> <a>j</a>",
         [
             ("markup_removed", "removed 2 <img>, 1 <script>"),
@@ -67,12 +67,12 @@ def test_removed_markup_is_reported_by_tag_and_count():
     ],
 )
 def test_video_becomes_a_link(html, clean, message):
-    assert told(html) == (clean, [("media_converted", message)])
+    assert shown(html) == (clean, [("media_converted", message)])
 
 
 @pytest.mark.parametrize("src", ["javascript:pwned()", "data:text/html,x", "/local", ""])
 def test_video_without_a_web_url_is_removed(src):
-    assert told(f'<p>a<iframe src="{src}"></iframe></p>') == (
+    assert shown(f'<p>a<iframe src="{src}"></iframe></p>') == (
         "<p>a</p>",
         [("markup_removed", "removed 1 <iframe>")],
     )
@@ -84,7 +84,7 @@ def test_table_becomes_paragraphs_with_the_text_of_every_cell():
         "<tr><td>A<td><b>3,000</b><tr><td>B<td><ul><li>x</ul><tr><td><table><tr><td>in<td>ner</table></table>end"
     )
 
-    assert told(html) == (
+    assert shown(html) == (
         "<p>Pay</p><p>Grade | Euro</p><p>A | <b>3,000</b></p><p>B</p><ul><li>x</li></ul><p>in | ner</p>end",
         [("table_converted", "replaced 2 <table> by paragraphs, one for each row")],
     )

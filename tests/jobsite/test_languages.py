@@ -36,13 +36,13 @@ def entries(path):
     """Return the messages of a .po file as (context, English texts, translations)."""
     found = []
     for block in path.read_text(encoding="utf-8").split("\n\n"):
-        said = {"msgctxt": [], "msgid": [], "msgid_plural": [], "msgstr": []}
+        output = {"msgctxt": [], "msgid": [], "msgid_plural": [], "msgstr": []}
         for keyword, text in LINE.findall("\n".join(re.findall(r"^[^#].*", block, re.MULTILINE))):
             if keyword:
-                texts = said[keyword]
+                texts = output[keyword]
                 texts.append("")
             texts[-1] += ast.literal_eval(text)
-        found.append(("".join(said["msgctxt"]), said["msgid"] + said["msgid_plural"], said["msgstr"]))
+        found.append(("".join(output["msgctxt"]), output["msgid"] + output["msgid_plural"], output["msgstr"]))
     return found
 
 
@@ -216,8 +216,8 @@ def test_datetime_format_is_localized(language, written):
         ("de", "Bewerber | Bewerbung | Kann Bewerbung ändern"),
     ],
 )
-def test_permission_name_is_translated(language, said):
+def test_permission_name_is_translated(language, output):
     permission = Permission.objects.get(codename="change_application")
 
     with translation.override(language):
-        assert described(permission) == said
+        assert described(permission) == output

@@ -33,8 +33,8 @@ def test_pins_are_hashed_and_above_the_floors(path):
 
 
 def test_what_the_project_asks_for_is_above_the_floors():
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in asked}
+    requested = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in requested}
     for name, floor in FLOORS.items():
         least = [Version(each.version) for each in specifiers[name] if each.operator == ">="]
         assert least, name

@@ -56,12 +56,12 @@ class Text(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.output: list[str] = []
         self.open: list[tuple[str, bool]] = []
         self.feed(html)
 
     def say(self, text: str | None) -> None:
-        self.said += filter(None, (" ".join(part.split()) for part in (text or "").split(" | ")))
+        self.output += filter(None, (" ".join(part.split()) for part in (text or "").split(" | ")))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
@@ -98,9 +98,9 @@ def catalog(language: str) -> dict[str, set[str]]:
 @cache
 def words(language: str) -> tuple[set[str], set[str]]:
     """Return the texts that are the same in `language` and English, and those that differ."""
-    known = {text.lower(): {each.lower() for each in said} for text, said in catalog(language).items()}
-    own = {each for said in known.values() for each in said}
-    same = {text for text, said in known.items() if text in said} | SAME
+    known = {text.lower(): {each.lower() for each in output} for text, output in catalog(language).items()}
+    own = {each for output in known.values() for each in output}
+    same = {text for text, output in known.items() if text in output} | SAME
     return same, set(known) - own - same
 
 
@@ -113,10 +113,10 @@ def untranslated(html: str, english: str, language: str) -> set[str]:
     """Return the English texts of `html`: those that the English page has too, and those that a catalog
     translates."""
     same, other = words(language)
-    in_english = set(Text(english).said)
+    in_english = set(Text(english).output)
     return {
         text
-        for text in set(Text(html).said)
+        for text in set(Text(html).output)
         if text.lower() in other or (text in in_english and not is_anybodys(text.lower(), same))
     }
 
@@ -299,11 +299,11 @@ def test_changelist_actions(root: Client, shop: dict[Any, Any], language: str) -
         with dry_run(True):
             chosen = [row.pk for row in shop.values()]
             data = {"action": f"{action.name}_selected", "_selected_action": chosen}
-            answer, asked = (
+            answer, requested = (
                 root.post(LIST, data, headers={"accept-language": code}, follow=True)
                 for code in (language, "en")
             )
-            english = plain if asked.redirect_chain else asked
+            english = plain if requested.redirect_chain else requested
             if left := leftovers(answer, english, language):
                 found[action.name] = left
     assert found == {}
@@ -316,7 +316,7 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) 
     found, redirects = {}, 0
     for state, vacancy in shop.items():
         for action in ACTIONS:
-            said = []
+            output = []
             for code in (language, "en"):
                 with dry_run(True):
                     answer = root.post(
@@ -324,9 +324,9 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) 
                     )
                 messages = answer.wsgi_request._messages._queued_messages
                 assert messages or answer.status_code == 200
-                said.append(" | ".join([*map(str, messages), answer.content.decode()]))
+                output.append(" | ".join([*map(str, messages), answer.content.decode()]))
                 redirects += answer.status_code == 302
-            if left := untranslated(*said, language):
+            if left := untranslated(*output, language):
                 found[state, action.name] = left
     assert found == {}
     assert redirects > 20
@@ -440,12 +440,12 @@ def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any
 def test_commands_are_in_english_on_every_site(
     shop: dict[Any, Any], capsys: Any, settings: Any, language: str
 ) -> None:
-    said = []
+    output = []
     for code in ("en", language):
         settings.LANGUAGE_CODE = code
         with translation.override(code):
             call_command("lint_vacancies")
-        said.append(capsys.readouterr())
+        output.append(capsys.readouterr())
 
-    assert said[0] == said[1]
-    assert "the internal title is public and contains internal wording" in said[1].err
+    assert output[0] == output[1]
+    assert "the internal title is public and contains internal wording" in output[1].err

@@ -90,7 +90,7 @@ def status(client: Client, address: str, **extra: Any) -> int:
     return response.status_code
 
 
-def told(response: Any, name: str) -> tuple[Any, ...]:
+def reported(response: Any, name: str) -> tuple[Any, ...]:
     """Return what a client can observe in a response for the file `name`."""
     text = body(response).replace(name.encode(), b"NAME").replace(name.split("/")[1].encode(), b"NAME")
     return response.status_code, text, dict(response.headers), sorted(response.cookies)
@@ -139,7 +139,7 @@ def test_files_are_visible_to_viewers_of_the_vacancy(world: SimpleNamespace, sta
                 continue
             for extra in CONDITIONS if viewer == "anonymous" else CONDITIONS[:1]:
                 hidden, never = (client.get(f"/media/{each}", **extra) for each in (name, absent))
-                assert told(hidden, name) == told(never, absent), viewer
+                assert reported(hidden, name) == reported(never, absent), viewer
                 assert (hidden.status_code, hidden["Cache-Control"]) == (404, "no-store"), viewer
 
 
@@ -153,13 +153,13 @@ def test_files_follow_the_internal_access_mode(world: SimpleNamespace, settings:
         "network": (404, 200, 404),
     }.items():
         settings.INTERNAL_ACCESS = mode
-        asked = (
+        requested = (
             anybody.get(f"/media/{name}", REMOTE_ADDR=OUTSIDE),
             anybody.get(f"/media/{name}", REMOTE_ADDR=INSIDE),
             anybody.get(f"/media/{name}", REMOTE_ADDR=OUTSIDE, **bearer),
         )
-        assert tuple(answer.status_code for answer in asked) == seen, mode
-        for answer in asked:
+        assert tuple(answer.status_code for answer in requested) == seen, mode
+        for answer in requested:
             if body(answer) and answer.status_code == 200:
                 cached = "public, max-age=60" if mode == "public" else "private, no-store"
                 assert answer["Cache-Control"] == cached

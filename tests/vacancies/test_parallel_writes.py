@@ -85,9 +85,9 @@ def test_concurrent_brands_of_one_name_give_one_form_error(pair: list[Client], _
     answers = at_once(*(partial(add, client) for client in pair))
 
     assert sorted(answer.status_code for answer in answers) == [200, 302]
-    told = next(answer for answer in answers if answer.status_code == 200)
-    assert told.context["adminform"].form.errors == {"name": ["Brand with this Name already exists."]}
-    assert list(told.context["messages"]) == []
+    reported = next(answer for answer in answers if answer.status_code == 200)
+    assert reported.context["adminform"].form.errors == {"name": ["Brand with this Name already exists."]}
+    assert list(reported.context["messages"]) == []
     assert list(Brand.objects.values_list("name", flat=True)) == ["Acme"]
 
 

@@ -92,7 +92,7 @@ export function render(target, sections, { schema = null, language = "en", value
   const { make, words } = page;
   const fields = new Map(); // by name, in page order
   const branches = []; // {owner, value, box}: `box` is visible while `owner` has `value`
-  const told = new Map(); // displayed errors: entries of the summary by field name
+  const shownErrors = new Map(); // displayed errors: entries of the summary by field name
   const list = make("ul");
   const summary = make("div", { class: "job-form-summary", role: "alert", tabindex: "-1", hidden: true },
     make("p", { class: "job-form-summary-title" }, words.summary), list);
@@ -146,9 +146,9 @@ export function render(target, sections, { schema = null, language = "en", value
       if (!errors.has(name)) errors.set(name, error);
     }
     const names = [...new Set([...fields.keys(), ...errors.keys()])].filter((name) => errors.has(name));
-    return names.map((name) => ({ name, message: said(fields.get(name)?.structure.type, errors.get(name)) }));
+    return names.map((name) => ({ name, message: messageFor(fields.get(name)?.structure.type, errors.get(name)) }));
   };
-  const said = (type, { keyword, limit }) => {
+  const messageFor = (type, { keyword, limit }) => {
     if (keyword === "required" || keyword === "dependentRequired") return words[MISSING.get(type) ?? "fill"];
     if (FORM.has(keyword) && PATTERNED.has(type)) return words[type];
     return limit ? words.long(limit) : words.invalid;
@@ -157,14 +157,14 @@ export function render(target, sections, { schema = null, language = "en", value
   const check = () => {
     const found = problems();
     fields.forEach((field) => tell(field, ""));
-    told.clear();
+    shownErrors.clear();
     for (const { name, message } of found) {
       const field = fields.get(name); // undefined if the schema has other fields than the sections
       const entry = make("li", {}, field ? linked(name, field) : name, ` – ${message}`);
       if (field) tell(field, message);
-      told.set(name, entry);
+      shownErrors.set(name, entry);
     }
-    list.replaceChildren(...told.values());
+    list.replaceChildren(...shownErrors.values());
     summary.hidden = !found.length;
     if (found.length) summary.focus();
     return found;
@@ -180,15 +180,15 @@ export function render(target, sections, { schema = null, language = "en", value
   };
   /** Remove the errors of corrected fields immediately. New errors appear at the next submit. */
   const forgive = () => {
-    if (!told.size) return;
+    if (!shownErrors.size) return;
     const wrong = new Set(problems().map(({ name }) => name));
-    for (const [name, entry] of told) {
+    for (const [name, entry] of shownErrors) {
       if (wrong.has(name)) continue;
       if (fields.has(name)) tell(fields.get(name), "");
       entry.remove();
-      told.delete(name);
+      shownErrors.delete(name);
     }
-    summary.hidden = !told.size;
+    summary.hidden = !shownErrors.size;
   };
   const show = (name) => {
     const field = fields.get(name);

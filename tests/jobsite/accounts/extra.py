@@ -83,7 +83,7 @@ class Provider(BaseHTTPRequestHandler):
     """As little of an identity provider as the code flow needs; `person` is who signs in there."""
 
     person: dict = {}  # what userinfo and the id_token say
-    asked: dict = {}
+    requested: dict = {}
     documents: dict = {}  # other answers, by path
     claims: dict = {}  # of the id_token, beside the right ones; None leaves one out
     signing: dict = {}  # how it is signed, where that is not as it should be
@@ -100,14 +100,14 @@ class Provider(BaseHTTPRequestHandler):
     def do_POST(self):
         posted = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         digest = urlsafe_b64encode(sha256(posted["code_verifier"][0].encode()).digest()).decode().rstrip("=")
-        is_right = posted["client_secret"] == ["a secret"] and digest == self.asked["code_challenge"][0]
+        is_right = posted["client_secret"] == ["a secret"] and digest == self.requested["code_challenge"][0]
         right = {"access_token": "t", "token_type": "Bearer", "id_token": self.id_token()}
         self.say(self.documents.get("/token", right if is_right else {"error": "invalid_grant"}))
 
     def id_token(self):
         now = int(time.time())
         claims = {"iss": ISSUER, "aud": "jobsite", "iat": now, "exp": now + 300}
-        claims |= {"nonce": self.asked["nonce"][0]} | self.person | self.claims
+        claims |= {"nonce": self.requested["nonce"][0]} | self.person | self.claims
         claims = {name: value for name, value in claims.items() if value is not None}
         signed = {"key": KEY, "algorithm": "RS256", "headers": {"kid": "k1"}} | self.signing
         if not isinstance(claims.get("sub", ""), str):  # PyJWT refuses to make it
@@ -149,9 +149,9 @@ def serve_provider():
 def come_from(client, identity_provider, then=ADMIN, **person):
     """Follow the button, sign in there as `person`, and come back."""
     left = client.get(f"/account/oidc/login?next={then}")
-    identity_provider.asked = parse_qs(urlsplit(left["Location"]).query)
+    identity_provider.requested = parse_qs(urlsplit(left["Location"]).query)
     identity_provider.person = person
-    state = identity_provider.asked["state"][0]
+    state = identity_provider.requested["state"][0]
     return client.get(f"/account/oidc/callback?code=c&state={state}")
 
 

@@ -180,18 +180,18 @@ def test_email_of_another_type_is_no_failure(client, anna, identity_provider):
 def test_parameters_of_the_link_do_not_reach_the_provider(client, anna, identity_provider, query):
     plain = parse_qs(urlsplit(client.get("/account/oidc/login")["Location"]).query)
 
-    asked = parse_qs(urlsplit(client.get(f"/account/oidc/login?{query}")["Location"]).query)
+    requested = parse_qs(urlsplit(client.get(f"/account/oidc/login?{query}")["Location"]).query)
 
     random = {"state", "nonce", "code_challenge"}
-    assert {name: value for name, value in asked.items() if name not in random} == {
+    assert {name: value for name, value in requested.items() if name not in random} == {
         "client_id": ["jobsite"],
         "redirect_uri": ["http://testserver/account/oidc/callback"],
-        "scope": asked["scope"],
+        "scope": requested["scope"],
         "response_type": ["code"],
         "code_challenge_method": ["S256"],
     }
-    assert set(asked["scope"][0].split()) == {"openid", "profile", "email"}
-    assert all(len(asked[name]) == 1 and asked[name] != plain[name] for name in random)
+    assert set(requested["scope"][0].split()) == {"openid", "profile", "email"}
+    assert all(len(requested[name]) == 1 and requested[name] != plain[name] for name in random)
     for signed_in in (False, True):  # connecting needs one who is
         assert come_from(client, identity_provider, f"{ADMIN}&{query}", **COLLEAGUE)["Location"] == ADMIN
         assert is_in(client), signed_in
@@ -327,15 +327,15 @@ def test_id_token_is_checked(client, anna, identity_provider, caplog, claims, si
 @pytest.mark.parametrize("nonce", [None, "", "None"])
 def test_sign_in_without_a_nonce_of_its_own_is_refused(client, anna, identity_provider, nonce):
     """As one that began under an older release has none."""
-    asked = parse_qs(urlsplit(client.get("/account/oidc/login")["Location"]).query)
+    requested = parse_qs(urlsplit(client.get("/account/oidc/login")["Location"]).query)
     session = client.session
     for state, _, _ in session["socialaccount_states"].values():
         del state["nonce"]
     session.save()
-    identity_provider.asked, identity_provider.person = asked, COLLEAGUE
+    identity_provider.requested, identity_provider.person = requested, COLLEAGUE
     identity_provider.claims = {"nonce": nonce}
 
-    answer = client.get(f"/account/oidc/callback?code=c&state={asked['state'][0]}")
+    answer = client.get(f"/account/oidc/callback?code=c&state={requested['state'][0]}")
 
     assert (answer.status_code, is_in(client)) == (403, False)
 

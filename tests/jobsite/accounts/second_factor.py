@@ -213,17 +213,17 @@ def test_factor_is_removed_only_after_it_was_confirmed(client, anna, kind, time_
     client.post("/account/factors/code", {"code": code(secret)})
     assert is_in(client)
 
-    asked = client.get(path)
-    assert asked["Location"] == f"/account/factors/confirm?next={quote(path, safe='')}"
+    requested = client.get(path)
+    assert requested["Location"] == f"/account/factors/confirm?next={quote(path, safe='')}"
     assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
     client.post("/account/confirm", {"password": PASSWORD, "next": path})  # no factor
     assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
     assert Authenticator.objects.count() == 3
 
-    assert client.post(asked["Location"], {"code": code(secret, 1), "next": path})["Location"] == path
+    assert client.post(requested["Location"], {"code": code(secret, 1), "next": path})["Location"] == path
     time_machine.move_to(now + 301, tick=False)
     assert client.post(path)["Location"].startswith("/account/factors/confirm")
-    client.post(asked["Location"], {"code": code(secret), "next": path})
+    client.post(requested["Location"], {"code": code(secret), "next": path})
     client.post(path)
     assert sorted(Authenticator.objects.values_list("type", flat=True)) == sorted(
         {"totp", "webauthn", "recovery_codes"} - {"totp" if kind == "app" else "webauthn"}
@@ -251,11 +251,11 @@ def test_session_from_before_the_factor_is_asked_for_it(client, anna):
     assert is_in(client)
     with_app(anna)
 
-    asked = client.get("/admin/auth/user/")
+    requested = client.get("/admin/auth/user/")
 
-    assert asked["Location"] == "/account/factors/confirm?next=%2Fadmin%2Fauth%2Fuser%2F"
+    assert requested["Location"] == "/account/factors/confirm?next=%2Fadmin%2Fauth%2Fuser%2F"
     posted = {"code": code("JBSWY3DPEHPK3PXP"), "next": "/admin/auth/user/"}
-    confirmed = client.post(asked["Location"], posted)
+    confirmed = client.post(requested["Location"], posted)
     assert confirmed["Location"] == "/admin/auth/user/"
     assert is_in(client)
 
@@ -316,12 +316,12 @@ def test_sign_in_that_is_not_fresh_is_proved_again_before_factors_change(client,
     assert client.get("/account/factors/app").status_code == 200
     time_machine.move_to(now + 301, tick=False)
 
-    asked = client.get("/account/factors/app")
+    requested = client.get("/account/factors/app")
 
-    assert asked["Location"].startswith("/account/confirm?next=")
-    assert client.post(asked["Location"], {"password": "wrong"}).status_code == 200
+    assert requested["Location"].startswith("/account/confirm?next=")
+    assert client.post(requested["Location"], {"password": "wrong"}).status_code == 200
     assert client.get("/account/factors/app").status_code == 302
-    client.post(asked["Location"], {"password": PASSWORD})
+    client.post(requested["Location"], {"password": PASSWORD})
     assert client.get("/account/factors/app").status_code == 200
 
 

@@ -69,11 +69,11 @@ def test_pages_are_never_cached(client, path):
 
 @pytest.mark.parametrize("path", ["", "password"])
 def test_anonymous_user_signs_in_and_is_redirected_back(client, mia, path):
-    asked = client.get(f"/account/{path}")
-    assert asked["Location"] == f"/account/login?next=/account/{path}"
+    requested = client.get(f"/account/{path}")
+    assert requested["Location"] == f"/account/login?next=/account/{path}"
 
     signed_in = client.post(
-        asked["Location"], {"username": "mia", "password": PASSWORD, "next": f"/account/{path}"}
+        requested["Location"], {"username": "mia", "password": PASSWORD, "next": f"/account/{path}"}
     )
     assert signed_in["Location"] == f"/account/{path}"
     assert client.get(f"/account/{path}").status_code == 200

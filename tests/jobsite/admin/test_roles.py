@@ -70,7 +70,7 @@ def world(django_db_setup, django_db_blocker):
         yield build()
 
 
-def asked(route: str) -> list[tuple[str, str]]:
+def requested(route: str) -> list[tuple[str, str]]:
     """Return the model and the permissions of GET and POST of `route`."""
     model, kind = kind_of(route)
     found = []
@@ -106,7 +106,7 @@ def is_refused(response: Any) -> bool:
 
 def test_every_route_has_its_permissions():
     for route in PAGES:
-        assert len(asked(route)) == 2
+        assert len(requested(route)) == 2
     assert {kind_of(route)[0] for route in PAGES} == set(MAY)
 
 
@@ -116,7 +116,7 @@ def test_role_has_exactly_its_permissions(world, role, model):
     everything = stored()
     for route in (route for route in PAGES if kind_of(route)[0] == model):
         kind = kind_of(route)[1]
-        for method, (of_model, verb) in zip(("get", "post"), asked(route), strict=True):
+        for method, (of_model, verb) in zip(("get", "post"), requested(route), strict=True):
             if not verb:
                 continue
             may = verb in MAY[of_model].get(role, "")
@@ -124,8 +124,8 @@ def test_role_has_exactly_its_permissions(world, role, model):
                 # a new session: rolling back a password change ends the session
                 response = answers(signed_in(world, role), world, route, method)
                 changed = method == "post" and stored() != everything
-            told = [str(message) for message in response.wsgi_request._messages._queued_messages]
-            where = f"{method} {route}: {response.status_code} {told}"
+            reported = [str(message) for message in response.wsgi_request._messages._queued_messages]
+            where = f"{method} {route}: {response.status_code} {reported}"
             # an action without permission is not offered, on a visible page
             shows = "v" in MAY[model].get(role, "") if kind == "list" else may
             assert (is_refused(response) and not changed) == (not shows), where

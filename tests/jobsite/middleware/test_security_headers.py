@@ -257,7 +257,7 @@ NAMES = ("SESSION_COOKIE_NAME", "SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONL
          "SESSION_COOKIE_AGE", "LANGUAGE_COOKIE_SECURE", "SIGNED_COOKIE_LEGACY_SALT_FALLBACK")  # fmt: skip
 
 
-def told(**variables):
+def reported(**variables):
     known = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
     run = subprocess.run(
         [sys.executable, "-c", SHOWN % (NAMES,)],
@@ -271,7 +271,7 @@ def told(**variables):
 
 
 def test_production_binds_cookies_to_the_host_and_to_tls(tmp_path):
-    found = told(STATIC_ROOT=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path / 'x.sqlite3'}")
+    found = reported(STATIC_ROOT=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path / 'x.sqlite3'}")
 
     assert found["SESSION_COOKIE_NAME"] == "__Host-sessionid"
     assert found["SESSION_COOKIE_SECURE"]

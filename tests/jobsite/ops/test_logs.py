@@ -58,10 +58,10 @@ def _written(name, capfd):
     token = logs.request_id.set(None)
 
     def read():
-        said = stream.getvalue()
+        output = stream.getvalue()
         stream.seek(0)
         stream.truncate()
-        return said + capfd.readouterr().err
+        return output + capfd.readouterr().err
 
     yield read
     logs.request_id.reset(token)
@@ -209,9 +209,9 @@ def test_input_cannot_forge_lines(written):
 
     ask(answering(before=say), evil, HTTP_X_REQUEST_ID=ID)
 
-    said = written()
-    lines = said.splitlines()
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028]", said)
+    output = written()
+    lines = output.splitlines()
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028]", output)
     assert [line for line in lines if line[:4] not in ('{"ti', "    ") and f" [{ID}]" not in line] == []
     assert len([line for line in lines if not line.startswith("    ")]) == 2
 
@@ -289,8 +289,8 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
     assert client.post("/account/login", {"username": NAME, "password": SECRET}).status_code == 302
     markers.add(client.cookies[settings.SESSION_COOKIE_NAME].value)
     assert client.get("/v1/user/applications").status_code == 200
-    asked = {"username": NAME, "password": SECRET}
-    token = client.post("/v1/auth/token", asked, "application/json").json()["data"]["token"]
+    requested = {"username": NAME, "password": SECRET}
+    token = client.post("/v1/auth/token", requested, "application/json").json()["data"]["token"]
     bearer = {"Authorization": f"Bearer {token}"}
     assert client.get("/v1/user/applications", headers=bearer).status_code == 200
     assert client.delete("/v1/auth/token", headers=bearer).status_code == 204
@@ -334,7 +334,7 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
     person = {"username": "zyxjane", "email": "zyxjane@example.org", "password": SECRET}
     row = {"user": person, "vacancy_id": 501, "created_at": "2026-02-01 08:00:00"}
     rows.write_text(json.dumps([row, row | {"vacancy_id": 9}]))
-    said = io.StringIO()
+    output = io.StringIO()
     for command, words in (
         ("import_applications", [str(rows)]),
         ("export_applicant", ["zyxjane"]),
@@ -345,7 +345,7 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
         ("erase_applicant", ["zyxroot"]),
     ):
         with suppress(SystemExit, CommandError):
-            call_command(command, *words, stdout=said, stderr=said)
+            call_command(command, *words, stdout=output, stderr=output)
     _, left = tokens.issue(user=root, lifetime=timedelta(days=1))
     markers |= {left, str(mia.pk + 1_000_000)}
 

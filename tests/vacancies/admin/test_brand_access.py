@@ -98,19 +98,21 @@ def nothing_foreign_changes(world, foreign_rows):
     assert stored_of(world) == foreign_rows
 
 
-def said(response: Any) -> str:
+def output(response: Any) -> str:
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    told = [str(message) for message in response.wsgi_request._messages._queued_messages]  # or in a cookie
-    return f"{[*response.headers.items()]} {told} {body.decode()}"
+    reported = [
+        str(message) for message in response.wsgi_request._messages._queued_messages
+    ]  # or in a cookie
+    return f"{[*response.headers.items()]} {reported} {body.decode()}"
 
 
 def follow(client: Any, response: Any) -> str:
     """Return the texts of a response and of its redirects."""
-    texts, been = [said(response)], client.__dict__.setdefault("been", set())
+    texts, been = [output(response)], client.__dict__.setdefault("been", set())
     while response.status_code in (301, 302) and response["Location"] not in been:
         been.add(response["Location"])
         response = client.get(response["Location"])
-        texts.append(said(response))
+        texts.append(output(response))
     assert response.status_code < 500
     return "\n".join(texts)
 
@@ -167,7 +169,10 @@ def test_no_page_shows_or_touches_another_brand(world, who, route):
 def test_no_page_of_the_site_shows_another_brand(world, who):
     client = signed_in(world, who)
     urls = [
-        f"/{route}{suffix}" for route, asked in OF_THE_SITE.items() if "<" not in route for suffix in asked
+        f"/{route}{suffix}"
+        for route, requested in OF_THE_SITE.items()
+        if "<" not in route
+        for suffix in requested
     ]
     urls += [f"/admin/{app}/" for app in ("auth", "forms_structure", "vacancies", "applications")]
     urls += [
@@ -269,7 +274,7 @@ def test_list_refuses_lookups_of_related_rows(world, noun, query):
 def test_autocomplete_suggests_no_foreign_row(world, who):
     """Autocomplete uses the admin of the related model, for any field of any model."""
     client = signed_in(world, who)
-    asked = 0
+    requested = 0
     for model in apps.get_models():
         for field in model._meta.get_fields():
             if not field.is_relation or field.auto_created:
@@ -280,8 +285,8 @@ def test_autocomplete_suggests_no_foreign_row(world, who):
                     "field_name": field.name, "term": term,
                 }  # fmt: skip
                 assert_clean(client, client.get("/admin/autocomplete/", where), str(where))
-                asked += 1
-    assert asked > 90
+                requested += 1
+    assert requested > 90
     for model, field in (("vacancy", "brand"), ("vacancy", "form"), ("attachment", "vacancy")):
         where = {"app_label": "vacancies", "model_name": model, "field_name": field, "term": OWN}
         assert OWN in client.get("/admin/autocomplete/", where).content.decode()
@@ -360,7 +365,7 @@ def test_form_deletion_page_names_visible_vacancies_only(world, pk):
     client = signed_in(world, "Recruiter")
     assert_clean(client, client.post(FORMS, data), "delete_selected")
     assert Form.objects.filter(pk=form.pk).exists()
-    assert FOREIGN in said(signed_in(world, "Editor").post(FORMS, data))
+    assert FOREIGN in output(signed_in(world, "Editor").post(FORMS, data))
 
 
 # --- posted ids --------------------------------------------------------------------------------
@@ -435,8 +440,8 @@ def test_no_form_is_made_for_a_foreign_vacancy(world, view):
     client = signed_in(world, "Recruiter")
     url = f"{FORMS}{world.own.form.pk}/{view}/"
     for pk in world.foreign_pks["vacancies.vacancy"]:
-        asked = json.dumps({"for": pk, "structure": structure("mine")})
-        response = client.post(url, asked, content_type="application/json")
+        requested = json.dumps({"for": pk, "structure": structure("mine")})
+        response = client.post(url, requested, content_type="application/json")
         assert response.status_code == 400
         assert_clean(client, response, url)
         assert_clean(client, client.get(f"{FORMS}{world.own.form.pk}/change/?for={pk}"), "for")
@@ -540,7 +545,7 @@ def test_preview_needs_access_to_the_vacancy(world):
     for who in ("Nobody", "Vocabulary manager"):
         assert signed_in(world, who).get(f"{LIST}{world.own.draft.pk}/preview/").status_code in (403, 404)
     link = client.get(f"{LIST}{world.own.draft.pk}/preview/")["Location"]
-    assert OWN in said(client.get(link))
+    assert OWN in output(client.get(link))
 
 
 def listed(world: Any, who: str, url: str = f"{LIST}?state=all") -> set[int]:
@@ -564,7 +569,7 @@ def test_recruiter_of_two_brands_sees_both(world):
     found = listed(world, "Homeless")
     assert {world.own.draft.pk, world.foreign.draft.pk, world.taken_over.pk, world.given_away.pk} <= found
     client = signed_in(world, "Homeless")
-    assert FOREIGN in said(client.get(f"{FORMS}{world.foreign.form.pk}/change/"))
+    assert FOREIGN in output(client.get(f"{FORMS}{world.foreign.form.pk}/change/"))
     world.foreign.brand.members.remove(world.staff["Homeless"])
     assert_clean(client, client.get(f"{LIST}?state=all"), "afterwards")
 
@@ -582,7 +587,7 @@ def test_without_multi_branding_vacancies_without_a_brand_are_shared(world, sett
     for who in ("Recruiter", "Homeless"):
         client = signed_in(world, who)
         url = f"{LIST}{world.own.spare.pk}/"
-        assert "elsewhere" in said(client.get(f"{url}history/"))
+        assert "elsewhere" in output(client.get(f"{url}history/"))
         assert client.post(f"{url}versions/{version_of(world.own.spare.pk)}/").status_code == 302
         for pk in world.foreign_pks["vacancies.vacancy"]:
             assert_clean(client, client.get(f"{LIST}{pk}/change/"), "change")

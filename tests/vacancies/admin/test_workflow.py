@@ -388,10 +388,10 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
     endless = make_vacancy(title="Endless", publish_from=NOW - DAY)
     picked = {"action": "extend_selected", "_selected_action": [row.pk for row in (*rows, endless)]}
 
-    asked = anna.post(LIST, picked)
+    requested = anna.post(LIST, picked)
 
-    assert sorted(row.title for row in asked.context["some"]) == ["Endless", "Row 0", "Row 1", "Row 2"]
-    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="(\w*)"', asked.content.decode())
+    assert sorted(row.title for row in requested.context["some"]) == ["Endless", "Row 0", "Row 1", "Row 2"]
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="(\w*)"', requested.content.decode())
     assert sorted(value for name, value in hidden if name == "_selected_action") == sorted(
         str(pk) for pk in picked["_selected_action"]
     )
@@ -643,9 +643,9 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
     first, second = (make_vacancy(options={"regions": labels}) for labels in (["Gent"], ["Gent", "Leuven"]))
     picked = {"action": "merge", "_selected_action": [ghent.pk, gent.pk], "select_across": "0", "index": "0"}
 
-    asked = anna.post(OPTIONS, picked)
+    requested = anna.post(OPTIONS, picked)
 
-    assert asked.context["form"].fields["into"].initial == gent.pk  # the one in use
+    assert requested.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
     wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
     assert wrong.context["form"].errors
@@ -666,9 +666,9 @@ def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:
     shown = [option.pk for option in options[:50]]
     query = f"{OPTIONS}?filter__id__exact={options[0].filter_id}"
     picked = {"action": "merge", "_selected_action": shown, "select_across": "1", "index": "0"}
-    asked = anna.post(query, picked)
-    assert len(asked.context["some"]) == 60
-    hidden = re.findall(r'<input type="hidden" name="([\w-]+)" value="(\w*)"', asked.content.decode())
+    requested = anna.post(query, picked)
+    assert len(requested.context["some"]) == 60
+    hidden = re.findall(r'<input type="hidden" name="([\w-]+)" value="(\w*)"', requested.content.decode())
     again: dict[str, list[str]] = {}
     for name, value in hidden:
         again.setdefault(name, []).append(value)

@@ -30,7 +30,7 @@ def anna(client: Client) -> Client:
     return client
 
 
-def told(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
+def reported(vacancy: Any = None) -> list[tuple[str, str | None, list[str]]]:
     """Return the versions in order: the change, the author and the recorded fields."""
     versions = Version.objects.order_by("pk").select_related("author")
     if vacancy:
@@ -63,7 +63,7 @@ def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine:
     assert saved(anna.post(ADD, form))
 
     vacancy = Vacancy.objects.get()
-    assert told() == [("created", "anna", EVERYTHING)]
+    assert reported() == [("created", "anna", EVERYTHING)]
     version = Version.objects.get()
     assert (version.created_at, version.brand, version.content) == (NOW, None, content(vacancy))
     assert version.content["regions"] == [[region.pk, "Ghent"]]
@@ -116,11 +116,11 @@ def test_save_without_a_change_creates_no_version(anna: Client) -> None:
         recruiters=("Bob",),
     )
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
-    before = told()
+    before = reported()
 
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy))))
 
-    assert told() == before == [("found", None, EVERYTHING), ("changed", "anna", ["title"])]
+    assert reported() == before == [("found", None, EVERYTHING), ("changed", "anna", ["title"])]
 
 
 def test_renamed_related_row_is_no_change(anna: Client) -> None:
@@ -135,7 +135,7 @@ def test_renamed_related_row_is_no_change(anna: Client) -> None:
 
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy))))
 
-    assert len(told()) == 1
+    assert len(reported()) == 1
 
 
 def test_drift_is_recorded_before_the_next_edit_without_an_author(anna: Client) -> None:
@@ -149,7 +149,7 @@ def test_drift_is_recorded_before_the_next_edit_without_an_author(anna: Client) 
 
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Chief nurse"}))
 
-    assert told() == [
+    assert reported() == [
         ("found", None, EVERYTHING),
         ("changed", "anna", ["title"]),
         ("found", None, ["location", "regions"]),
@@ -164,7 +164,7 @@ def test_refused_save_records_nothing(anna: Client) -> None:
 
     assert not saved(anna.post(page(vacancy), form))
 
-    assert told() == []
+    assert reported() == []
 
 
 def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
@@ -175,7 +175,7 @@ def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
     assert saved(anna.post(f"{LIST}{vacancy.pk}/delete/", {"post": "yes"}))
 
     assert not Vacancy.objects.exists()
-    assert told() == [("found", None, EVERYTHING), ("deleted", "anna", EVERYTHING)]
+    assert reported() == [("found", None, EVERYTHING), ("deleted", "anna", EVERYTHING)]
     assert folded(vacancy) == Version.objects.first().content == then
     assert Version.objects.first().brand == make_brand()
 
@@ -198,7 +198,7 @@ def test_publication_actions_are_recorded_with_the_new_publication(anna: Client)
 
     parts = ["publish_from", "publish_until", "status"]
     for vacancy in vacancies:
-        assert told(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
+        assert reported(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
     record_drift(vacancies[0], at=NOW)
     assert folded(vacancies[0]) == content(vacancies[0])
 
@@ -323,7 +323,7 @@ def test_view_permission_allows_no_restore(client: Client) -> None:
     assert "Restore" not in history(client, vacancy)
     assert client.get(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
     assert client.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/").status_code == 403
-    assert (Vacancy.objects.get().title, len(told())) == ("Cook", 1)
+    assert (Vacancy.objects.get().title, len(reported())) == ("Cook", 1)
 
 
 def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> None:
@@ -342,7 +342,7 @@ def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> No
     assert anna.post(url)["Location"] == page(vacancy)
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.audience, vacancy.status) == ("Nurse", "both", "unpublished")
-    assert [change for change, _, _ in told()] == ["created", "found", "restored"]
+    assert [change for change, _, _ in reported()] == ["created", "found", "restored"]
 
 
 def test_restore_of_unpublishable_content_is_an_error_message(anna: Client) -> None:
@@ -356,7 +356,7 @@ def test_restore_of_unpublishable_content_is_an_error_message(anna: Client) -> N
     assert [str(message) for message in response.context["messages"]] == [
         "A vacancy needs a description to be published."
     ]
-    assert (Vacancy.objects.values().get(), len(told())) == (before, 1)
+    assert (Vacancy.objects.values().get(), len(reported())) == (before, 1)
 
 
 def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
