@@ -349,7 +349,7 @@ class Benchmark:
             ours, ratios = row["ours"], row["ratios"]
             naive = f"{ratios['naive']:.1f}" if "naive" in ratios else "-"
             print(
-                f"| {row['title']} | {row['floor']['requests']:.0f} | {output(ours['requests'])} | "
+                f"| {row['title']} | {row['floor']['requests']:.0f} | {formatted(ours['requests'])} | "
                 f"{ratios['floor']:.3f} | {naive} | {ours['p50']:.1f}/{ours['p99']:.1f} | "
                 f"{ours['cpu_app']:.2f} + {ours['cpu_database']:.2f} | {row['target']} | {row['met']} |"
             )
@@ -382,9 +382,9 @@ class Benchmark:
             pairs = zip(case.rounds, first.rounds, strict=True)
             ratios["pages-0"] = median(a["ours"]["requests"] / b["ours"]["requests"] for a, b in pairs)
         least = {name: value for name, value in case.least.items() if name in ratios}
-        output = {"floor": "{:.2f} F", "pages-0": "cost {:.2f} of page 1 at most"}
+        templates = {"floor": "{:.2f} F", "pages-0": "cost {:.2f} of page 1 at most"}
         target = [
-            output.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(
+            templates.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(
                 1 / value if name == "pages-0" else value
             )
             for name, value in least.items()
@@ -411,7 +411,7 @@ def shuffled(paths: Any) -> list[str]:
     return paths
 
 
-def output(rate: float) -> str:
+def formatted(rate: float) -> str:
     return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
 
 

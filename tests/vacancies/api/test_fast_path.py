@@ -336,13 +336,13 @@ def test_command_renders_missing_items(site, settings, capsys):
     from django.core.management import call_command
 
     make_site()
-    call_command("render_documents")
+    call_command("render_items")
     assert "Rendered 28 items." in capsys.readouterr().out
     assert not ListedVacancy.objects.filter(v1=None).exists()
-    call_command("render_documents")
+    call_command("render_items")
     assert "Rendered 0 items." in capsys.readouterr().out
     settings.MULTI_BRANDING = False  # a setting of the fingerprint
-    call_command("render_documents")
+    call_command("render_items")
     assert "Rendered 28 items." in capsys.readouterr().out
     check_all(site)
 
@@ -355,6 +355,6 @@ def test_command_rebuilds_the_read_model_after_loaddata(site, tmp_path):
     call_command("dumpdata", "vacancies", "forms_structure", output=tmp_path / "all.json")
     call_command("loaddata", tmp_path / "all.json", verbosity=0)
     DailyCount.objects.update(external=77)
-    call_command("render_documents", anew=True, verbosity=0)
+    call_command("render_items", rebuild=True, verbosity=0)
     check_all(site)
     assert daily_counts() == published_counts()

@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--anew",
+            "--rebuild",
             action="store_true",
             help="rebuild the list read model and its counts first, as needed after loaddata",
         )
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         made = 0
         self.written = lambda: f"{made} items were rendered."
-        if options["anew"]:
+        if options["rebuild"]:
             rebuild()
         for version in rendered_items.VERSIONS:
             with self.progress(total=ListedVacancy.objects.count(), unit=f" of {version}") as bar:
