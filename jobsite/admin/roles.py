@@ -41,7 +41,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         },
         EVERY_BRAND,
     ),
-    "Vocabulary manager": (
+    "Filter manager": (
         {"vacancies.filter": "view change", "vacancies.filteroption": ALL},
         {},
     ),

@@ -16,7 +16,7 @@ from vacancies.models import Vacancy
 pytestmark = pytest.mark.django_db
 
 # The permissions per model and role: view, add, change, delete. Not derived from `jobsite.admin.roles`.
-R, E, V, A, D = "Recruiter", "Editor", "Vocabulary manager", "Auditor", "Administrator"
+R, E, V, A, D = "Recruiter", "Editor", "Filter manager", "Auditor", "Administrator"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},

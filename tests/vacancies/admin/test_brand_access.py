@@ -542,7 +542,7 @@ def test_preview_needs_access_to_the_vacancy(world):
     client = signed_in(world, "Recruiter")
     for pk in world.foreign_pks["vacancies.vacancy"]:
         assert client.get(f"{LIST}{pk}/preview/").status_code == 404
-    for who in ("Nobody", "Vocabulary manager"):
+    for who in ("Nobody", "Filter manager"):
         assert signed_in(world, who).get(f"{LIST}{world.own.draft.pk}/preview/").status_code in (403, 404)
     link = client.get(f"{LIST}{world.own.draft.pk}/preview/")["Location"]
     assert OWN in output(client.get(link))
