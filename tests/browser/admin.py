@@ -1,0 +1,83 @@
+"""What recruiters do on the pages of the admin, by mouse."""
+
+from io import BytesIO
+from typing import Any
+
+from django.contrib.auth.models import User
+from PIL import Image
+
+from tests.factories import make_brand, make_option, make_recruiter
+
+PASSWORD = "secret-1234"
+ADMIN = "/admin/vacancies/vacancy/"
+QUESTION = {"type": "text", "name": "motivation", "label": "Why you?", "required": False, "css": "col-12"}
+QUESTIONS = [{"title": "About you", "description": "", "fields": [QUESTION]}]
+
+
+def make_office(filters: Any, settings: Any) -> User:
+    """A superuser, a brand, a lead recruiter and four regions."""
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    make_brand("Acme")
+    make_recruiter("Jan Peeters")
+    for position, label in enumerate(("Antwerp", "Ghent", "Leuven", "Namur")):
+        make_option("regions", label, position=position)
+    return User.objects.create_superuser("anna", password=PASSWORD)
+
+
+def log_in(page: Any, site: str, name: str = "anna") -> None:
+    visit(page, f"{site}/admin/")
+    page.fill("#id_username", name)
+    page.fill("#id_password", PASSWORD)
+    with page.expect_navigation(url="**/admin/"):
+        page.press("#id_password", "Enter")
+
+
+def visit(page: Any, address: str) -> Any:
+    """Open the page and wait for its scripts."""
+    return page.goto(address, wait_until="load")
+
+
+def follow(page: Any, role: str, name: str, **which: Any) -> None:
+    """Click a link or button and wait for the next page."""
+    with page.expect_navigation():
+        page.get_by_role(role, name=name, exact=True, **which).click()
+
+
+def save(page: Any, button: str = "_continue") -> None:
+    with page.expect_navigation():
+        page.click(f"[name={button}]")
+
+
+def tab(page: Any, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+
+
+def choose(page: Any, field: str, words: str) -> None:
+    """Choose an option in a Select2: type, Enter."""
+    page.locator(f"#id_{field} + .select2 .select2-selection").click()
+    search(page, words)
+
+
+def search(page: Any, words: str) -> None:
+    page.locator(".select2-container--open input.select2-search__field").last.press_sequentially(words)
+    page.locator(".select2-results__option--highlighted", has_text=words).wait_for()
+    page.keyboard.press("Enter")
+
+
+def run_action(page: Any, label: str) -> None:
+    page.select_option("select[name=action]", label=label)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Run").click()
+
+
+def served(page: Any, site: str) -> list[dict[str, Any]]:
+    """Return the currently public vacancies."""
+    return page.request.get(f"{site}/v1/vacancies").json()["data"]
+
+
+def picture(colour: str = "teal") -> dict[str, Any]:
+    file = BytesIO()
+    Image.new("RGB", (640, 400), colour).save(file, "PNG")
+    return {"name": f"{colour}.png", "mimeType": "image/png", "buffer": file.getvalue()}

@@ -1,0 +1,371 @@
+"""Recruiters write, publish, edit and restore vacancies, by mouse and by keyboard."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from forms_structure.models import Form
+from tests.browser.admin import (
+    ADMIN,
+    PASSWORD,
+    QUESTIONS,
+    choose,
+    follow,
+    log_in,
+    make_office,
+    picture,
+    run_action,
+    save,
+    served,
+    tab,
+    visit,
+)
+from tests.factories import make_vacancy
+from vacancies.models import FilterOption, Vacancy
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+office = pytest.fixture(make_office)
+
+
+def test_vacancy_is_drafted_published_deleted_and_restored(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    Form.objects.create(name="General", is_default=True, structure=QUESTIONS)
+    log_in(page, site)
+
+    # Written.
+    follow(page, "link", "New vacancy")
+    page.fill("#id_title", "Nurse")
+    page.get_by_role("textbox", name="Description", exact=True).click()
+    page.keyboard.type("We care, ")
+    page.keyboard.press("Control+b")
+    page.keyboard.type("always")
+    page.get_by_role("tab", name="Texts").press("ArrowRight")
+    choose(page, "brand", "Acme")
+    for region in ("Leuven", "Antwerp", "Ghent"):
+        choose(page, "regions", region)
+    save(page)
+    nurse = Vacancy.objects.get()
+    change = f"{site}{ADMIN}{nurse.pk}/change/"
+    assert page.url == change
+
+    # Looked at by somebody who has nothing but the link.
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Preview").click()
+    opened.value.wait_for_load_state()
+    stranger = page.context.browser.new_context().new_page()
+    visit(stranger, opened.value.url)
+    stranger.get_by_role("heading", name="Nurse").wait_for()
+    stranger.get_by_text("Not public. This is how the vacancy looks when it is published.").wait_for()
+    stranger.get_by_label("Why you?").wait_for()
+    assert stranger.locator("meta[name=robots]").get_attribute("content") == "noindex"
+    stranger.context.close()
+    assert served(page, site) == []
+
+    # Refused in words, then published.
+    follow(page, "link", "Publish now")
+    page.get_by_role("heading", name="What the public will see").wait_for()
+    page.locator(".diff", has_text="We care, always").wait_for()
+    page.get_by_role("alert").get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
+    assert page.get_by_role("button", name="Publish now").count() == 0
+    follow(page, "link", "Back to the vacancy")
+    tab(page, "People")
+    choose(page, "head_recruiter", "Jan")
+    save(page)
+    follow(page, "link", "Publish now")
+    follow(page, "button", "Publish now")
+    page.get_by_text("1 vacancy was published.").wait_for()
+    [item] = served(page, site)
+    assert (item["title"], item["description"]) == ("Nurse", "<p>We care, <strong>always</strong></p>")
+    assert item["regions"] == ["Leuven", "Antwerp", "Ghent"]
+
+    # Opening and saving without a change is no change, whatever the editor makes of the text.
+    before = Vacancy.objects.get().updated_at
+    save(page)
+    assert Vacancy.objects.get().updated_at == before
+
+    # Changed, after a look at the difference.
+    tab(page, "Texts")
+    page.fill("#id_title", "Night nurse")
+    page.get_by_role("button", name="Review changes").click()
+    dialog = page.get_by_role("dialog", name="What changes for the public")
+    dialog.locator("ins", has_text="Night").wait_for()
+    dialog.get_by_role("button", name="Keep editing").click()
+    dialog.wait_for(state="detached")
+    assert served(page, site)[0]["title"] == "Nurse"
+    page.get_by_role("button", name="Review changes").click()
+    with page.expect_navigation():
+        dialog.get_by_role("button", name="Save").click()
+    assert served(page, site)[0]["title"] == "Night nurse"
+
+    # Traced, and undone.
+    visit(page, f"{site}{ADMIN}{nurse.pk}/history/")
+    latest = page.locator(".panel-card").first
+    assert "anna" in latest.inner_text()
+    assert latest.locator("ins").all_inner_texts() == ["Night nurse"]
+    assert latest.locator("del").all_inner_texts() == ["Nurse"]
+    restore(page, page.locator(".panel-card").last)
+    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()  # it had none then
+    restore(page, page.locator(".panel-card").nth(2))
+    page.get_by_text("The version was restored.").wait_for()
+    [item] = served(page, site)
+    assert item["title"] == "Nurse"
+
+    # Copied.
+    follow(page, "link", "Duplicate")
+    follow(page, "button", "Duplicate")
+    copy = Vacancy.objects.exclude(pk=nurse.pk).get()
+    assert page.url == f"{site}{ADMIN}{copy.pk}/change/"
+    tab(page, "Publication")
+    assert page.input_value("#id_status") == "draft"
+    dates = ("publish_from_0", "publish_from_1", "last_day")
+    assert [page.input_value(f"#id_{name}") for name in dates] == ["", "", ""]
+
+    # Taken offline with others, of which one is none.
+    others = [make_vacancy(title=title, brand=nurse.brand).pk for title in ("Baker", "Driver")]
+    visit(page, f"{site}{ADMIN}")
+    for pk in (nurse.pk, copy.pk, *others):
+        page.locator(f"input[name=_selected_action][value='{pk}']").check()
+    run_action(page, "Unpublish")
+    page.get_by_text("3 vacancies were unpublished.").wait_for()
+    page.get_by_text(f"“{copy.title}” was not changed. It is not published.").wait_for()
+    assert served(page, site) == []
+
+    # Put away: out of the list, in the filter.
+    visit(page, change)
+    follow(page, "link", "Archive")
+    follow(page, "button", "Archive")
+    page.get_by_text("1 vacancy was archived.").wait_for()
+    link = page.locator(f"#result_list a[href*='/vacancy/{nurse.pk}/change/']")
+    visit(page, f"{site}{ADMIN}")
+    page.locator("#result_list").wait_for()
+    assert link.count() == 0
+    visit(page, f"{site}{ADMIN}?state=archived")
+    link.first.wait_for()
+
+    # Deleted, and back under its old number.
+    visit(page, change)
+    with page.expect_navigation():
+        page.get_by_role("link", name="Delete").first.click()
+    with page.expect_navigation():
+        page.locator("#content").get_by_role("button", name=re.compile("Yes|Delete")).click()
+    assert not Vacancy.objects.filter(pk=nurse.pk).exists()
+    visit(page, f"{site}/admin/")
+    follow(page, "link", "Deleted vacancies")
+    page.get_by_role("heading", name="Nurse").wait_for()
+    follow(page, "link", "Restore")
+    follow(page, "button", "Restore")
+    assert page.url == change
+    assert page.input_value("#id_title") == "Nurse"
+    assert Vacancy.objects.get(pk=nurse.pk).status == "draft"
+
+
+def restore(page: Any, version: Any) -> None:
+    with page.expect_navigation():
+        version.get_by_role("link", name="Restore").click()
+    page.get_by_text("is public immediately").wait_for()
+    follow(page, "button", "Restore")
+
+
+def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}add/")
+    page.fill("#id_title", "Nurse")
+    page.get_by_role("textbox", name="Description", exact=True).fill("We care")
+    tab(page, "Job details")
+    choose(page, "brand", "Acme")
+    tab(page, "Publication")
+    page.select_option("#id_status", "published")
+    save(page)
+    page.get_by_role("tab", name="People 1 error", selected=True).wait_for()
+    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
+    choose(page, "head_recruiter", "Jan")
+    save(page)
+    page.wait_for_url("**/change/")
+    assert [item["title"] for item in served(page, site)] == ["Nurse"]
+
+
+# --- parts of a vacancy ---
+
+
+def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    vacancy = make_vacancy(title="Nurse", options={"regions": ["Leuven"]})
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+    tab(page, "Job details")
+    page.once("dialog", lambda dialog: dialog.accept("Mechelen"))
+    button = page.get_by_role("button", name="Add option: Region")
+    button.click()
+    chosen = page.locator("#id_regions + .select2 .select2-selection__choice")
+    chosen.filter(has_text="Mechelen").wait_for()
+    choose(page, "regions", "Antwerp")
+    save(page)
+    [item] = served(page, site)
+    assert item["regions"] == ["Leuven", "Mechelen", "Antwerp"]
+    assert [text.strip("×\n ") for text in chosen.all_inner_texts()] == ["Leuven", "Mechelen", "Antwerp"]
+
+    # One that is there already is chosen, not made twice.
+    page.once("dialog", lambda dialog: dialog.accept("ghent"))
+    button.click()
+    chosen.filter(has_text="Ghent").wait_for()
+    save(page)
+    assert served(page, site)[0]["regions"] == ["Leuven", "Mechelen", "Antwerp", "Ghent"]
+    assert FilterOption.objects.filter(filter__keyword="regions").count() == 5
+
+
+def test_image_is_shown_and_attachments_keep_their_order(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    page, site = browser_page, live_server.url
+    vacancy = make_vacancy(title="Nurse")
+    log_in(page, site)
+    visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+    tab(page, "Media")
+    page.set_input_files("#id_image", picture())
+    for index, name in enumerate(("Brochure", "Map")):
+        page.get_by_role("link", name="Add attachment").last.click()
+        page.fill(f"#id_attachments-{index}-url", f"https://example.org/{name}.pdf")
+        page.fill(f"#id_attachments-{index}-name", name)
+    save(page)
+    shown = page.get_by_role("tabpanel", name="Media").locator("img[src*='/media/vacancies/']")
+    shown.wait_for()
+    page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=shown.element_handle())
+    names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
+    assert names == ["Brochure", "Map"]
+
+    page.fill("#id_attachments-0-position", "7")
+    save(page)
+    names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
+    assert names == ["Map", "Brochure"]
+    item = page.request.get(f"{site}/v1/vacancies/{vacancy.pk}").json()
+    item = item.get("data", item)
+    assert [file["name"] for file in item["attachments"]] == ["Map", "Brochure"]
+    assert "/media/vacancies/" in item["image"]
+
+
+# --- without a mouse ---
+
+
+def tab_to(page: Any, wanted: str, key: str = "Tab") -> None:
+    """Press Tab until the element `wanted` (a selector) has the focus."""
+    for _number in range(150):
+        page.keyboard.press(key)
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
+            return
+    raise AssertionError(f"{key} does not reach {wanted}")
+
+
+def enter(page: Any) -> None:
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def choose_by_keys(page: Any, field: str, words: str) -> None:
+    tab_to(page, f"#id_{field} + .select2 *")
+    page.keyboard.press("Enter")
+    page.locator(".select2-container--open .select2-search__field").last.wait_for()
+    page.keyboard.type(words)
+    page.locator(".select2-results__option--highlighted", has_text=words).wait_for()
+    page.keyboard.press("Enter")
+
+
+def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    visit(page, f"{site}/admin/")
+    for field, text in (("#id_username", "anna"), ("#id_password", PASSWORD)):
+        if not page.evaluate("wanted => document.activeElement.matches(wanted)", field):
+            tab_to(page, field)
+        page.keyboard.type(text)
+    enter(page)
+
+    tab_to(page, "a[href$='/vacancy/add/']")
+    enter(page)
+    tab_to(page, "#id_title")
+    page.keyboard.type("Nurse")
+    tab_to(page, "[aria-label=Description]")
+    page.keyboard.type("We care, ")
+    page.keyboard.press("Control+b")
+    page.keyboard.type("always")
+    tab_to(page, "[role=tab]", "Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("tab", name="Job details", selected=True).wait_for()
+    choose_by_keys(page, "brand", "Acme")
+    choose_by_keys(page, "regions", "Leuven")
+    page.keyboard.type("Ghent")
+    page.locator(".select2-results__option--highlighted", has_text="Ghent").wait_for()
+    page.keyboard.press("Enter")
+    tab_to(page, "[role=tab]", "Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    choose_by_keys(page, "head_recruiter", "Jan")
+    tab_to(page, "[name=_continue]")
+    enter(page)
+
+    tab_to(page, "a[href$='/publish/']")
+    enter(page)
+    tab_to(page, ".panel-form button")
+    enter(page)
+    page.get_by_text("1 vacancy was published.").wait_for()
+    [item] = served(page, site)
+    assert (item["title"], item["regions"]) == ("Nurse", ["Leuven", "Ghent"])
+    assert item["description"] == "<p>We care, <strong>always</strong></p>"
+
+    # What unfold opens by mouse alone: the links beside a choice, filters, the menu of the user.
+    tab_to(page, "[role=tab]")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    tab_to(page, "[aria-label^='Lead recruiter'][data-opener]")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')")
+    page.keyboard.press("Escape")
+    visit(page, f"{site}{ADMIN}")
+    tab_to(page, "[data-opener][x-on\\:click*=filterOpen]")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.matches('#changelist-filter a')")
+    page.keyboard.press("Escape")
+    page.locator("#changelist-filter").wait_for(state="hidden")
+    tab_to(page, "[x-data*=openUserLinks] > [data-opener]")
+    page.keyboard.press("Enter")
+    tab_to(page, "#logout-form button")
+    enter(page)
+    assert visit(page, f"{site}/admin/").url.endswith("/login/?next=/admin/")
+
+
+# --- two at a time ---
+
+
+def test_concurrent_save_shows_what_the_other_recruiter_changed(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
+    site = live_server.url
+    User.objects.create_superuser("bob", password=PASSWORD, first_name="Bob", last_name="Maes")
+    vacancy = make_vacancy(title="Nurse")
+    anna = browser_page
+    bob = anna.context.browser.new_context().new_page()
+    for page, name in ((anna, "anna"), (bob, "bob")):
+        log_in(page, site, name)
+        visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
+    bob.fill("#id_title", "Night nurse")
+    save(bob)
+    anna.fill("#id_title", "Nurse for children")
+    save(anna)
+
+    reported = anna.get_by_text("Not saved: Bob Maes changed this vacancy on")
+    reported.wait_for()
+    assert "Title" in reported.inner_text()
+    assert anna.input_value("#id_title") == "Nurse for children"  # her text is not lost
+    vacancy.refresh_from_db()
+    assert vacancy.title == "Night nurse"
+    with anna.expect_popup() as opened:
+        anna.get_by_role("link", name="See what changed.").click()
+    opened.value.locator("ins", has_text="Night nurse").wait_for()
+    save(anna)  # stubbornly: as little as before
+    reported.wait_for()
+    vacancy.refresh_from_db()
+    assert vacancy.title == "Night nurse"
+    bob.context.close()
