@@ -22,7 +22,7 @@ from forms_structure.models import ConsentText, Form, Snapshot
 from jobsite.html import sanitise
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.hostile_html import PAYLOADS, faults
-from tests.vacancies.admin.test_admin import opened
+from tests.vacancies.admin.forms import opened
 from vacancies.fields import html_fields
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy

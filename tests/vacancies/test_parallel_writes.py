@@ -21,7 +21,7 @@ from forms_structure.models import Form
 from tests.conftest import NOW
 from tests.factories import make_option, make_vacancy
 from tests.parallel import at_once, waiting
-from tests.vacancies.admin.test_admin import LIST, opened, page
+from tests.vacancies.admin.forms import LIST, opened, page
 from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
 from vacancies import operations

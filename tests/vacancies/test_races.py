@@ -10,7 +10,7 @@ from django.test import Client
 from tests.conftest import NOW
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import at_once
-from tests.vacancies.admin.test_admin import LIST, opened, page
+from tests.vacancies.admin.forms import LIST, opened, page
 from vacancies import operations
 from vacancies.history.versions import content, record, replay
 from vacancies.models import Change, FilterOption, Vacancy, VacancyOption, Version

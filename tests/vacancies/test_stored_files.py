@@ -22,7 +22,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.factories import make_brand, make_recruiter, make_vacancy
-from tests.vacancies.admin.test_admin import errors, opened, page, saved
+from tests.vacancies.admin.forms import errors, opened, page, saved
 from tests.vacancies.sample_files import (
     SCRIPT,
     SECRET,

@@ -15,7 +15,7 @@ from applications.models import Application
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests.applications.makers import make_application, make_step
 from tests.factories import make_vacancy
-from tests.vacancies.admin.test_admin import errors, opened, page, saved
+from tests.vacancies.admin.forms import errors, opened, page, saved
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
-from tests.vacancies.admin.test_admin import ADD, LIST, NO_ROWS, opened, page, run, saved
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, saved
 from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields

@@ -1,0 +1,72 @@
+"""Read and post the admin's pages of vacancies, as a browser without JavaScript does."""
+
+import re
+from datetime import UTC, datetime
+from html import unescape
+from io import BytesIO
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image
+
+from vacancies.models import Vacancy
+
+LIST = "/admin/vacancies/vacancy/"
+ADD = f"{LIST}add/"
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+NO_ROWS = {
+    f"{prefix}-{name}": "0"
+    for prefix in ("recruiter_links", "attachments")
+    for name in ("TOTAL_FORMS", "INITIAL_FORMS")
+}
+
+
+def page(vacancy: Vacancy) -> str:
+    return f"{LIST}{vacancy.pk}/change/"
+
+
+def opened(client: Client, url: str) -> dict[str, Any]:
+    """Return what a browser posts from the form at `url` if nothing is changed."""
+    html = client.get(url).content.decode()
+    html = html[re.search(r'id="\w+_form"', html).start() :]  # type: ignore[union-attr]
+    data: dict[str, Any] = {}
+    for tag in re.findall(r"<input[^>]*>", html):
+        fields = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
+        kind = fields.get("type", "text")
+        if (
+            "name" in fields
+            and kind not in {"submit", "file"}
+            and (kind not in {"checkbox", "radio"} or re.search(r"\schecked[\s>]", tag))
+        ):
+            data[fields["name"]] = fields.get("value", "on" if kind == "checkbox" else "")
+    for name, text in re.findall(r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S):
+        data[name] = unescape(text).replace("\r\n", "\n").replace("\n", "\r\n")
+    for name, body in re.findall(r'<select[^>]*\sname="([\w-]+)"[^>]*>(.*?)</select>', html, re.S):
+        chosen = re.findall(r'<option value="([^"]*)"[^>]* selected', body)
+        if chosen:
+            data[name] = chosen
+    return data
+
+
+def errors(response: Any) -> dict[str, list[str]]:
+    return dict(response.context["adminform"].form.errors)
+
+
+def saved(response: Any) -> bool:
+    return response.status_code == 302
+
+
+def run(client: Client, action: str, vacancies: list[Vacancy]) -> list[str]:
+    data = {"action": action, "_selected_action": [vacancy.pk for vacancy in vacancies]}
+    return [str(message) for message in client.post(LIST, data, follow=True).context["messages"]]
+
+
+def listed(client: Client, url: str) -> set[int]:
+    return {vacancy.pk for vacancy in client.get(url).context["cl"].queryset}
+
+
+def picture(name: str, kind: str, size: tuple[int, int] = (400, 300)) -> SimpleUploadedFile:
+    file = BytesIO()
+    Image.new("1" if kind != "WEBP" else "RGB", size).save(file, kind)
+    return SimpleUploadedFile(name, file.getvalue())

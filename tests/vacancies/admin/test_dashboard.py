@@ -1,0 +1,165 @@
+"""The dashboard of the admin."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.conftest import NOW
+from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.vacancies.admin.forms import listed
+from vacancies.history.versions import record
+from vacancies.models import Change, State, Vacancy
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+
+DAY = timedelta(days=1)
+
+
+def make_every_kind(**values: Any) -> None:
+    """Vacancies in each state. For each reason to need attention, a public vacancy and one that is not public
+    any more."""
+    head = make_recruiter("Reachable", email="jan@acme.test", is_email_public=True)
+    fine = {
+        "head_recruiter": head, "image_url": "https://images.acme.test/a.png", "publish_from": NOW - 9 * DAY,
+        "options": {"regions": ["Ghent"]},
+    }  # fmt: skip
+    for begin in (NOW - DAY, NOW + DAY):
+        make_vacancy(**fine | {"publish_from": begin} | values)
+    for status in ("draft", "unpublished", "archived"):
+        make_vacancy(**fine | {"status": status} | values)
+    flaws: list[dict[str, Any]] = [
+        {"description": ""},
+        {"image_url": ""},
+        {"head_recruiter": make_recruiter("Silent", email="silent@acme.test")},
+        {"is_hot": True, "publish_until": NOW + 3 * DAY},
+        {"is_permanent": True, "publish_until": NOW + 30 * DAY},
+        {"title": "NURSE WANTED"},
+        {"title_internal": "Nurse (confidential)"},
+        {"options": {}},
+    ]
+    for flaw in flaws:
+        make_vacancy(**fine | flaw | values)
+        make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
+
+
+@pytest.mark.parametrize("who", ["anna", "colleague"])
+def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who: str) -> None:
+    client: Client = request.getfixturevalue(who)
+    make_every_kind(brand=make_brand("Mine"))
+    make_every_kind(brand=make_brand("Other"))
+
+    context = client.get("/admin/").context
+
+    tiles = [*context["states"], *context["attention"]]
+    assert len(context["states"]) == 4
+    assert len(context["attention"]) == 9
+    own = set(Vacancy.objects.filter(brand__name="Mine").values_list("pk", flat=True))
+    for tile in tiles:
+        found = listed(client, tile["url"])
+        assert str(len(found)) == tile["count"] != "0"
+        assert found <= own if who == "colleague" else found - own
+    for tile in context["states"]:
+        found = Vacancy.objects.in_bulk(listed(client, tile["url"])).values()
+        assert {vacancy.state for vacancy in found} == {tile["state"]}
+    html = client.get("/admin/").content.decode()
+    for tile in tiles:
+        assert f'href="{tile["url"].replace("&", "&amp;")}"' in html
+
+
+def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at: datetime) -> None:
+    make_every_kind()
+
+    context = anna.get("/admin/").context
+
+    counts = {str(each["label"]): each["count"] for each in context["attention"]}
+    assert counts == {
+        "Closing within a week": "1",
+        "No description": "1",
+        "No image": "1",
+        "No contact information": "1",
+        "Featured, but closing soon": "1",
+        "Continuously open, but with a closing date": "1",
+        "Title in capitals": "1",
+        "Internal wording in the internal title": "1",
+        "No filter options": "1",
+    }
+    assert {str(each["state"]): each["count"] for each in context["states"]} == {
+        "published": "9", "scheduled": "1", "draft": "1", "expired": "8",
+    }  # fmt: skip
+
+
+def test_dashboard_caps_the_counts(anna: Client, monkeypatch: Any) -> None:
+    from vacancies.admin import dashboard
+
+    monkeypatch.setattr(dashboard, "COUNTED", 2)
+    for _ in range(3):
+        make_vacancy(status="draft")
+    counts = {each["state"]: each["count"] for each in anna.get("/admin/").context["states"]}
+    assert counts == {State.PUBLISHED: "", State.SCHEDULED: "", State.DRAFT: "2+", State.EXPIRED: ""}
+
+
+def test_dashboard_shows_upcoming_changes_in_order(anna: Client, at: datetime) -> None:
+    later, soon = (make_vacancy(publish_from=NOW + days * DAY) for days in (9, 1))
+    last, first = (make_vacancy(publish_until=NOW + days * DAY) for days in (6, 1))
+    make_vacancy(publish_until=NOW + 60 * DAY)
+
+    appear, end = anna.get("/admin/").context["coming"]
+
+    assert [vacancy.pk for vacancy, _ in appear["rows"]] == [soon.pk, later.pk]
+    assert [vacancy.pk for vacancy, _ in end["rows"]] == [first.pk, last.pk]
+    assert appear["rows"][0][1] == "3 Mar 2026, 09:30"
+
+
+def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, colleague: Client) -> None:
+    author = User.objects.get(username="anna")
+    mine, other, gone = (make_vacancy(brand=make_brand(name)) for name in ("Mine", "Other", "Mine"))
+    for vacancy in (mine, gone, other, mine):
+        record(vacancy, Change.RESTORED, author=author, at=NOW)
+    record(mine, Change.FOUND, author=None, at=NOW)
+    gone.delete()
+
+    seen = [
+        [(each["vacancy"].pk, each["version"].change) for each in client.get("/admin/").context["latest"]]
+        for client in (anna, colleague)
+    ]
+
+    assert seen == [[(mine.pk, "restored"), (other.pk, "restored")], [(mine.pk, "restored")]]
+
+
+@pytest.mark.parametrize("who", ["anna", "colleague"])
+def test_dashboard_query_count_does_not_depend_on_the_rows(
+    request: Any, django_assert_max_num_queries: Any, who: str
+) -> None:
+    client: Client = request.getfixturevalue(who)
+    brand, now = make_brand("Mine"), datetime.now(UTC)
+
+    def fill() -> None:
+        author = User.objects.create_user(f"author {User.objects.count()}")
+        for days in (-1, 1):
+            vacancy = make_vacancy(
+                brand=brand, publish_from=now + days * DAY, publish_until=now + 3 * DAY
+            )  # fmt: skip
+            record(vacancy, Change.CREATED, author=author, at=NOW)
+
+    fill()
+    client.get("/admin/")
+    with django_assert_max_num_queries(24) as few:
+        client.get("/admin/")
+    for _ in range(29):
+        fill()
+    with django_assert_max_num_queries(24) as many:
+        client.get("/admin/")
+    assert len(many) == len(few)
+
+
+def test_dashboard_without_view_permission_shows_no_vacancies(client: Client) -> None:
+    make_vacancy(title="Secret")
+    client.force_login(User.objects.create_user("accounts", is_staff=True))
+
+    response = client.get("/admin/")
+
+    assert "states" not in response.context
+    assert b"Secret" not in response.content

@@ -1,0 +1,286 @@
+"""Publication actions, on the page of a vacancy and on the list."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains
+
+from tests.conftest import NOW
+from tests.factories import make_brand, make_vacancy
+from tests.vacancies.admin.forms import LIST, opened, page, run, saved
+from vacancies import operations
+from vacancies.history.versions import record
+from vacancies.models import Change, State, Vacancy, Version
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+DAY = timedelta(days=1)
+NAMES = ("publish", "schedule", "unpublish", "extend", "archive", "duplicate")
+STATES: dict[str, dict[str, Any]] = {
+    "draft": {"status": "draft", "publish_from": None},
+    "scheduled": {"publish_from": NOW + DAY},
+    "published": {"publish_from": NOW - DAY, "publish_until": NOW + 9 * DAY},
+    "expired": {"publish_from": NOW - 2 * DAY, "publish_until": NOW - DAY},
+    "unpublished": {"status": "unpublished"},
+    "archived": {"status": "archived"},
+}
+
+
+# --- on the page of a vacancy ---
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"),
+    [
+        ("draft", ["publish", "schedule", "archive", "duplicate"]),
+        ("scheduled", ["publish", "schedule", "unpublish", "duplicate"]),  # no closing date to extend
+        ("published", ["unpublish", "extend", "duplicate"]),
+        ("expired", ["publish", "schedule", "unpublish", "extend", "archive", "duplicate"]),
+        ("unpublished", ["publish", "schedule", "archive", "duplicate"]),
+        ("archived", ["publish", "schedule", "duplicate"]),
+    ],
+)
+def test_page_offers_the_applicable_actions(
+    anna: Client, at: datetime, state: str, offered: list[str]
+) -> None:
+    vacancy = make_vacancy(**STATES[state])
+    urls = [button["url"] for button in anna.get(page(vacancy)).context["publication_buttons"]]
+    assert urls == [f"{LIST}{vacancy.pk}/{name}/" for name in offered]
+    for name in NAMES:
+        assert anna.get(f"{LIST}{vacancy.pk}/{name}/").status_code == 200
+
+
+def test_confirmation_page_changes_nothing(anna: Client, at: datetime) -> None:
+    vacancy = make_vacancy(**STATES["draft"])
+    before = Vacancy.objects.values().get()
+    for name in NAMES:
+        anna.get(f"{LIST}{vacancy.pk}/{name}/")
+    assert (Vacancy.objects.values().get(), Version.objects.count()) == (before, 0)
+
+
+def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
+    vacancy = make_vacancy(title="NURSE WANTED", description="", **STATES["draft"])
+    Vacancy.objects.update(brand=None)
+
+    response = anna.get(f"{LIST}{vacancy.pk}/publish/")
+
+    assert response.context["publish_blockers"] == [
+        "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
+    ]  # fmt: skip
+    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
+        str(text) for text in response.context["warnings"]
+    }
+    assert 'type="submit"><span' not in response.content.decode()
+    after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
+    assert [str(message) for message in after.context["messages"]] == [
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
+        "A vacancy needs a description to be published."
+    ]
+    assert Vacancy.objects.get().state == State.DRAFT
+
+
+def changes(client: Client, vacancy: Vacancy) -> tuple[bool, dict[str, str]]:
+    context = client.get(f"{LIST}{vacancy.pk}/publish/").context
+    return context["was_public"], {each.name: str(each.marked) for each in context["changes"]}
+
+
+def test_publish_page_compares_with_the_last_public_version(anna: Client, time_machine: Any) -> None:
+    time_machine.move_to(NOW, tick=False)
+    author = User.objects.get(username="anna")
+    vacancy = make_vacancy(title="Nurse", description="<p>Care</p>", **STATES["draft"])
+    record(vacancy, Change.CREATED, author=author, at=NOW)
+    is_known, all_of_it = changes(anna, vacancy)
+    assert (is_known, all_of_it["title"]) == (False, "<div>Nurse</div>")
+    # scheduled, but never public
+    chosen = Vacancy.objects.filter(pk=vacancy.pk)
+    operations.schedule(vacancies=chosen, publish_from=NOW + 2 * DAY, at=NOW, author=author)
+    time_machine.move_to(NOW + DAY, tick=False)
+    assert changes(anna, vacancy) == (False, all_of_it)
+    # public, then unpublished and edited
+    time_machine.move_to(NOW + 3 * DAY, tick=False)
+    operations.unpublish(vacancies=chosen, at=NOW + 3 * DAY, author=author)
+    assert changes(anna, vacancy) == (True, {})
+    Vacancy.objects.update(title="Head nurse")
+    record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)
+    assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Head nurse</ins></div>"})
+
+
+def test_publish_page_compares_with_an_imported_public_version(anna: Client, at: datetime) -> None:
+    vacancy = make_vacancy(title="Nurse", publish_from=NOW - 9 * DAY)
+    assert saved(
+        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "unpublished", "title": "Cook"})
+    )
+
+    assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
+
+
+def test_schedule_and_extend_validate_the_date(anna: Client, at: datetime) -> None:
+    draft, published = make_vacancy(**STATES["draft"]), make_vacancy(**STATES["published"])
+    schedule, extend = f"{LIST}{draft.pk}/schedule/", f"{LIST}{published.pk}/extend/"
+    for url, form in (
+        (schedule, {}),
+        (schedule, {"publish_from_0": "2026-13-01", "publish_from_1": "10:00"}),
+        (schedule, {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}),
+        (extend, {}),
+        (extend, {"day": "9999-12-31"}),
+        (extend, {"day": "tomorrow"}),
+    ):
+        response = anna.post(url, form)
+        assert (response.status_code, bool(response.context["form"].errors)) == (200, True)
+    assert Version.objects.count() == 0
+
+    assert saved(anna.post(schedule, {"publish_from_0": "2026-03-09", "publish_from_1": "08:00"}))
+    assert saved(anna.post(extend, {"day": "2026-03-31"}))
+
+    draft.refresh_from_db()
+    published.refresh_from_db()
+    assert (draft.status, draft.publish_from) == ("published", datetime(2026, 3, 9, 8, tzinfo=UTC))
+    assert published.publish_until == datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def test_publication_action_confirms_on_get_and_runs_on_post(anna: Client, vacancy: Vacancy) -> None:
+    url = f"{LIST}{vacancy.pk}/unpublish/"
+    assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
+    assert Vacancy.objects.get().state == State.PUBLISHED
+
+    response = anna.post(url)
+
+    assert response["Location"] == page(vacancy)
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
+
+
+def test_duplicate_leads_to_the_copy(anna: Client) -> None:
+    vacancy = make_vacancy()
+    response = anna.post(f"{LIST}{vacancy.pk}/duplicate/")
+    assert response["Location"] == page(Vacancy.objects.exclude(pk=vacancy.pk).get())
+
+
+@pytest.mark.parametrize("number", ["0", "x", "9" * 30])
+def test_action_on_a_missing_vacancy_is_404(anna: Client, number: str) -> None:
+    assert anna.get(f"{LIST}{number}/publish/").status_code == 404
+
+
+# --- on the list ---
+
+
+def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
+    ready = Vacancy.objects.create(
+        title="Cook",
+        description="<p>Cook.</p>",
+        brand=vacancy.brand,
+        head_recruiter=vacancy.head_recruiter,
+    )
+    bare = Vacancy.objects.create(title="Porter")
+
+    assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
+        "1 vacancy was published.",
+        "“Nurse” was not changed. It is already published.",
+        "“Porter” was not changed. A vacancy needs a lead recruiter to be published. "
+        "A vacancy needs a brand to be published. A vacancy needs a description to be published.",
+    ]
+    states = {vacancy.title: vacancy.state.value for vacancy in Vacancy.objects.all()}
+    assert states == {"Cook": "published", "Porter": "draft", "Nurse": "published"}
+    ready.refresh_from_db()
+    assert ready.search_text == "cook cook."
+
+
+def test_publish_action_keeps_a_past_start_and_replaces_a_scheduled_one(
+    anna: Client, vacancy: Vacancy
+) -> None:
+    start = vacancy.publish_from
+    Vacancy.objects.update(status="unpublished")
+    planned = Vacancy.objects.create(
+        title="Cook",
+        description="<p>Cook.</p>",
+        brand=vacancy.brand,
+        head_recruiter=vacancy.head_recruiter,
+        status="published",
+        publish_from=timezone.now() + timedelta(days=9),
+    )
+
+    assert run(anna, "publish_selected", [vacancy, planned]) == ["2 vacancies were published."]
+    vacancy.refresh_from_db()
+    planned.refresh_from_db()
+    assert vacancy.publish_from == start
+    assert planned.publish_from <= timezone.now()
+
+
+def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
+    draft = Vacancy.objects.create(title="Porter")
+
+    assert run(anna, "unpublish_selected", [vacancy, draft]) == [
+        "1 vacancy was unpublished.",
+        "“Porter” was not changed. It is not published.",
+    ]
+    assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
+
+
+def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
+    anna: Client, at: datetime
+) -> None:
+    rows = [make_vacancy(title=f"Row {n}", **STATES["published"]) for n in range(3)]
+    endless = make_vacancy(title="Endless", publish_from=NOW - DAY)
+    picked = {"action": "extend_selected", "_selected_action": [row.pk for row in (*rows, endless)]}
+
+    requested = anna.post(LIST, picked)
+
+    assert sorted(row.title for row in requested.context["some"]) == ["Endless", "Row 0", "Row 1", "Row 2"]
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="(\w*)"', requested.content.decode())
+    assert sorted(value for name, value in hidden if name == "_selected_action") == sorted(
+        str(pk) for pk in picked["_selected_action"]
+    )
+    assert Version.objects.count() == 0
+    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
+    assert wrong.context["form"].errors
+    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
+    assert [str(message) for message in done.context["messages"]] == [
+        "3 vacancies were extended.",
+        "“Endless” was not changed. It has no closing date.",
+    ]
+    ends = set(Vacancy.objects.values_list("publish_until", flat=True))
+    assert ends == {None, datetime(2026, 4, 1, tzinfo=UTC)}
+
+
+def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:
+    rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
+    assert run(anna, "unpublish_selected", rows) == [
+        *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
+        "3 more vacancies were not changed.",
+    ]
+
+
+def test_action_on_too_many_vacancies_changes_nothing(anna: Client, monkeypatch: Any) -> None:
+    from vacancies.admin import publication
+
+    monkeypatch.setattr(publication, "COUNTED", 2)
+    rows = [make_vacancy() for _ in range(3)]
+    assert run(anna, "unpublish_selected", rows) == [
+        "Nothing was changed. Choose at most 2 vacancies at a time."
+    ]
+    assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
+
+
+def test_number_of_duplicates_is_limited(anna: Client, monkeypatch: Any) -> None:
+    from vacancies.admin import publication_actions
+
+    monkeypatch.setattr(publication_actions, "COPIES", 2)
+    rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
+    assert run(anna, "duplicate_selected", rows) == [
+        "2 vacancies were duplicated.",
+        "“Row 2” was not changed. At most 2 vacancies can be duplicated at a time.",
+    ]
+    copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
+    assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
+
+
+def test_actions_exclude_vacancies_of_other_brands(colleague: Client) -> None:
+    other = make_vacancy(title="Secret", brand=make_brand("Other"))
+    for name in NAMES:
+        for ask in (colleague.get, colleague.post):
+            assert ask(f"{LIST}{other.pk}/{name}/").status_code == 404
+        run(colleague, f"{name}_selected", [other])
+    assert (Vacancy.objects.get().state, Version.objects.count()) == (State.PUBLISHED, 0)

@@ -1,0 +1,149 @@
+"""The list of vacancies: search, filters, counts, queries."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains
+
+from applications.models import Application
+from tests.applications.makers import make_application
+from tests.factories import make_brand, make_vacancy
+from tests.vacancies.admin.forms import LIST, LONG_AGO, listed
+from vacancies.models import Brand, State, Vacancy
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+
+
+def test_list_query_count_does_not_depend_on_the_rows(
+    anna: Client, vacancy: Vacancy, django_assert_num_queries: Any
+) -> None:
+    anna.get(LIST)  # content types are cached
+    # session, user; brands of the filter; count, rows
+    with django_assert_num_queries(5):
+        anna.get(LIST)
+    for number in range(29):
+        brand = Brand.objects.create(name=f"Brand {number}")
+        Vacancy.objects.create(title=f"Cook {number}", brand=brand)
+    with django_assert_num_queries(5):
+        assertContains(anna.get(LIST), "Brand 28")
+
+
+def test_list_with_applications_query_count_does_not_depend_on_the_rows(
+    anna: Client, django_assert_num_queries: Any
+) -> None:
+    make_application(vacancy=make_vacancy(title="Applied to"))
+    assert "vacancy__id__exact" in anna.get(LIST).content.decode()
+    with django_assert_num_queries(5):
+        anna.get(LIST)
+    for number in range(29):
+        make_vacancy(brand=make_brand(f"Brand {number}"))
+    with django_assert_num_queries(5):
+        response = anna.get(LIST)
+    counts = {row.title: row.application_count for row in response.context["cl"].result_list}
+    assert (len(counts), sum(counts.values()), counts["Applied to"]) == (30, 1, 1)
+    assert Application.objects.count() == 1
+
+
+def test_list_count_is_capped(anna: Client, monkeypatch: Any) -> None:
+    from vacancies.admin import list_filters
+
+    monkeypatch.setattr(list_filters, "COUNTED", 3)
+    for _ in range(5):
+        make_vacancy()
+    assert anna.get(LIST).context["cl"].result_count == 3
+
+
+# --- search ---
+
+
+@pytest.mark.parametrize("words", ["cafe", "CAFÉ", "keuken cafe", "{pk}"])
+def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client, words: str) -> None:
+    found = Vacancy.objects.create(title="Chef", description="<p>Café met keuken</p>")
+    Vacancy.objects.create(title="Porter", description="<p>Hotel</p>")
+
+    response = anna.get(LIST, {"q": words.format(pk=found.pk)})
+
+    assert [vacancy.title for vacancy in response.context["cl"].result_list] == ["Chef"]
+
+
+@pytest.mark.parametrize("few", [1, 500])
+def test_search_finds_the_same_few_or_many(
+    anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any, few: int
+) -> None:
+    from vacancies.admin import vacancy as module
+
+    monkeypatch.setattr(module, "FEW", few)
+    found = [make_vacancy(title=f"Zebra keeper {number}") for number in range(3)]
+    make_vacancy(title="Zebra archivist", status="archived")
+    make_vacancy(title="Cook")
+    anna.get(LIST)
+    with django_assert_max_num_queries(6):
+        response = anna.get(f"{LIST}?q=zebra&o=1")
+    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in found]
+    assert response.context["cl"].result_count == 3
+    assert listed(anna, f"{LIST}?q={found[1].pk}") >= {found[1].pk}
+    assert listed(anna, f"{LIST}?q=qqqq") == set()
+
+
+# --- filters ---
+
+
+def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> None:
+    now = timezone.now()
+    head = vacancy.head_recruiter
+    for title, begin, end in (
+        ("Scheduled", now + timedelta(days=1), None),
+        ("Expired", LONG_AGO, now - timedelta(days=1)),
+        ("Published", LONG_AGO, now + timedelta(days=1)),
+    ):
+        Vacancy.objects.create(
+            title=title, head_recruiter=head, status="published", publish_from=begin, publish_until=end
+        )
+    Vacancy.objects.create(title="Draft")
+    Vacancy.objects.create(title="Unpublished", status="unpublished")
+    Vacancy.objects.create(title="Archived", status="archived")
+    everything = set(Vacancy.objects.all())
+
+    for state in State:
+        rows = set(anna.get(LIST, {"state": state.value}).context["cl"].result_list)
+        assert rows == {vacancy for vacancy in everything if vacancy.state == state}
+        assert rows
+
+
+def test_archived_vacancies_are_listed_on_request(anna: Client) -> None:
+    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "unpublished", "archived")}
+
+    assert listed(anna, LIST) == {rows["draft"].pk, rows["unpublished"].pk}
+    assert listed(anna, f"{LIST}?state=archived") == {rows["archived"].pk}
+    assert listed(anna, f"{LIST}?state=all") == {row.pk for row in rows.values()}
+    assert listed(anna, f"{LIST}?state=nonsense") == {rows["draft"].pk, rows["unpublished"].pk}
+    assert listed(anna, f"{LIST}?q=archived") == set()
+
+
+@pytest.mark.parametrize("value", ["nonsense", "", "1", "ending'"])
+def test_unknown_attention_reason_filters_nothing(anna: Client, value: str) -> None:
+    vacancy = make_vacancy()
+    assert listed(anna, f"{LIST}?attention={value}") == {vacancy.pk}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "title__regex=(x%2Bx%2B)%2By",
+        "title__regex=(",
+        "publish_until__year=99999",
+        "search_text__contains=%00",
+    ],
+)
+def test_list_accepts_only_the_filters_it_shows(anna: Client, query: str) -> None:
+    assert anna.get(f"/admin/vacancies/vacancy/?{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "query", ["audience__exact=public", "is_hot__exact=1", "brand__id__exact=1", "q=a%00b"]
+)
+def test_list_accepts_the_filters_of_its_links(anna: Client, query: str) -> None:
+    assert anna.get(f"/admin/vacancies/vacancy/?{query}", follow=True).status_code == 200
