@@ -4,7 +4,7 @@
 A new route fails here until it has a row. All texts of hidden content contain a marker word, and no response may
 show it to a viewer without access. tests/vacancies/api/test_leaks.py checks that hidden and absent content get the
 same bytes, tests/jobsite/admin/test_roles.py what each role may do in the admin, and
-tests/vacancies/admin/test_brand_access.py the separation of brands.
+tests/vacancies/admin/test_brand_access*.py the separation of brands.
 """
 
 import re
