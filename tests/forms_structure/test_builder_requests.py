@@ -1,0 +1,318 @@
+"""The server side of the form builder: saving, checking, copying, versions."""
+
+import json
+from copy import deepcopy
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from pytest_django.asserts import assertContains, assertNotContains
+
+from forms_structure import operations
+from forms_structure.models import Form
+from forms_structure.outline import difference
+from tests.factories import make_brand, make_vacancy
+from tests.forms_structure.builder import LIST, NAME, OTHER, STRUCTURE, ask, recruiter, save
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.django_db
+
+
+# --- saving ---
+
+
+def test_save_returns_the_stored_form(anna, form):
+    wild = deepcopy(OTHER)
+    wild[0]["description"] = "<p onclick='x()'>Hi</p><script>y()</script>"
+
+    status, answer = save(anna, form, wild, name=" Engineers ", language="nl")
+
+    form.refresh_from_db()
+    stored = OTHER[0] | {"description": "<p>Hi</p>"}
+    assert (status, answer) == (
+        200,
+        {
+            "form": {
+                "id": form.pk,
+                "name": "Engineers",
+                "language": "nl",
+                "structure": [stored],
+                "revision": 2,
+                "is_default": False,
+            },
+            "use": {"total": 0, "published": 0, "some": []},
+            "frozen": [],
+        },
+    )
+    assert (form.name, form.language, form.structure, form.revision) == ("Engineers", "nl", [stored], 2)
+    assert form.snapshots.first().author.username == "anna"
+    assert [entry.change_message for entry in LogEntry.objects.all()] == ["Version 2."]
+
+
+def test_save_without_changes_records_nothing(anna, form):
+    status, answer = save(anna, form, STRUCTURE)
+
+    assert (status, answer["form"]["revision"]) == (200, 1)
+    assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("question", "faults"),
+    [
+        ({"name": ""}, {"name": "This field is required."}),
+        ({"name": "Taken"}, {"name": "Form with this Name already exists."}),
+        ({"name": "N\0"}, {"name": "Null characters are not allowed."}),
+        (
+            {"language": "ja"},
+            {"language": "Select a valid choice. ja is not one of the available choices."},
+        ),
+        ({"structure": None}, {"sections": "Must be a list; received None."}),
+        (
+            {"structure": [STRUCTURE[0] | {"fields": [NAME, NAME]}]},
+            {
+                "sections.0.fields.1.name": "'first_name' is also the name of sections.0.fields.0.name.",
+            },
+        ),
+    ],
+)
+def test_save_reports_the_path_of_each_error(anna, form, question, faults):
+    operations.create(name="Taken", structure=[])
+
+    assert save(anna, form, **question) == (400, {"faults": faults})
+    assert Form.objects.filter(pk=form.pk).values_list("name", "revision").get() == ("Standard", 1)
+
+
+def test_concurrent_save_is_a_conflict(anna, form):
+    save(recruiter("view_form", "change_form", name="bart"), form)
+    changed_at = Form.objects.get().updated_at
+
+    status, answer = save(anna, form, [])
+
+    assert (status, answer) == (
+        409,
+        {"conflict": {"who": "bart", "when": f"{changed_at:%-d %b %Y, %H:%M}", "revision": 2}},
+    )
+    assert Form.objects.get().structure == OTHER
+
+
+@pytest.mark.parametrize("revision", [None, "1", 0, -1, 2, [1], {}])
+def test_save_without_the_current_revision_is_a_conflict(anna, form, revision):
+    assert save(anna, form, revision=revision)[0] == 409
+    assert Form.objects.get().structure == STRUCTURE
+
+
+def test_published_names_are_removed_only_if_listed_as_lost(anna, form):
+    make_vacancy(title="Nurse", form=form)
+    pk = Vacancy.objects.get().pk
+
+    refused = save(anna, form)
+    allowed = save(anna, form, lost=["first_name"])
+
+    use = {
+        "total": 1,
+        "published": 1,
+        "some": [{"label": "Nurse", "url": f"/admin/vacancies/vacancy/{pk}/change/"}],
+    }
+    assert refused == (409, {"lost": ["first_name"], "use": use})
+    assert (allowed[0], allowed[1]["use"], allowed[1]["frozen"]) == (200, use, ["last_name"])
+
+
+@pytest.mark.parametrize("lost", ["first_name", [["first_name"]], {}, 7, None, [None]])
+def test_malformed_lost_names_are_ignored(anna, form, lost):
+    make_vacancy(form=form)
+
+    assert save(anna, form, lost=lost)[0] == 409
+
+
+def test_form_of_drafts_may_lose_names(anna, form):
+    make_vacancy(form=form, status="draft", publish_from=None)
+
+    assert save(anna, form)[0] == 200
+
+
+@pytest.mark.parametrize("body", ["", "[]", "7", "{", '{"name": "\\ud800"}', "[" * 100_000, b"\xff\xfe"])
+def test_request_that_is_no_object_is_refused(anna, form, body):
+    for view in ("save", "check", "copy", "extend"):
+        response = anna.post(f"{LIST}{form.pk}/{view}/", body, content_type="application/json")
+        assert (response.status_code, response.json()) == (
+            400,
+            {"faults": {"": "Send an object as JSON."}},
+        )
+
+
+def test_too_large_request_is_refused_in_json(anna, form):
+    body = json.dumps({"structure": "x" * 2_700_000})
+
+    answer = anna.post(f"{LIST}{form.pk}/save/", body, content_type="application/json")
+
+    assert (answer.status_code, list(answer.json()["faults"])) == (413, [""])
+
+
+def test_structure_that_nests_too_deeply_is_refused(anna, form):
+    deep = {}
+    for _ in range(600):
+        deep = {"a": deep}
+    make_vacancy(form=form)
+
+    assert save(anna, form, deep)[0] == 400
+
+
+# --- checking, copying, extending, exporting ---
+
+
+def test_check_returns_the_public_schema(anna, client, form):
+    make_vacancy(pk=9, form=form)
+    save(anna, form, OTHER, lost=["first_name"])
+
+    status, answer = ask(anna, form, "check", structure=OTHER, language="en")
+
+    served = client.get("/v1/vacancies/9/form/schema").json()["data"]
+    assert (status, answer["version"]) == (200, served["version"])
+    assert answer["schema"] == served["schema"] | {"$id": f"{LIST}{form.pk}/check/"}
+
+
+def test_check_includes_the_names_of_the_extended_form(anna, form):
+    more = operations.create(name="More", structure=[], extends=form)
+
+    assert ask(anna, more, "check", structure=STRUCTURE) == (
+        400,
+        {
+            "faults": {
+                "sections.0.fields.0.name": "'first_name' is also the name of a field of the form that "
+                "this form is added after."
+            }
+        },
+    )
+
+
+def test_copy_for_a_vacancy_includes_the_edits(anna, form):
+    vacancy = make_vacancy(title="Nurse", form=form)
+
+    status, answer = ask(anna, form, "copy", structure=OTHER, **{"for": vacancy.pk})
+
+    vacancy.refresh_from_db()
+    made = vacancy.form
+    assert (status, answer) == (200, {"url": f"{LIST}{made.pk}/change/?for={vacancy.pk}"})
+    assert (made.name, made.structure) == ("Standard for Nurse", OTHER)
+    assert Form.objects.get(pk=form.pk).structure == STRUCTURE
+
+
+def test_copy_without_a_vacancy_is_a_separate_form(anna, form):
+    status, answer = ask(anna, form, "copy")
+
+    made = Form.objects.get(name="Copy of Standard")
+    assert (status, answer) == (200, {"url": f"{LIST}{made.pk}/change/"})
+    assert made.structure == STRUCTURE
+
+
+def test_extension_for_a_vacancy_follows_the_form(anna, client, form):
+    vacancy = make_vacancy(title="Nurse", brand=make_brand("Acme", form=form))
+
+    status, answer = ask(anna, form, "extend", **{"for": str(vacancy.pk)})
+
+    vacancy.refresh_from_db()
+    assert (status, answer) == (200, {"url": f"{LIST}{vacancy.form_id}/change/?for={vacancy.pk}"})
+    assert (vacancy.form.extends, vacancy.form.structure) == (form, [])
+    assert ask(anna, vacancy.form, "extend")[0] == 400
+
+
+@pytest.mark.parametrize("key", ["x", -1, "1e3", 99, "9" * 40, [], "²", ""])
+def test_copy_for_an_unknown_vacancy_is_refused(anna, form, key):
+    assert ask(anna, form, "copy", **{"for": key}) == (
+        400,
+        {"faults": {"for": "This vacancy does not exist, or you do not have access to it."}},
+    )
+    assert Form.objects.count() == 1
+    assert anna.get(f"{LIST}{form.pk}/change/", {"for": str(key)}).status_code == 200
+
+
+def test_titles_of_vacancies_need_the_view_permission(form):
+    vacancy = make_vacancy(title="Zyxsecret", form=form, status="draft", publish_from=None)
+    client = recruiter("view_form", "add_form", "change_form")
+
+    page = client.get(f"{LIST}{form.pk}/change/", {"for": vacancy.pk})
+
+    assertContains(page, '"total": 1')
+    assertNotContains(page, "Zyxsecret")
+    assert ask(client, form, "copy", **{"for": vacancy.pk})[0] == 400
+    assertNotContains(client.get(f"{LIST}{form.pk}/delete/"), "Zyxsecret", status_code=403)
+
+
+def test_export_is_a_file_in_the_format_of_the_api(anna, client, form):
+    make_vacancy(pk=9, form=form)
+
+    response = anna.get(f"{LIST}{form.pk}/export/")
+
+    assert response["Content-Disposition"] == 'attachment; filename="standard.json"'
+    assert response.json() == client.get("/v1/vacancies/9/form").json()
+
+
+# --- versions ---
+
+
+def restore(client, form, **posted):
+    return client.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": form.revision} | posted)
+
+
+def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
+    save(anna, form, language="nl")
+    form.refresh_from_db()
+
+    page = anna.get(f"{LIST}{form.pk}/history/")
+    assertContains(page, "First name [first_name]: short text, required, half")
+    assertContains(page, "Language: Dutch.")
+    assertContains(page, "anna")
+
+    restore(anna, form)
+    form.refresh_from_db()
+    assert (form.structure, form.language, form.revision) == (STRUCTURE, "en", 3)
+    assert form.snapshots.first().origin == "version 1 restored"
+
+
+def test_restore_after_a_concurrent_save_is_refused(anna, form):
+    save(anna, form)
+
+    answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1}, follow=True)
+
+    assertContains(answer, "someone else saved the form in the meantime")
+    assert Form.objects.get().structure == OTHER
+
+
+def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
+    save(anna, form)
+    form.refresh_from_db()
+    make_vacancy(form=form)
+
+    requested = restore(anna, form)
+    assertContains(requested, "websites use to send answers: last_name.")
+    assert Form.objects.get().structure == OTHER
+
+    restore(anna, form, lost=["last_name"])
+    assert Form.objects.get().structure == STRUCTURE
+
+
+def test_large_forms_are_compared_fast():
+    """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
+    options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
+    many = [
+        NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}
+        for n in range(400)
+    ]
+    other = [field | {"required": not field["required"]} for field in many]
+    before, after = ([{"title": "", "description": "", "fields": fields}] for fields in (many, other))
+
+    lines = difference(before, after)
+
+    assert [line for line in lines if line[0] in "+-"][:2] == [
+        ("-", "  First name [f0]: drop-down list, optional, half"),
+        ("+", "  First name [f0]: drop-down list, required, half"),
+    ]
+    assert len(lines) < 3_000  # what changed with a little around it, not 8,000 options
+
+
+@pytest.mark.parametrize("revision", ["", "0", "99", "x", "²", "9" * 30, "9" * 5_000])
+def test_unknown_version_is_404(anna, form, revision):
+    assert restore(anna, form, revision=revision).status_code == 404
+
+
+def test_restore_needs_a_post(anna, form):
+    assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
