@@ -13,7 +13,7 @@ from jobsite.ops import health
 from jobsite.serving import replicas
 from jobsite.wsgi import application
 from tests import servers
-from tests.jobsite.serving.test_replicas import databases, elsewhere
+from tests.jobsite.serving.databases import databases, elsewhere
 from tests.wsgi import ask
 
 READY = {"status": "ready", "database": "ok", "migrations": "ok", "cache": "not shared", "replicas": {}}

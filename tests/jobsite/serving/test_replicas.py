@@ -1,7 +1,6 @@
 """Reading from replicas: real servers are paused, killed, frozen and restarted."""
 
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -10,62 +9,24 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
-from unittest.mock import patch
 
 import psycopg
 import pytest
 from django.apps import apps
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import OperationalError, connections, router
 from psycopg.pq import ExecStatus
 
-from jobsite.ops import checks
 from jobsite.serving import replicas
 from jobsite.serving.replicas import monitors
 from tests import servers
+from tests.jobsite.serving.databases import databases, elsewhere
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.slow
-
-DJANGO = "django.core.cache.backends"
 SOON = 4.0  # seconds; it takes at most two on an idle machine
-
 needs_servers = pytest.mark.skipif(not servers.POSTGRES, reason="PostgreSQL is not installed")
-
-
-@contextmanager
-def environment(**values):
-    """Yield jobsite.settings with the given environment variables."""
-    names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
-             "JOBSITE_SERVES")  # fmt: skip
-    with patch.dict(os.environ, values):
-        for name in set(names) - values.keys():
-            os.environ.pop(name, None)
-        yield SimpleNamespace(**runpy.run_path("jobsite/settings.py"))
-
-
-@contextmanager
-def databases(**values):
-    """New threads use these databases; the thread of the test keeps its own."""
-    with environment(**values) as found:
-        configured = connections.configure_settings(found.DATABASES)
-    with patch.object(connections, "settings", configured):
-        yield
-
-
-def elsewhere(call, *args):
-    """Return `call(*args)`, run in a new thread with its own connections."""
-
-    def run():
-        try:
-            return call(*args)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(run).result()
 
 
 def read(alias, statement="SELECT 1"):
@@ -74,91 +35,7 @@ def read(alias, statement="SELECT 1"):
         return cursor.fetchone()[0]
 
 
-# --- Settings ----------------------------------------------------------------------------------
-
-
-def test_without_variables_there_are_no_replicas():
-    with environment() as found:
-        assert list(found.DATABASES) == ["default"]
-
-
-def test_each_replica_url_is_a_database():
-    urls = "postgres://a@one/jobs, postgres://a@two:5433/jobs"
-    with environment(DATABASE_URL="postgres://a@main/jobs", REPLICA_URLS=urls) as found:
-        shown = {alias: (d["HOST"], d["ENGINE"], d["CONN_MAX_AGE"]) for alias, d in found.DATABASES.items()}
-
-    assert shown == {
-        "default": ("main", "django.db.backends.postgresql", None),
-        "replica_1": ("one", "jobsite.serving.replicas", None),
-        "replica_2": ("two", "jobsite.serving.replicas", None),
-    }
-    assert found.DATABASES["replica_2"]["TEST"] == {"MIRROR": "default"}
-
-
-def test_options_of_a_url_take_precedence():
-    url = "postgres://a@main/jobs?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
-    with environment(DATABASE_URL=url, STATEMENT_TIMEOUT="9") as found:
-        default = found.DATABASES["default"]
-
-    assert default["CONN_MAX_AGE"] == 60
-    assert default["OPTIONS"] == {
-        "connect_timeout": 9,
-        "sslmode": "require",
-        "keepalives_idle": 30,
-        "keepalives_interval": 10,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 10_000,
-        "prepare_threshold": 2**31,
-        "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2000",
-    }
-
-
-def test_pgbouncer_gets_no_session_settings():
-    with environment(
-        DATABASE_URL="postgres://a@main/jobs", DATABASE_POOL="pgbouncer", STATEMENT_TIMEOUT="9"
-    ) as found:
-        default = found.DATABASES["default"]
-
-    assert default["DISABLE_SERVER_SIDE_CURSORS"]
-    assert "options" not in default["OPTIONS"]
-    assert "prepare_threshold" not in default["OPTIONS"]
-
-
-@pytest.mark.parametrize("scheme", ["redis", "valkey", "rediss"])
-def test_redis_urls_use_our_cache(scheme):
-    with environment(CACHE_URL=f"{scheme}://valkey:6379/1") as found:
-        cache = found.CACHES["default"]
-
-    assert cache["BACKEND"] == "jobsite.serving.cache.RedisCache"
-    assert cache["VERSION"] == 2  # keys of version 1 are pickles of older releases
-    assert cache["LOCATION"] == f"{scheme.replace('valkey', 'redis')}://valkey:6379/1"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "found"),
-    [
-        ("DATABASE_POOL", "many", ["jobsite.E007"]),
-        ("DATABASE_POOL", "0", ["jobsite.E007"]),
-        ("DATABASE_POOL", "8", []),
-        ("REPLICA_MAX_LAG", 1.5, ["jobsite.E008"]),
-        ("REPLICA_MAX_LAG", 2, []),
-        ("CACHES", {"default": {"BACKEND": "jobsite.serving.cache.RedisCache"}}, []),
-        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
-        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
-        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
-        (
-            "DATABASES",
-            {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}, "replica_1": {}},
-            ["jobsite.E009"],
-        ),
-    ],
-)
-def test_invalid_database_and_cache_settings_are_errors(name, value, found):
-    with patch.object(settings._wrapped, name, value):
-        assert [message.id for message in checks.settings_are_valid()] == found
-
-
-# --- Router ------------------------------------------------------------------------------------
+# --- router ---
 
 
 def test_only_public_reads_go_to_a_replica():
@@ -194,7 +71,7 @@ def test_without_replicas_everything_is_read_from_the_primary():
     assert threading.active_count() == before
 
 
-# --- With servers ------------------------------------------------------------------------------
+# --- with servers ---
 
 
 @pytest.fixture(scope="module")
@@ -497,16 +374,6 @@ def test_frozen_primary_delays_nobody(cluster, django_db_blocker, caplog):
         finally:
             replicas.stop()
     assert messages(caplog) == ["The primary does not answer: its connections are cut"]
-
-
-def test_several_hosts_in_a_url():
-    url = "postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write"
-    with environment(DATABASE_URL=url) as found:
-        default = found.DATABASES["default"]
-
-    assert (default["HOST"], default["PORT"]) == ("one,two", "5432,5433")
-    assert default["OPTIONS"]["target_session_attrs"] == "read-write"
-    assert default["OPTIONS"]["connect_timeout"] == 2
 
 
 @needs_servers
