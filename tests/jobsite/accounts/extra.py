@@ -57,6 +57,11 @@ def is_in(client) -> bool:
     return client.get(ADMIN).status_code == 200
 
 
+def request_token(client, name):
+    posted = {"username": name, "password": PASSWORD}
+    return client.post("/v1/auth/token", posted, content_type="application/json")
+
+
 # --- OpenID Connect ----------------------------------------------------------------------------
 
 

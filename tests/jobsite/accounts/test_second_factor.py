@@ -1,6 +1,6 @@
 """Second factors, passkeys and OpenID Connect: in processes where they are enabled, or cannot be.
 
-The cases are in tests/jobsite/accounts/second_factor.py and openid.py.
+The cases are in second_factor.py, second_factor_access.py and openid.py of this folder.
 """
 
 import os
@@ -15,7 +15,7 @@ from django.conf import settings
 from tests.servers import free_port
 
 ROOT = Path(settings.BASE_DIR)
-CASES = ("second_factor.py", "openid.py")
+CASES = ("second_factor.py", "second_factor_access.py", "openid.py")
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
