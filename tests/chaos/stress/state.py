@@ -172,7 +172,8 @@ def fill(shared: SharedState) -> None:
         Vacancy.objects.create(
             pk=place + 1, title=f"V{place + 1} c0 word{place % 7}", brand_id=1, head_recruiter_id=1,
             status="published", publish_from=datetime_at(begins),
-            description=f"<p>Text of word{place % 7}.</p>", updated_at=datetime_at(now), created_at=datetime_at(now),
+            description=f"<p>Text of word{place % 7}.</p>",
+            updated_at=datetime_at(now), created_at=datetime_at(now),
         )  # fmt: skip
         columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: inf}
         for column, value in columns.items():

@@ -136,7 +136,8 @@ class Writer:
         def dates(begins: float, ends: float) -> tuple[dict[str, Any], dict[Row, float]]:
             begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
             return {
-                "publish_from": datetime_at(begins), "publish_until": datetime_at(ends) if ends < inf else None,
+                "publish_from": datetime_at(begins),
+                "publish_until": datetime_at(ends) if ends < inf else None,
                 "status": "published",
             }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}  # fmt: skip
 
