@@ -188,17 +188,17 @@ class Benchmark:
             )  # fmt: skip
         peers = tuple(name for name in TITLE if name in self.apps)
         ahead = {"floor": 0.3, "naive": 18, "fastapi": 5, "fastapi-stored": 1.6}
-        narrowed: dict[str, float] = {"floor": 0.2, "naive": 10}
+        targets: dict[str, float] = {"floor": 0.2, "naive": 10}
         yield Case("cold", "cold list", shuffled(path(LIST, page=n) for n in near), ahead, others=peers)
         if self.wants("filtered"):
             filters = json.loads(get(self.apps["warm"].url + "/v1/filters")[2])["data"]
             regions = next(each["options"] for each in filters if each["keyword"] == "regions")
             filtered = [each for option in regions for each in self.pages(100, regions=option["value"])]
-            yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), narrowed)
+            yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), targets)
         for key, query in (("sorted", {"sort": "title"}), ("sparse", {"fields": "id,title,slug"})):
             name, value = next(iter(query.items()))
             walk = shuffled(path(LIST, page=n, **query) for n in near)
-            yield Case(key, f"cold list, {name}={value}", walk, narrowed)
+            yield Case(key, f"cold list, {name}={value}", walk, targets)
         if self.wants("searched"):
             words = ("nurse", "driver", "engineer", "analyst", "officer", "teacher", "manager", "operator")
             towns = (
@@ -214,7 +214,7 @@ class Benchmark:
                 "dinant",
             )
             searched = [each for word in (*words, *towns) for each in self.pages(5, search=word)]
-            yield Case("searched", "cold list, filter[search]", shuffled(searched), narrowed)
+            yield Case("searched", "cold list, filter[search]", shuffled(searched), targets)
         if self.wants("single", "form"):
             ids = [
                 item["id"]

@@ -97,8 +97,8 @@ def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files:
         "functiongroup": next(iter(labels.get((pk, "functiongroup"), [])), None), **shown,
         **{name: row[name] or None for name in TEXTS}, "image": row["image_url"] or None,
         **({"attachments": files[pk]} if pk in files else {}), "head_recruiter": person(row),
-        "recruiters": people.get(pk), "updated_at": moment(row["updated_at"]),
-        "created_at": moment(row["created_at"]),
+        "recruiters": people.get(pk), "updated_at": iso_text(row["updated_at"]),
+        "created_at": iso_text(row["created_at"]),
     }  # fmt: skip
 
 
@@ -114,5 +114,5 @@ def slug(title: str, pk: int) -> str:
     return "-".join(filter(None, (words, f"({pk})")))
 
 
-def moment(at: datetime) -> str:
+def iso_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"

@@ -34,7 +34,7 @@ MARKER = (
 )
 SHORT = "<i zz x-init=pwned() @click=pwned()>"  # for columns of 50 characters
 # Texts that no form accepts, or without which nothing would work.
-KEPT = {
+UNCHANGED_FIELDS = {
     "auth.Permission": {"name", "codename"},  # of the program
     "auth.User": {"password"},
     "applications.Token": {"digest", "token_key", "password_mark"},
@@ -201,7 +201,7 @@ def new_value(field: models.Field, row: models.Model) -> Any:
     """The text for the column `field` of `row`, None for one that stays."""
     value = field.value_from_object(row)
     is_text = isinstance(field, models.CharField | models.TextField)
-    if field.choices or field.name in KEPT.get(row._meta.label, ()):
+    if field.choices or field.name in UNCHANGED_FIELDS.get(row._meta.label, ()):
         return None
     if isinstance(field, models.JSONField):
         return json.dumps(marked(value, STATES if row._meta.label == "vacancies.Version" else KEYS_KEPT))

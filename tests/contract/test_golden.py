@@ -23,7 +23,7 @@ BODIES = {
     "v1/vacancies.json": "/v1/vacancies",
     "v1/vacancies-page-2-of-1.json": "/v1/vacancies?page[size]=1&page[number]=2",
     "v1/vacancies-beyond.json": "/v1/vacancies?page[number]=9",
-    "v1/vacancies-narrowed.json": (
+    "v1/vacancies-filtered.json": (
         "/v1/vacancies?filter[regions]=antwerp,liege&filter[search]=INFIRMIER&sort=-title&fields=id,title,regions"
     ),
     "v1/vacancies-none.json": "/v1/vacancies?filter[types]=nobody",
@@ -37,7 +37,7 @@ BODIES = {
     "v1/form-none.json": "/v1/vacancies/102/form",
     "v1/form-schema.json": "/v1/vacancies/101/form/schema",
     "v1/filters.json": "/v1/filters",
-    "v1/filters-narrowed.json": "/v1/filters?filter[regions]=antwerp",
+    "v1/filters-filtered.json": "/v1/filters?filter[regions]=antwerp",
     "v1/problem-404.json": "/v1/vacancies/104",
     "v1/problem-400.json": "/v1/vacancies?page[size]=0&filter[region]=x&sort=title&sort=title",
     "v0_1/vacancies.json": "/v0.1/vacancies",

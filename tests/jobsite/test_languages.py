@@ -209,7 +209,7 @@ def test_datetime_format_is_localized(language, written):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "output"),
     [
         ("en", "applicants | application | Can change application"),
         ("nl", "sollicitanten | sollicitatie | Kan sollicitatie wijzigen"),

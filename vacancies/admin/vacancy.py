@@ -127,11 +127,12 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
         """A read-only page shows the options as text: form fields without a model field are empty there."""
         if obj is None or self.has_change_permission(request, obj):
             return self.fieldsets
-        details = ("brand", "location", "job_details")
-        return [
-            (name, {**spec, "fields": details} if "brand" in spec["fields"] else spec)
-            for name, spec in self.fieldsets
-        ]
+        fieldsets = []
+        for name, spec in self.fieldsets:
+            fields = tuple(field for field in spec["fields"] if field not in Keyword.values)
+            more = () if len(fields) == len(spec["fields"]) else ("job_details",)
+            fieldsets.append((name, {**spec, "fields": fields + more}))
+        return fieldsets
 
     @display(description=gettext_lazy("Options"))
     def job_details(self, vacancy: Vacancy) -> str:

@@ -111,7 +111,7 @@ VACANCY = {
     ),
     "is_hot": field("boolean", "Whether the vacancy is featured.", False),
     "is_permanent": field("boolean", "Whether the vacancy is continuously open.", False),
-    "functiongroup": field(TEXT_OR_NULL, "Function group; null if there is none.", "Engineering"),
+    "functiongroup": field(TEXT_OR_NULL, "Job category; null if there is none.", "Engineering"),
     "types": _labels_or_null("Vacancy types.", ["Experienced", "Graduate"]),
     "type": field(TEXT_OR_NULL, "First vacancy type; null if there is none.", "Experienced"),
     "contract_types": _labels_or_null("Contract types.", ["Permanent"]),

@@ -124,7 +124,7 @@ def decoded(number: float) -> list[int]:
     return [int(digit) - 1 for digit in f"{int(number):o}" if digit != "0"]
 
 
-def moment(seconds: float) -> datetime:
+def datetime_at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -171,8 +171,9 @@ def fill(shared: SharedState) -> None:
         begins = round(now - place * 20_000, 6)
         Vacancy.objects.create(
             pk=place + 1, title=f"V{place + 1} c0 word{place % 7}", brand_id=1, head_recruiter_id=1,
-            status="published", publish_from=moment(begins),
-            description=f"<p>Text of word{place % 7}.</p>", updated_at=moment(now), created_at=moment(now),
+            status="published", publish_from=datetime_at(begins),
+            description=f"<p>Text of word{place % 7}.</p>",
+            updated_at=datetime_at(now), created_at=datetime_at(now),
         )  # fmt: skip
         columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: inf}
         for column, value in columns.items():

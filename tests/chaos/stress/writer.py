@@ -20,9 +20,9 @@ from tests.chaos.stress.state import (
     Related,
     Row,
     SharedState,
+    datetime_at,
     first_word,
     get,
-    moment,
     octal,
     set_up,
 )
@@ -136,7 +136,8 @@ class Writer:
         def dates(begins: float, ends: float) -> tuple[dict[str, Any], dict[Row, float]]:
             begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
             return {
-                "publish_from": moment(begins), "publish_until": moment(ends) if ends < inf else None,
+                "publish_from": datetime_at(begins),
+                "publish_until": datetime_at(ends) if ends < inf else None,
                 "status": "published",
             }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}  # fmt: skip
 
@@ -210,7 +211,7 @@ class Writer:
                 rows.filter(publish_from__isnull=False).update(status="unpublished")
                 becomes.update({place: {Row.IS_PUBLISHED: 0} for place in places})
             elif kind == "publish":
-                rows.update(status="published", publish_from=moment(now), publish_until=None)
+                rows.update(status="published", publish_from=datetime_at(now), publish_until=None)
                 columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: now, Row.PUBLISH_UNTIL: inf}
                 becomes.update(dict.fromkeys(places, columns))
             else:

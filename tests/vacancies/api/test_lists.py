@@ -65,11 +65,11 @@ def test_vacancy_goes_live_and_expires_by_the_clock(client, time_machine, at):
 
 def test_order_is_by_moment_then_id_never_by_update(client, at):
     old = make_vacancy(publish_from=at - timedelta(days=2), updated_at=at)
-    twin = make_vacancy(publish_from=at - timedelta(days=1))
-    twin_with_higher_id = make_vacancy(publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9))
+    same_time = make_vacancy(publish_from=at - timedelta(days=1))
+    same_time_higher_id = make_vacancy(publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9))
 
-    assert ids(client, "/v1/vacancies") == [twin_with_higher_id.pk, twin.pk, old.pk]
-    assert ids(client, "/v1/vacancies", sort="published_at") == [old.pk, twin.pk, twin_with_higher_id.pk]
+    assert ids(client, "/v1/vacancies") == [same_time_higher_id.pk, same_time.pk, old.pk]
+    assert ids(client, "/v1/vacancies", sort="published_at") == [old.pk, same_time.pk, same_time_higher_id.pk]
 
 
 def test_title_order_is_the_same_on_every_database(client, at):

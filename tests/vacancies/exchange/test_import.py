@@ -340,13 +340,14 @@ def test_private_contact_data_is_kept(tmp_path):
 
 def test_v0_1_items_and_unknown_keys_are_accepted(client, tmp_path):
     item = {
-        "id": 7, "title": "Old", "type": "Nurse", "contract_type": None, "regions": ["Ghent"], "salary": 3,
+        "id": 7, "title": "Old", "type": "Nurse", "contract_type": None, "regions": ["Ghent"],
+        "no_such_key": 3,
         "head_recruiter": {"name": "X"}, "brand": {"name": "B"}, "created_at": "2020-02-02 10:00:00",
     }  # fmt: skip
 
     code, _, lines = run(write(tmp_path, [item]))
 
-    assert (code, lines) == (0, ["note: items.json row 1: unknown keys were ignored: salary"])
+    assert (code, lines) == (0, ["note: items.json row 1: unknown keys were ignored: no_such_key"])
     body = client.get("/v1/vacancies/7").json()["data"]
     assert (body["types"], body["contract_types"], body["created_at"]) == (
         ["Nurse"],

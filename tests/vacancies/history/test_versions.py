@@ -275,7 +275,7 @@ def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_nu
     vacancy = make_vacancy()
     record(vacancy, Change.CREATED, author=None, at=NOW)
     history(anna, vacancy)
-    # session, user; the vacancy for its walls, twice; versions with their authors; it again; labels
+    # session, user; the vacancy for its brand, twice; versions with their authors; it again; labels
     with django_assert_num_queries(7):
         history(anna, vacancy)
     for number in range(30):
