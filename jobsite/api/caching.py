@@ -66,7 +66,10 @@ class ConditionalMiddleware:
                 response["ETag"] = f"W/{response['ETag']}"
             patch_vary_headers(response, ["Accept-Encoding"])
             request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
+            policy = response.get("Content-Security-Policy")
             response = get_conditional_response(request, etag=response["ETag"], response=response) or response
+            if policy:  # a browser replaces the stored header by that of the 304
+                response["Content-Security-Policy"] = policy
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""

@@ -323,9 +323,9 @@ def test_stranger_is_asked_to_sign_in(client, path):
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("nl", "Naar de werkplek"),
-        ("fr", "Vers l’espace de travail"),
-        ("de", "Zum Arbeitsplatz"),
+        ("nl", "Naar het beheer"),
+        ("fr", "Aller à l’administration"),
+        ("de", "Zur Verwaltung"),
         ("en", "Go to the admin"),
     ],
 )

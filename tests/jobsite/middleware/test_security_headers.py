@@ -106,6 +106,18 @@ def test_errors_of_middleware_have_the_headers(client, settings):
         is_whole(answer)
 
 
+@pytest.mark.parametrize("path", ["/docs", "/docs?script="])
+def test_304_of_the_documentation_keeps_its_policy(client, path):
+    """A browser replaces the stored policy by that of the 304, and would block the page."""
+    first = client.get(path)
+
+    again = client.get(path, headers={"If-None-Match": first["ETag"]})
+
+    assert again.status_code == 304
+    assert again["Content-Security-Policy"] == first["Content-Security-Policy"]
+    assert "img-src 'self'" in first["Content-Security-Policy"]
+
+
 @pytest.mark.parametrize("path", ["/v1/vacancies", "/v0.1/vacancies", "/v1/filters"])
 def test_cached_responses_have_the_headers(wsgi, at, filters, settings, path):
     """From the views, the fast path, the response cache, and as 304."""
