@@ -37,6 +37,19 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, t
         options["init_command"] = options["init_command"].replace("synchronous=NORMAL", "synchronous=OFF")
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """End other sessions before the database is dropped: threads of a live server that served a browser
+    close their connections late."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid != pg_backend_pid()"
+            )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _settings_of_all_tests() -> Iterator[None]:
     """Settings for tests: no rate limit, no response cache, a fast password hasher."""
