@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.contenttypes.models import ContentType
 
 from tests.admin_pages import FOREIGN, OWN, WORD, address, kind_of, posted, routes, signed_in, version_of
+from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, follow, output
 from vacancies.models import Vacancy, Version
 
@@ -98,7 +99,7 @@ def test_no_page_shows_or_touches_another_brand(world, who, route):
         assert_clean(client, client.get(url), f"GET {url}")
 
 
-@pytest.mark.parametrize("who", WALLED)
+@pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 def test_no_page_of_the_site_shows_another_brand(world, who):
     client = signed_in(world, who)
     urls = [
@@ -120,7 +121,7 @@ def test_no_page_of_the_site_shows_another_brand(world, who):
             assert_clean(client, client.post(url), f"POST {url}")
 
 
-@pytest.mark.parametrize("who", WALLED)
+@pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 def test_own_rows_are_reachable_by_the_same_routes(world, who):
     """Otherwise the tests above would pass without any access."""
     client = signed_in(world, who)
@@ -203,7 +204,7 @@ def test_list_refuses_lookups_of_related_rows(world, noun, query):
     assert response.status_code == 400 or response["Location"].endswith("?e=1")
 
 
-@pytest.mark.parametrize("who", WALLED)
+@pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 def test_autocomplete_suggests_no_foreign_row(world, who):
     """Autocomplete uses the admin of the related model, for any field of any model."""
     client = signed_in(world, who)

@@ -9,6 +9,7 @@ from forms_structure.models import Form
 from jobsite.ops.commands import dry_run
 from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
 from tests.factories import make_recruiter
+from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_ch
 # --- actions ---
 
 
-@pytest.mark.parametrize("who", WALLED)
+@pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 @pytest.mark.parametrize("noun", ["vacancies/vacancy", "forms_structure/form", "vacancies/recruiter",
                                   "vacancies/brand", "applications/application"])  # fmt: skip
 def test_no_action_reaches_foreign_rows(world, who, noun):
