@@ -155,6 +155,7 @@ def run_demo(checkout, go_on):
     return process.returncode, lines, err
 
 
+@pytest.mark.slow
 def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
     slow_pip(0)
 
@@ -169,6 +170,7 @@ def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
     assert again.stdout == ".venv/bin/python manage.py demo \nmanage.py demo\n"
 
 
+@pytest.mark.slow
 def test_errors_of_pip_are_printed(checkout, slow_pip, tmp_path):
     slow_pip(1)
 

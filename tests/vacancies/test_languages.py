@@ -253,6 +253,7 @@ def test_pages_of_a_vacancy_in_each_state(root: Client, shop: dict[Any, Any], la
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_list_under_each_filter(root: Client, shop: dict[Any, Any], language: str) -> None:
     states = [f"state={state}" for state in (*State, "all")]
@@ -309,6 +310,7 @@ def test_changelist_actions(root: Client, shop: dict[Any, Any], language: str) -
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) -> None:
     """Done or refused: the message is in the reader's language. The page that follows is tested above."""
@@ -356,6 +358,7 @@ def test_form_errors(root: Client, shop: dict[Any, Any], language: str) -> None:
         assert leftovers(answer, english, language) == set(), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, Any], language: str) -> None:
     place = "/admin/vacancies/filteroption/"

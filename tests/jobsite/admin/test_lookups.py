@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client
 
+from vacancies.models import Vacancy
+
 pytestmark = pytest.mark.django_db
 
 CATASTROPHIC = "(x+x+)+y"
@@ -27,7 +29,12 @@ def lookups(model: type[Model], depth: int = 1) -> Iterator[str]:
 
 def registered() -> list[Any]:
     admin.autodiscover()
-    return [pytest.param(model, id=model._meta.label_lower) for model in admin.site._registry]
+    return [
+        pytest.param(
+            model, id=model._meta.label_lower, marks=[] if model in (User, Vacancy) else pytest.mark.slow
+        )
+        for model in admin.site._registry
+    ]
 
 
 @pytest.mark.parametrize("model", registered())

@@ -16,6 +16,8 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.slow
+
 DATABASE = "database.sqlite3.gz"
 PARTS = {DATABASE: b"database", "media/attachments/a.pdf": b"%PDF-1", "media/b.png": b"PNG"}
 
@@ -87,6 +89,7 @@ def report(place: Path, content: bytes) -> str:
     return text
 
 
+@pytest.mark.smoke
 def test_valid_archive_is_accepted(place):
     assert report(place, archive_of(MANIFEST)) == (
         "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, not signed."
@@ -119,6 +122,7 @@ def test_manifest_with_a_field_of_another_shape_is_refused(place, name, value):
     ) or (name, type(value)) in {(each, str) for each in ("version", "engine", "django", "server")}
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("text", "match"),
     [

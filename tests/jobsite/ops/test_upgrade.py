@@ -24,6 +24,8 @@ from vacancies.choices import Keyword
 from vacancies.models import DailyCount, Filter, ListedVacancy, Vacancy
 from vacancies.readmodel.changes import apply_due_changes
 
+pytestmark = pytest.mark.slow
+
 
 def migrate(*words: str, **options: Any) -> None:
     call_command("migrate", *words, verbosity=0, **options)
@@ -115,6 +117,7 @@ def assert_applied() -> None:
     assert counted() == ListedVacancy.objects.count() == 2
 
 
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 def test_online_operations_apply_and_reverse(online):
     migrate()
@@ -267,6 +270,7 @@ def all_dangers() -> Iterator[tuple[tuple[str, str], str]]:
                 yield (app, name), danger
 
 
+@pytest.mark.smoke
 def test_no_migration_stops_a_running_site():
     found = [(key, danger) for key, danger in all_dangers() if danger not in KNOWN.get(key, set())]
     assert found == []
@@ -289,6 +293,7 @@ UNSAFE = [
 ]  # fmt: skip
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("operation", "danger"), UNSAFE, ids=lambda each: str(each)[:30])
 def test_dangerous_operations_are_found(operation, danger):
     loader = MigrationLoader(None)

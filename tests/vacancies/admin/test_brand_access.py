@@ -13,7 +13,7 @@ from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, follow, output
 from vacancies.models import Vacancy, Version
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
 MODELS = {
     *("auth.user", "auth.group", "forms_structure.consenttext", "forms_structure.form", "vacancies.brand"),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
@@ -61,6 +61,7 @@ SAME = ("vacancies.vacancy", "forms_structure.form")
 # --- every route ---
 
 
+@pytest.mark.smoke
 def test_every_admin_route_is_covered():
     """A new route must be added here, with its queries and what it may show."""
     known = {(model, kind) for model in MODELS for kind in (*EVERY, *SPECIAL.get(model, ()))}
@@ -99,6 +100,7 @@ def test_no_page_shows_or_touches_another_brand(world, who, route):
         assert_clean(client, client.get(url), f"GET {url}")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 def test_no_page_of_the_site_shows_another_brand(world, who):
     client = signed_in(world, who)
@@ -226,6 +228,7 @@ def test_autocomplete_suggests_no_foreign_row(world, who):
         assert OWN in client.get("/admin/autocomplete/", where).content.decode()
 
 
+@pytest.mark.smoke
 def test_counts_include_visible_rows_only(world):
     """Of forms, brands and the vacancies of a form. Public vacancies are counted for every user."""
     client = signed_in(world, "Recruiter")
@@ -255,6 +258,7 @@ def listed(world: Any, who: str, url: str = f"{LIST}?state=all") -> set[int]:
     return {row.pk for row in signed_in(world, who).get(url).context["cl"].result_list}
 
 
+@pytest.mark.smoke
 def test_recruiter_without_a_brand_sees_nothing(world):
     assert listed(world, "Homeless") == set()
     text = "".join(
@@ -266,6 +270,7 @@ def test_recruiter_without_a_brand_sees_nothing(world):
     assert not re.search(rf"{OWN} (draft|gone|shown|brand|form)", text)
 
 
+@pytest.mark.smoke
 def test_recruiter_of_two_brands_sees_both(world):
     world.foreign.brand.members.add(world.staff["Homeless"])
     world.own.brand.members.add(world.staff["Homeless"])

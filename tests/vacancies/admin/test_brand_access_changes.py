@@ -13,7 +13,7 @@ from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
 
 
 # --- actions ---
@@ -51,6 +51,7 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
                 assert stored_of(world) == before
 
 
+@pytest.mark.smoke
 def test_action_changes_own_rows_among_foreign_ones(world):
     client = signed_in(world, "Recruiter")
     pks = [world.own.draft.pk, world.foreign.draft.pk]
@@ -159,6 +160,7 @@ def test_no_form_is_made_for_a_foreign_vacancy(world, view):
         assert_clean(client, client.get(f"{FORMS}{world.own.form.pk}/change/?for={pk}"), "for")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("form", ["default", "shared"])
 @pytest.mark.parametrize("view", ["save", "restore", "delete"])
 def test_form_shared_with_another_brand_is_read_only(world, form, view):
@@ -198,6 +200,7 @@ def test_changing_a_shared_recruiter_needs_access_to_every_brand(world):
 # --- versions ---
 
 
+@pytest.mark.smoke
 def test_versions_from_another_brand_are_hidden(world):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
     first, last = Version.objects.filter(vacancy=pk).order_by("pk")

@@ -227,6 +227,7 @@ def published_counts() -> list[int]:
     return [each.count() for each in (external, external.hot(), internal, internal.hot())]
 
 
+@pytest.mark.slow
 def test_lists_change_when_vacancies_go_live_or_expire(site, time_machine):
     now = timezone.now().replace(microsecond=0)
     time_machine.move_to(now, tick=False)
@@ -253,6 +254,7 @@ def test_request_with_a_slow_clock_falls_through_to_the_views(site, time_machine
     assert site.same("/v1/vacancies", is_fast=False)["data"] == []
 
 
+@pytest.mark.slow
 def test_deep_pages_over_many_days(site):
     now = timezone.now()
     for number in range(60):
@@ -288,6 +290,7 @@ def test_urls_have_the_host_of_the_request(site, settings):
     assert site.same("/v1/vacancies")["data"][0]["image"].startswith("https://jobs.example.com/media/")
 
 
+@pytest.mark.slow
 def test_items_follow_the_multi_branding_setting(site, settings):
     make_site()
     check_all(site)
@@ -347,6 +350,7 @@ def test_command_renders_missing_items(site, settings, capsys):
     check_all(site)
 
 
+@pytest.mark.slow
 def test_command_rebuilds_the_read_model_after_loaddata(site, tmp_path):
     from django.core.management import call_command
 
