@@ -225,7 +225,7 @@ VARIANTS: tuple[dict[str, str], ...] = (
 # --- The API and the public pages -----------------------------------------------------
 
 
-@pytest.mark.parametrize("viewer", slow_except(["anonymous", "other recruiter"], VIEWERS))
+@pytest.mark.parametrize("viewer", slow_except(["anonymous"], VIEWERS))
 @pytest.mark.parametrize("route", PUBLIC_ROUTES)
 def test_route_returns_the_statuses_of_its_row(world, route, viewer):
     row = ROWS[route]

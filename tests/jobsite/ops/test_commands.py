@@ -161,6 +161,7 @@ def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
     assert Vacancy.objects.count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
 def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, settings):

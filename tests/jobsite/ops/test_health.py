@@ -146,6 +146,7 @@ def test_probe_result_is_reused():
     assert [quick() for _ in range(5)] == [1] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
 def test_frozen_database_ends_with_a_timeout(monkeypatch, django_db_blocker):
     """Its sockets stay open: only a timeout of the client ends the wait."""
