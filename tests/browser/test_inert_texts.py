@@ -61,8 +61,11 @@ FOUND = """() => {
     .map((each) => each.cloneNode().outerHTML);
   return [...broken, ...(window.__pwned ? ["a script ran"] : [])];
 }"""
-# What opens something without leaving the page.
+# Clicks what opens something, and cancels navigations: the page is examined afterwards.
 CLICK = """() => {
+  window.navigation.addEventListener("navigate", (event) => {
+    if (event.cancelable && !event.hashChange) event.preventDefault();
+  });
   const opening = "summary, [role=tab], button, [x-on\\\\:click]";
   for (const each of document.querySelectorAll(opening))
     if (each.type !== "submit" && !each.closest("a[href]:not([href^='#'])")) each.click();
