@@ -16,7 +16,7 @@ from django.forms import modelform_factory
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.decorators import method_decorator
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -76,7 +76,7 @@ class BuilderAdmin(FormBaseAdmin):
     """The page of the builder and its endpoints."""
 
     def get_urls(self) -> list[URLPattern]:
-        views = {
+        own = {
             "save": self.save_view,
             "check": self.check_view,
             "copy": self.copy_view,
@@ -84,15 +84,7 @@ class BuilderAdmin(FormBaseAdmin):
             "sections": self.sections_view,
             "export": self.export_view,
         }
-        own = [
-            path(
-                f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(view),
-                name=f"forms_structure_form_{name}",
-            )
-            for name, view in views.items()
-        ]
-        return [*own, *super().get_urls()]
+        return [*self.object_urls(own), *super().get_urls()]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

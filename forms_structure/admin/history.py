@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.translation import gettext as _
 
 from forms_structure import operations
@@ -22,9 +22,7 @@ class FormHistoryAdmin(FormBaseAdmin):
     """The history page of a form."""
 
     def get_urls(self) -> list[URLPattern]:
-        restore = self.admin_site.admin_view(self.restore_view)
-        own = path("<path:object_id>/restore/", restore, name="forms_structure_form_restore")
-        return [own, *super().get_urls()]
+        return [*self.object_urls({"restore": self.restore_view}), *super().get_urls()]
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

@@ -11,6 +11,7 @@ from django.core.exceptions import BadRequest
 from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin, TabularInline
@@ -87,11 +88,30 @@ class CheckedIds:
         return super().response_action(request, queryset, *args, **options)  # type: ignore[misc]
 
 
+def action_parameters(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the parameters of a changelist action, for the form that confirms it."""
+    names = ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
+    return [(name, value) for name in names for value in request.POST.getlist(name)]
+
+
 class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
     """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
 
     warn_unsaved_form = True
     list_per_page = 50
+
+    def object_urls(self, views: dict[str, Any]) -> list[URLPattern]:
+        """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
+        vacancies_vacancy_review."""
+        prefix = f"{self.opts.app_label}_{self.opts.model_name}"
+        return [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"{prefix}_{name.replace('-', '_')}",
+            )
+            for name, view in views.items()
+        ]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""

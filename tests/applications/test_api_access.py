@@ -15,6 +15,7 @@ from tests.applications.makers import (
     signed_in,
 )
 from tests.factories import make_vacancy
+from tests.jobsite.api.paths import PATHS
 
 pytestmark = pytest.mark.django_db
 
@@ -22,13 +23,7 @@ OWN, FOREIGN = "zyxown", "zyxforeign"
 PRIVATE = "private, no-store"
 VARY = {"Authorization", "Cookie", "Accept-Language"}
 PUBLIC = [
-    "/v1/vacancies",
-    "/v1/vacancies/hot",
-    "/v1/vacancies/internal",
-    "/v1/vacancies/hot/internal",
-    "/v0.1/vacancies",
-    "/v0.1/vacancies/internal",
-    "/v1/filters",
+    *PATHS,
     "/v1/vacancies/{pk}",
     "/v1/vacancies/{pk}/form",
     "/v1/vacancies/{pk}/form/schema",

@@ -21,6 +21,16 @@ RENDER = """([sections, options]) => {
   window.form = renderer.render(target, sections, { ...options, onSubmit: (values) => sent.push(values) });
 }"""
 Sections = list[dict[str, Any]]
+# A valid submission of `application()`.
+VALID = {
+    "first_name": "Zoë",
+    "last_name": "Peeters",
+    "email": "zoe@example.com",
+    "permit": "yes",
+    "regimes": ["day"],
+    "english": "4",
+    "privacy_consent": "1",
+}
 
 
 def open_page(live_server: Any, browser_page: Any) -> Any:

@@ -8,6 +8,7 @@ import pytest
 from forms_structure.models import Form
 from forms_structure.structure import clean
 from tests.browser.form_renderer import (
+    VALID,
     application,
     assert_accessible,
     checked,
@@ -358,24 +359,15 @@ def test_in_a_frame_whose_scripts_are_off(page: Any) -> None:
     frame.get_by_role("link", name="Your email").click()
     assert page.evaluate("document.querySelector('iframe').contentDocument.activeElement.name") == "email"
     page.evaluate("form.show('first_name')")
-    valid = {
-        "first_name": "Zoë",
-        "last_name": "Peeters",
-        "email": "zoe@example.com",
-        "permit": "yes",
-        "regimes": ["day"],
-        "english": "4",
-        "privacy_consent": "1",
-    }
     page.evaluate(
         """([sections, options]) => {
           const target = document.querySelector("iframe").contentDocument.body;
           renderer.render(target, sections, { ...options, onSubmit: (values) => sent.push(values) });
         }""",
-        [sections, {"schema": checked(sections), "values": valid}],
+        [sections, {"schema": checked(sections), "values": VALID}],
     )
     frame.get_by_role("button", name="Send application").click()
-    assert page.evaluate("sent") == [valid]
+    assert page.evaluate("sent") == [VALID]
 
 
 def test_two_forms_on_a_page_are_independent(page: Any) -> None:

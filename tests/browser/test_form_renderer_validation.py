@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from forms_structure.api.v1 import serve
 from tests.browser.form_renderer import (
+    VALID,
     Sections,
     application,
     assert_accessible,
@@ -105,15 +106,6 @@ def test_validation_agrees_with_a_full_validator(page: Any) -> None:
 
 def test_validation_names_the_error(page: Any) -> None:
     schema = checked(application())
-    valid = {
-        "first_name": "Zoë",
-        "last_name": "Peeters",
-        "email": "zoe@example.com",
-        "permit": "yes",
-        "regimes": ["day"],
-        "english": "4",
-        "privacy_consent": "1",
-    }
     for change, errors in (
         ({}, []),
         ({"first_name": " "}, [("first_name", "pattern")]),
@@ -130,7 +122,7 @@ def test_validation_names_the_error(page: Any) -> None:
         ({"birth_date": "2026-02-30"}, [("birth_date", "pattern")]),
     ):
         found = page.evaluate(
-            "([schema, value]) => renderer.validate(schema, value)", [schema, valid | change]
+            "([schema, value]) => renderer.validate(schema, value)", [schema, VALID | change]
         )
         assert [(each["name"], each["keyword"]) for each in found] == errors
 

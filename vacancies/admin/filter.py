@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -18,7 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import JobsiteAdmin, as_id, counted
+from jobsite.admin.base import JobsiteAdmin, action_parameters, as_id, counted
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -254,11 +253,7 @@ class FilterOptionAdmin(JobsiteAdmin):
             },
             "some": options,
             "form": form,
-            "repeated": [
-                (name, value)
-                for name in ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
-                for value in request.POST.getlist(name)
-            ],
+            "repeated": action_parameters(request),
             "back": request.get_full_path(),
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)

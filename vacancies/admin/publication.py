@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -14,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import JobsiteAdmin, action_parameters, as_id
 from jobsite.ops.commands import dry_run
 from vacancies.admin.list_filters import COUNTED
 from vacancies.admin.public_changes import public_changes
@@ -136,11 +135,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             "subtitle": ngettext("%(count)d vacancy", "%(count)d vacancies", len(pks)) % {"count": len(pks)},
             "some": list(vacancies.without_texts()[:REASONS_SHOWN]),
             "more": len(pks) - REASONS_SHOWN,
-            "repeated": [
-                (name, value)
-                for name in ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
-                for value in request.POST.getlist(name)
-            ],
+            "repeated": action_parameters(request),
             "back": request.get_full_path(),
         }
         return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)

@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.forms import all_valid
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin, as_id
@@ -21,16 +21,8 @@ class VacancyPagesAdmin(JobsiteAdmin):
     """The preview, the application form and the review of a vacancy."""
 
     def get_urls(self) -> list[URLPattern]:
-        views = {"preview": self.preview_view, "application-form": self.form_view, "review": self.review_view}
-        own = [
-            path(
-                f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(view),
-                name=f"vacancies_vacancy_{name.replace('-', '_')}",
-            )
-            for name, view in views.items()
-        ]
-        return [*own, *super().get_urls()]
+        own = {"preview": self.preview_view, "application-form": self.form_view, "review": self.review_view}
+        return [*self.object_urls(own), *super().get_urls()]
 
     def _vacancy_or_404(self, request: HttpRequest, object_id: str) -> Vacancy:
         vacancy = get_object_or_404(self.get_queryset(request).with_form(), pk=as_id(object_id))

@@ -30,8 +30,6 @@ from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
-WHO = "items.json row 1 (id 1001):"
-
 
 # --- from a running service ---
 
