@@ -13,8 +13,6 @@ class Revision(models.Model):
     number = models.BigIntegerField(default=0)
     # The same for rows that many pages share: option labels, brands, recruiters, forms.
     shared = models.BigIntegerField(default=0, db_default=0)
-    # The time up to which changes by the clock are applied, in microseconds since 1970.
-    watermark = models.BigIntegerField(default=0, db_default=0)
 
     def __str__(self) -> str:
         return str(self.number)

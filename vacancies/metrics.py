@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db import connection
-from django.db.models import Sum
+from django.db.models import Min
 from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily
 
-from jobsite.models import Revision
 from jobsite.ops.metrics import gauge
-from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState, State, Vacancy
-from vacancies.readmodel.totals import COLUMNS, NEXT_CHANGES, as_datetime
+from jobsite.serving.revision import read_state
+from vacancies.models import Audience, ListedVacancy, State, Vacancy
+from vacancies.querysets import VacancyList
+from vacancies.readmodel.totals import read_totals
 
 COUNT_MAX = 10_000  # rows counted for each state: more are reported as this number
 
 
 def collect() -> Iterator[GaugeMetricFamily]:
-    """Yield the vacancies by state and list, the revision, and the age of overdue changes of the lists."""
+    """Yield the vacancies by state and list, the revision, and how long maintenance is overdue."""
     now = timezone.now()
     vacancies: Any = Vacancy.objects.order_by()
     states = {
@@ -25,20 +25,18 @@ def collect() -> Iterator[GaugeMetricFamily]:
         for state in State
         if state != State.PUBLISHED
     }
-    lists = DailyCount.objects.aggregate(**{name: Sum(name, default=0) for name in COLUMNS})
-    only_internal = ListedVacancy.objects.filter(
-        state=PublicationState.LIVE, audience=Audience.INTERNAL
-    ).values("pk")
-    states[State.PUBLISHED.value,] = lists["external"] + only_internal[:COUNT_MAX].count()
+    state = read_state()
+    lists = read_totals(state, now=now).totals
+    listed = ListedVacancy.objects.filter(is_expired=False).order_by()
+    only_internal = listed.live(at=now).filter(audience=Audience.INTERNAL).values("pk")
+    states[State.PUBLISHED.value,] = lists[VacancyList.EXTERNAL] + only_internal[:COUNT_MAX].count()
     yield gauge("vacancies", f"Vacancies by state, {COUNT_MAX} for more.", ("state",), states)
-    by_list = {(name,): number for name, number in lists.items()}
+    by_list = {(each.column,): number for each, number in lists.items()}
     yield gauge("listed", "Vacancies in each public list.", ("list",), by_list)
 
-    number = Revision.objects.filter(pk=1).values_list("number", flat=True).first()
-    yield gauge("revision", "Incremented by every change of public data.", (), {(): number or 0})
+    yield gauge("revision", "Incremented by every change of public data.", (), {(): state.number})
 
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {NEXT_CHANGES}")
-        due = [at for each in cursor.fetchone() if (at := as_datetime(each))]
-    overdue = (now - min(due)).total_seconds() if due else 0
-    yield gauge("overdue_seconds", "Age of the oldest due change of a list.", (), {(): max(0, overdue)})
+    due = listed.aggregate(at=Min("publish_until"))["at"]
+    overdue = (now - due).total_seconds() if due else 0
+    help_text = "Time since the first expiry that manage.py maintain_lists has not marked."
+    yield gauge("overdue_seconds", help_text, (), {(): max(0, overdue)})

@@ -33,7 +33,6 @@ from vacancies.models import (
     Version,
 )
 from vacancies.querysets import VacancyQuerySet
-from vacancies.readmodel.changes import mark_live
 
 BATCH = 500
 
@@ -175,8 +174,6 @@ def _decide(
         Vacancy.objects.bulk_update(ready, [*PUBLICATION, "updated_at"], batch_size=BATCH)
         record_publication(ready, change, author=author, at=at)
         result.done = [vacancy.pk for vacancy in ready]
-        if change == Change.PUBLISHED:
-            mark_live(result.done, at=at)
     return result
 
 

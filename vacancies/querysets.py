@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Self
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
@@ -69,17 +70,77 @@ class CodePointOrder(Func):
         return self.as_sql(compiler, connection, template='(%(expressions)s) COLLATE "C"')
 
 
-class VacancyQuerySet(models.QuerySet):
+def is_live(publish_from: datetime, publish_until: datetime | None, *, at: datetime) -> bool:
+    """Whether a vacancy whose status is published is public at the time `at`: from <= at < until.
+
+    `PublishedQuerySet.live` and LIVE are the same rule for a database.
+    """
+    return publish_from <= at and not (publish_until and publish_until <= at)
+
+
+LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  # two parameters: the time
+
+
+class PublishedQuerySet(models.QuerySet):
+    """Rows with the columns `audience`, `is_hot`, `publish_from`, `publish_until`: vacancies, and their rows in
+    the read model. Defines the lists of the interface: what is live, what each contains, filters and orders."""
+
+    prefix = ""  # of the columns of the vacancy in lookups
+
+    # --- Visibility (docs/decisions.md #1, #2) ---
+
+    def live(self, *, at: datetime) -> Self:
+        """Of the vacancies whose status is published, those that are public at the time `at`."""
+        return self.not_expired(at=at).filter(publish_from__lte=at)
+
+    def not_expired(self, *, at: datetime) -> Self:
+        return self.filter(Q(publish_until=None) | Q(publish_until__gt=at))
+
+    def in_list(self, vacancy_list: VacancyList) -> Self:
+        return self.filter(vacancy_list.condition)
+
+    # --- Filters (docs/decisions.md #17 to #19) ---
+
+    def with_option(self, keyword: str, values: Collection[str]) -> Self:
+        """Vacancies with at least one of the option `values` of the filter `keyword`."""
+        choices = apps.get_model("vacancies", "VacancyOption").objects
+        options = apps.get_model("vacancies", "FilterOption").objects
+        found = options.filter(filter__keyword=keyword, value__in=values)
+        # The ids are read first, so that PostgreSQL's planner knows how common they are.
+        pks = list(found.values_list("pk", flat=True))
+        return self.filter(Exists(choices.filter(vacancy=OuterRef("pk"), option__in=pks)))
+
+    def search(self, text: str) -> Self:
+        """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
+        words = dict.fromkeys(fold(text).split())
+        return self.filter(*(Q((f"{self.prefix}search_text__contains", word)) for word in words))
+
+    # --- Order (docs/decisions.md #15) ---
+
+    @staticmethod
+    def newest(pk: str) -> tuple[Any, Any]:
+        return F("publish_from").desc(), F(pk).desc()
+
+    def newest_first(self) -> Self:
+        return self.order_by(*self.newest("pk"))
+
+    def sorted_by(self, key: str) -> Self:
+        """Order by `published_at` or `title`; a leading "-" means descending. Ids break ties."""
+        descending = key.startswith("-")
+        title = CodePointOrder(f"{self.prefix}title_folded")
+        by: Any = F("publish_from") if key.endswith("published_at") else title
+        tie = "pk" if key == "published_at" else "-pk"
+        return self.order_by(by.desc() if descending else by.asc(), tie)
+
+
+class VacancyQuerySet(PublishedQuerySet):
     model: Any
 
     # --- Visibility (docs/decisions.md #1, #2) ---
 
     def published(self, *, at: datetime | None = None) -> Self:
-        """Vacancies that are published at the time `at` (default: now): from <= at < until."""
-        at = at or timezone.now()
-        return self.filter(
-            Q(publish_until=None) | Q(publish_until__gt=at), status="published", publish_from__lte=at
-        )
+        """Vacancies that are published at the time `at` (default: now)."""
+        return self.filter(status="published").live(at=at or timezone.now())
 
     def external(self) -> Self:
         """Vacancies for the public: the audiences "public" and "both"."""
@@ -92,15 +153,12 @@ class VacancyQuerySet(models.QuerySet):
     def hot(self) -> Self:
         return self.filter(is_hot=True)
 
-    def in_list(self, vacancy_list: VacancyList) -> Self:
-        return self.filter(vacancy_list.condition)
-
     def in_state(self, state: str, *, at: datetime) -> Self:
         """Vacancies whose `Vacancy.state_at(at)` is `state`."""
         published = self.filter(status="published")
         match state:
             case "published":
-                return self.published(at=at)
+                return published.live(at=at)
             case "scheduled":
                 return published.filter(publish_from__gt=at)
             case "expired":
@@ -109,7 +167,7 @@ class VacancyQuerySet(models.QuerySet):
 
     def shown(self, *, at: datetime) -> Self:
         """Vacancies that are public at the time `at`, or become public without a further action."""
-        return self.filter(Q(publish_until=None) | Q(publish_until__gt=at), status="published")
+        return self.filter(status="published").not_expired(at=at)
 
     def workable_by(self, user: Any) -> Self:
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
@@ -122,41 +180,12 @@ class VacancyQuerySet(models.QuerySet):
 
     def next_change(self, *, after: datetime) -> datetime | None:
         """Return the next time at which one of these vacancies goes live or expires."""
-        starts, ends = Q(publish_from__gt=after), Q(publish_until__gt=after)
-        times = self.filter(starts | ends, status="published").aggregate(
-            start=Min("publish_from", filter=starts), end=Min("publish_until", filter=ends)
-        )
-        return min(filter(None, times.values()), default=None)
+        published = self.filter(status="published")
+        start = published.filter(publish_from__gt=after).aggregate(at=Min("publish_from"))["at"]
+        end = published.filter(publish_until__gt=after).aggregate(at=Min("publish_until"))["at"]
+        return min(filter(None, (start, end)), default=None)
 
-    # --- Filters (docs/decisions.md #17 to #19) ---
-
-    def with_option(self, keyword: str, values: Collection[str]) -> Self:
-        """Vacancies with at least one of the option `values` of the filter `keyword`."""
-        through = self.model.options.through
-        return self.filter(
-            Exists(
-                through._default_manager.filter(
-                    vacancy=OuterRef("pk"), option__filter__keyword=keyword, option__value__in=values
-                )
-            )
-        )
-
-    def search(self, text: str) -> Self:
-        """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
-        words = dict.fromkeys(fold(text).split())
-        return self.filter(*(Q(search_text__contains=word) for word in words))
-
-    # --- Order and related rows (docs/decisions.md #15) ---
-
-    def newest_first(self) -> Self:
-        return self.order_by("-publish_from", "-pk")
-
-    def sorted_by(self, key: str) -> Self:
-        """Order by `published_at` or `title`; a leading "-" means descending. Ids break ties."""
-        descending = key.startswith("-")
-        by: Any = F("publish_from") if key.endswith("published_at") else CodePointOrder("title_folded")
-        tie = "pk" if key == "published_at" else "-pk"
-        return self.order_by(by.desc() if descending else by.asc(), tie)
+    # --- Related rows ---
 
     def with_related(self, fields: Collection[str] | None = None) -> Self:
         """Load what an item of the interface shows, or only its `fields`, in a fixed number of queries: the

@@ -6,10 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
+from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import parse_etags
+from xxhash import xxh3_128_hexdigest
 
-CACHE_UNTIL = "jobsite.cache_until"  # WSGI environ key; no request header can have this name
+# Keys of the WSGI environ. No request header can have these names.
+CACHE_UNTIL = "jobsite.cache_until"
+REQUEST_TIME = "jobsite.at"  # the one time of a request: of its response cache, fast path and view
 
 
 def public(response: HttpResponse, *, now: datetime, until: datetime | None) -> None:
@@ -28,6 +31,11 @@ def cache_until(request: HttpRequest, until: datetime | None) -> None:
 def private(response: HttpResponse) -> None:
     """Let no cache store `response`."""
     response["Cache-Control"] = "private, no-store"
+
+
+def etag_of(body: bytes) -> str:
+    """Return the weak ETag of a response. A hash of the body, so that every path to the same body gives the same."""
+    return f'W/"{xxh3_128_hexdigest(body)}"'
 
 
 def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
@@ -62,8 +70,7 @@ class ConditionalMiddleware:
             return response
         if response.status_code == 200 and "no-store" not in response.get("Cache-Control", ""):
             if not response.has_header("ETag"):
-                set_response_etag(response)
-                response["ETag"] = f"W/{response['ETag']}"
+                response["ETag"] = etag_of(response.content)
             patch_vary_headers(response, ["Accept-Encoding"])
             request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
             policy = response.get("Content-Security-Policy")

@@ -38,8 +38,7 @@ class ReadOnlyViewSet(GenericViewSet):
         if self.action is None:  # before any other error
             self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
-        # No header can have this name: only audit_visibility sets another time.
-        self.now = request.META.get("jobsite.at") or timezone.now()
+        self.now = request.META.get(caching.REQUEST_TIME) or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
         names = (*self.query_names, *paging)
         received = parameters.read(request.query_params, names, self.list_names)

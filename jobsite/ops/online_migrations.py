@@ -138,12 +138,13 @@ class ReplaceConstraintOnline(migrations.AddConstraint):
 
 
 class DropTriggers(migrations.RunPython):
-    """Backwards: drops the trigger functions that use tables which are about to be dropped.
+    """Backwards: drops the trigger functions that use tables which are about to be dropped. Also forwards, if
+    `forwards` is true.
 
     SQLite's triggers are dropped before every migration.
     """
 
-    def __init__(self, tables: str) -> None:
+    def __init__(self, tables: str, *, forwards: bool = False) -> None:
         """`tables` is a regular expression."""
 
         def drop(apps: Any, schema_editor: Any) -> None:
@@ -158,8 +159,8 @@ class DropTriggers(migrations.RunPython):
                 for (function,) in cursor.fetchall():
                     cursor.execute(f"DROP FUNCTION {function} CASCADE")
 
-        super().__init__(migrations.RunPython.noop, drop)
-        self.tables = tables
+        super().__init__(drop if forwards else migrations.RunPython.noop, drop)
+        self.tables, self.forwards = tables, forwards
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        return type(self).__name__, [self.tables], {}
+        return type(self).__name__, [self.tables], {"forwards": True} if self.forwards else {}

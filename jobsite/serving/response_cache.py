@@ -1,8 +1,8 @@
 """A cache of public responses in each process, in front of Django.
 
-The key is the request. An entry is valid while the database has the revision at which it was made, and until
-the next time at which the clock alone changes the response. The revision is read before the response is made,
-so an entry can only be newer than its revision.
+The key is the request. An entry is valid while the database has the revision at which it was made, from the time
+of its request until the next time at which the clock alone changes the response. The revision is read before the
+response is made, so an entry can only be newer than its revision.
 
 A miss goes to the fast path, which returns bodies only. The headers come from a template: those that Django
 gave to the first response of the same kind.
@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import DatabaseError
 
-from jobsite.api.caching import CACHE_UNTIL, is_unchanged
+from jobsite.api.caching import CACHE_UNTIL, REQUEST_TIME, etag_of, is_unchanged
 from jobsite.api.throttling import RateLimit
 from jobsite.serving import SOURCE, replicas
 
@@ -79,7 +79,6 @@ class RenderedResponse(NamedTuple):
 
     body: bytes
     until: datetime | None  # when the clock alone changes it
-    tag: str  # differs for every other body
     headers: dict[str, str]  # beside those of the template
     revision: int
 
@@ -89,11 +88,11 @@ class CacheEntry:
     """A response in the cache."""
 
     revision: int
+    since: float
     until: float
     headers: Headers  # without Cache-Control, Content-Length and Content-Encoding
     etag: str
     body: bytes
-    made_at: float = field(default_factory=time.time)
 
     @property
     def size(self) -> int:
@@ -151,7 +150,7 @@ class ResponseCache:
                         state, now = self.read_state(), time.time()
                         entry = self.find(key, state, now)
                     if entry is None:
-                        return self.make(key, state, environ, start_response)
+                        return self.make(key, state, now, environ, start_response)
         except DatabaseError:
             if replicas.current() != "default":
                 raise  # the caller retries on the primary
@@ -184,10 +183,10 @@ class ResponseCache:
     def find(self, key: Key, state: Any, now: float) -> CacheEntry | None:
         """Return the entry if it is valid at the revision `state` and the time `now`."""
         entry = self.entries.get(key)
-        if entry is None or entry.until <= now:
+        if entry is None or not entry.since <= now < entry.until:
             return None
         # never serve older data from a lagging replica
-        is_ahead = entry.revision > state.number >= 0 and now < entry.made_at + MAX_AHEAD
+        is_ahead = entry.revision > state.number >= 0 and now < entry.since + MAX_AHEAD
         if entry.revision != state.number and not is_ahead:
             return None
         with self.lock:
@@ -214,8 +213,11 @@ class ResponseCache:
                 else:
                     self.flights[key] = (lock, users - 1)
 
-    def make(self, key: Key, state: Any, environ: Environ, start_response: Callable) -> Iterable[bytes]:
-        """Make the response by the fast path or by Django, and cache it if it is public."""
+    def make(
+        self, key: Key, state: Any, now: float, environ: Environ, start_response: Callable
+    ) -> Iterable[bytes]:
+        """Make the response by the fast path or by Django for the time `now`, and cache it if it is public."""
+        environ.setdefault(REQUEST_TIME, datetime.fromtimestamp(now, UTC))
         rendered = self.try_fast_path(environ, state)
         revision = rendered.revision if rendered else (state or self.read_state()).number
         if revision < 0:  # no triggers: a migration runs
@@ -238,12 +240,12 @@ class ResponseCache:
             if len(self.header_templates) >= MAX_TEMPLATES:
                 self.header_templates.clear()
             self.header_templates[kind] = template
-            own = {"ETag": f'W/"{rendered.tag}"'} | rendered.headers
+            own = {"ETag": etag_of(rendered.body)} | rendered.headers
             template = [*((name, value) for name, value in template if name not in own), *own.items()]
             body = rendered.body
             until = rendered.until.timestamp() if rendered.until else float("inf")
         etag = next((value for name, value in template if name.lower() == "etag"), "")
-        entry = CacheEntry(revision, until, template, etag, body)
+        entry = CacheEntry(revision, now, until, template, etag, body)
         self.store(key, entry)
         return entry.respond(environ, start_response, time.time())
 

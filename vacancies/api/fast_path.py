@@ -8,18 +8,16 @@ reads the page reads the revision too.
 """
 
 import re
-import zlib
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import blake2b
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
-from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -29,6 +27,7 @@ from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.addresses import absolute
+from jobsite.api.caching import REQUEST_TIME
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
 from jobsite.api.placeholders import Token
@@ -45,21 +44,18 @@ from jobsite.serving.rendered_items import (
 from jobsite.serving.response_cache import RenderedResponse
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import v0_1, v1
-from vacancies.api.process_cache import MAX_FORMS, MAX_TRIES, ProcessCache
+from vacancies.api.process_cache import MAX_FORMS, ProcessCache
 from vacancies.api.rendered_items import (
     FINGERPRINT_LENGTH,
     VERSIONS,
     ChangedError,
     render_missing,
-    renderer_fingerprint,
 )
-from vacancies.filtersets import SEARCH
-from vacancies.models import Audience, Brand, FilterOption, ListedVacancy, Vacancy, VacancyOption
-from vacancies.querysets import VacancyList
-from vacancies.readmodel.changes import EPOCH
-from vacancies.readmodel.totals import Totals, as_datetime
+from vacancies.models import Audience, Brand, ListedVacancy, Vacancy
+from vacancies.querysets import LIVE, VacancyList, is_live
+from vacancies.readmodel.totals import Totals, as_datetime, as_parameter
 
-LIMITS = (5, 20, 50, 100)  # rows that a statement reads: each limit is one prepared statement
+MAX_TRIES = 4  # in one snapshot, after concurrent writes
 
 
 class Endpoint(NamedTuple):
@@ -80,19 +76,18 @@ PATHS = {
 }
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
-# Columns of a row: id, row version, item, and the revision.
-_ROW = "l.vacancy_id, l.row_version, l.{version}, r.number, r.shared, r.watermark"
+_ROW = "l.vacancy_id, l.row_version, l.{version}, r.number, r.shared"  # id, row version, item, revision
+# The inner limit is constant, so that the planner uses the index; the outer one stops the scan early.
 _PAGE = (
-    f"SELECT {_ROW} FROM (SELECT vacancy_id FROM vacancies_listedvacancy {{index}} "
-    "WHERE state = 1 AND {condition} {where} "
-    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT {size} OFFSET %s) p "
-    "JOIN vacancies_listedvacancy l ON l.vacancy_id = p.vacancy_id, jobsite_revision r WHERE r.id = 1 "
+    f"SELECT {_ROW} FROM (SELECT vacancy_id FROM (SELECT vacancy_id FROM vacancies_listedvacancy {{index}} "
+    f"WHERE NOT is_expired AND {{condition}} AND (publish_from, vacancy_id) < (%s, %s) AND {LIVE} "
+    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT {limit} OFFSET %s) AS rows LIMIT %s) AS page "
+    "JOIN vacancies_listedvacancy l ON l.vacancy_id = page.vacancy_id, jobsite_revision r WHERE r.id = 1 "
     "ORDER BY l.publish_from DESC, l.vacancy_id DESC"
 )
 _BY_ID = f"SELECT {_ROW} FROM vacancies_listedvacancy l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id "
 _SINGLE = (
-    "SELECT l.row_version, l.v1, l.audience, l.publish_from, l.publish_until, l.brand_id, l.form_id, "
-    "r.number, r.shared "
+    f"SELECT {_ROW.format(version='v1')}, l.audience, l.publish_from, l.publish_until, l.brand_id, l.form_id "
     "FROM vacancies_listedvacancy l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id = %s"
 )
 
@@ -127,28 +122,22 @@ class FastPath:
         endpoint, single = PATHS.get(path), SINGLE.fullmatch(path)
         if not (endpoint or single) or environ.get("SCRIPT_NAME"):
             return None
-        now = environ.get("jobsite.at") or timezone.now()  # audit_visibility asks about other times
-        if endpoint and now > timezone.now():  # due changes must not be applied before their time
-            return None
         if connections["default"].in_atomic_block:  # uncommitted changes have no revision
             return None
+        now = environ.get(REQUEST_TIME) or timezone.now()
         cache = self.caches.setdefault(replicas.current(), ProcessCache())
-        try:
+        with suppress(InvalidParameters, DisallowedHost):
             wsgi_request = WSGIRequest(environ)
             request = _Request(path, absolute(wsgi_request, "/")[:-1], wsgi_request.GET, now, cache)
             for is_pinned in (False, *(True,) * MAX_TRIES):
                 request.is_pinned = is_pinned
-                try:
-                    if is_pinned:  # due changes cannot be applied inside the snapshot
-                        cache.current_totals(now, read_state())
-                    with snapshot() if is_pinned else nullcontext():
-                        if endpoint:
-                            return self.page(endpoint, request, read_state() if is_pinned else state)
-                        return self.single(request, int(single[1]), single[2] or "")  # type: ignore[index]
-                except (ChangedError, UnknownPlaceholderError):
-                    pass
-        except (InvalidParameters, DisallowedHost):
-            pass
+                with (
+                    suppress(ChangedError, UnknownPlaceholderError),
+                    snapshot() if is_pinned else nullcontext(),
+                ):
+                    if endpoint:
+                        return self.page(endpoint, request, read_state() if is_pinned else state)
+                    return self.single(request, int(single[1]), single[2] or "")  # type: ignore[index]
         return None
 
     def page(
@@ -174,12 +163,14 @@ class FastPath:
 
         if filters:  # the ids are expensive: pin the revision first
             state = state or read_state()
-        totals = request.cache.current_totals(request.now, state)
+        totals = request.cache.current_totals(state, request.now, is_pinned=request.is_pinned)
+        if not totals.holds_at(request.now):  # the views do not use what the clock of the database marked
+            return None
         if filters:
             rows = self.filtered_rows(endpoint, filters, paginator, totals, request)
         else:
-            rows = self.listed_rows(endpoint, paginator, totals, is_oldest_first=is_oldest_first)
-        states = {row[3:] for row in rows} or {state or read_state()}
+            rows = self.listed_rows(endpoint, paginator, totals, request, is_oldest_first=is_oldest_first)
+        states = {row[3:] for row in rows} or {read_state()}
         if totals.state.number < 0 or states != {totals.state}:
             request.cache.totals = None
             raise ChangedError
@@ -189,46 +180,35 @@ class FastPath:
             data = strip_markers(b",".join(items))
         else:
             data = b",".join(project(item, keys) for item in items)
-        shared = totals.state.shared
+        data = request.cache.resolver(totals.state.shared, request.base_url).fill(data)
         envelope = dumps(paginator.place(request.base_url + request.path))
-        data = request.cache.resolver(shared, request.base_url).fill(data)
         body = b"".join((b'{"data":[', data, b"],", envelope[1:]))
-        content = repr([row[:2] for row in rows]).encode() + envelope
-        return RenderedResponse(
-            body, totals.changes[endpoint.list], _tag(shared, content), {}, totals.state.number
-        )
+        return RenderedResponse(body, totals.until, {}, totals.state.number)
 
     def listed_rows(
-        self, endpoint: Endpoint, paginator: PageNumberPagination, totals: Totals, *, is_oldest_first: bool
+        self,
+        endpoint: Endpoint,
+        paginator: PageNumberPagination,
+        totals: Totals,
+        request: _Request,
+        *,
+        is_oldest_first: bool,
     ) -> list[tuple]:
-        """Read the rows of a page of a whole list, starting at the day on which the page begins."""
+        """Read the rows of a page of a whole list, from the bucket in which the page begins."""
         total = totals.totals[endpoint.list]
         start = paginator.turn(total)
         size = len(range(start, min(start + paginator.size, total)))
         if not size:
             return []
         start = total - start - size if is_oldest_first else start
-        day, offset = totals.find(endpoint.list, start)
-        is_sqlite = connections["default"].vendor == "sqlite"
-        end: Any = EPOCH + timedelta(days=day + 1)
-        condition, index = endpoint.list.sql(), ""
-        if is_sqlite:  # its planner would sort all rows; Django versions differ in how the index says is_hot
-            index = f"INDEXED BY listed_{endpoint.list.column}"
-            condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
-        sql = _PAGE.format(
-            version=endpoint.version,
-            condition=condition,
-            index=index,
-            where="AND publish_from < %s" if day != totals.days[0] else "",
-            size=next((limit for limit in LIMITS if limit >= size), settings.PAGE_SIZE_MAX),
-        )
-        before = [str(end.replace(tzinfo=None)) if is_sqlite else end] if day != totals.days[0] else []
-        rows = fetch(sql, *before, offset)[:size]
+        end, offset = totals.find(endpoint.list, start)
+        at, pk = end or (request.now + timedelta(microseconds=1), 0)
+        now = as_parameter(request.now)
+        sql = _page_sql(endpoint, connections["default"].vendor, settings.PAGE_SIZE_MAX)
+        rows = fetch(sql, as_parameter(at), pk, now, now, offset, size)
         if len(rows) != size:
             raise ChangedError
-        if is_oldest_first:
-            rows.reverse()
-        return rows
+        return rows[::-1] if is_oldest_first else rows
 
     def filtered_rows(
         self,
@@ -241,45 +221,27 @@ class FastPath:
         """Read the rows of a page of a filtered or sorted list, whose ids the process caches."""
 
         def query() -> Any:
-            return self.filtered(endpoint, filters, request.now)
+            listed = ListedVacancy.objects.filter(is_expired=False).live(at=request.now)
+            listed = listed.in_list(endpoint.list).newest_first()
+            filterset = endpoint.view.filterset_class(filters, queryset=listed)
+            filterset.check()
+            return filterset.qs
 
         key = (endpoint.list, *filters.items())
-        id_list = request.cache.id_list(key, totals.state, query if request.is_pinned else None)
-        start = paginator.turn(len(id_list.ids))
-        ids = list(id_list.ids[start : start + paginator.size])
-        if not ids:
+        ids = request.cache.id_list(key, totals, query if request.is_pinned else None)
+        start = paginator.turn(len(ids))
+        page = list(ids[start : start + paginator.size])
+        if not page:
             return []
         sql = _BY_ID.format(version=endpoint.version)
         if connections["default"].vendor == "sqlite":
-            rows = fetch(f"{sql} IN (SELECT value FROM json_each(%s))", str(ids))
+            rows = fetch(f"{sql} IN (SELECT value FROM json_each(%s))", str(page))
         else:
-            rows = fetch(f"{sql} = ANY(%s)", ids)
+            rows = fetch(f"{sql} = ANY(%s)", page)
         by_id = {row[0]: row for row in rows}
-        if len(by_id) < len(ids):
+        if len(by_id) < len(page):
             raise ChangedError
-        return [by_id[pk] for pk in ids]
-
-    @staticmethod
-    def filtered(endpoint: Endpoint, filters: dict[str, str], now: datetime) -> Any:
-        """Return the queryset of a filtered or sorted list. Raises InvalidParameters."""
-        filterset = endpoint.view.filterset_class(filters, queryset=Vacancy.objects.all())
-        filterset.check()
-        if "sort" in filters:
-            return filterset.qs.published(at=now).in_list(endpoint.list)
-        # The same vacancies by indexes alone: the ordered index of the list, and the index of options. Option
-        # ids are read first, so that PostgreSQL's planner knows how common they are.
-        listed = ListedVacancy.objects.live(endpoint.list)
-        for name, value in filters.items():
-            if name == SEARCH:
-                listed = listed.filter(vacancy__in=Vacancy.objects.search(value))
-                continue
-            keyword = filterset.filters[name].keyword
-            options = FilterOption.objects.filter(filter__keyword=keyword, value__in=value.split(","))
-            with_option = VacancyOption.objects.filter(
-                vacancy=OuterRef("pk"), option__in=list(options.values_list("pk", flat=True))
-            )
-            listed = listed.filter(Exists(with_option))
-        return listed
+        return [by_id[pk] for pk in page]
 
     def single(self, request: _Request, pk: int, form: str) -> RenderedResponse | None:
         """Return one vacancy, or its form where `form` is the end of the path."""
@@ -288,56 +250,56 @@ class FastPath:
         rows = fetch(_SINGLE, pk)
         if not rows:
             return None
-        row_version, item, audience, start, end, brand, own_form, number, shared = rows[0]
+        *row, number, shared, audience, start, end, brand, own_form = rows[0]
         start, end = as_datetime(start), as_datetime(end)
         assert start is not None  # for a published vacancy
-        now = request.now
-        if now < start or (end and end <= now) or (audience == Audience.INTERNAL and is_protected()):
+        if not is_live(start, end, at=request.now) or (audience == Audience.INTERNAL and is_protected()):
             return None
         if number < 0:  # no triggers: a migration runs
             return None
         resolver = request.cache.resolver(shared, request.base_url)
         if form:
-            body, tag, headers = _form(request, form, own_form, brand)
-            return RenderedResponse(body, end, tag, headers, number)
-        rendered = render_missing("v1", [(pk, row_version, item)])
-        data = strip_markers((rendered.get(pk) or bytes(item))[FINGERPRINT_LENGTH:])
+            body, headers = _form(request, form, own_form, brand)
+            return RenderedResponse(body, end, headers, number)
+        rendered = render_missing("v1", [tuple(row)])
+        data = strip_markers((rendered.get(pk) or bytes(row[2]))[FINGERPRINT_LENGTH:])
         body = b"".join((b'{"data":', resolver.fill(data), b"}"))
-        tag = _tag(shared, repr((row_version, request.base_url)).encode())
-        return RenderedResponse(body, end, tag, {}, number)
+        return RenderedResponse(body, end, {}, number)
 
 
-def _tag(shared: int, content: bytes) -> str:
-    digest = blake2b(content, digest_size=8).hexdigest()
-    return f"{shared:x}-{renderer_fingerprint().decode()}-{digest}"
+@cache
+def _page_sql(endpoint: Endpoint, vendor: str, limit: int) -> str:
+    condition, index = endpoint.list.sql(), ""
+    if (
+        vendor == "sqlite"
+    ):  # its planner would sort all rows; Django versions differ in how the index says is_hot
+        index = f"INDEXED BY listed_{endpoint.list.column}"
+        condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
+    return _PAGE.format(version=endpoint.version, condition=condition, index=index, limit=limit)
 
 
 def _form(
     request: _Request, form: str, own_form: int | None, brand: int | None
-) -> tuple[bytes, str, dict[str, str]]:
-    """Return the body, tag and headers of a form or its schema."""
+) -> tuple[bytes, dict[str, str]]:
+    """Return the body and headers of a form or its schema."""
     forms, key = request.cache.forms, (own_form, None if own_form else brand)
     served = forms.get(key)
     if served is None:
         sections, language = forms_v1.serve(_served_form(own_form, brand))
-        rules = submission_schema(sections, address=Token("address"))
         version = digest(sections)
-        served = (
+        rules = submission_schema(sections, address=Token("address"))
+        if len(forms) >= MAX_FORMS:
+            forms.clear()
+        served = forms[key] = (
             b'{"data":' + dumps(sections) + b"}",
             encode({"data": {"version": version, "schema": rules}}).split(MARK),
             {"Form-Version": version, "Content-Language": language},
         )
-        forms[key] = served  # not `request.cache.forms`: another thread may have replaced it
-        with request.cache.lock:
-            while len(forms) > MAX_FORMS:
-                forms.popitem(last=False)
     sections_json, schema, headers = served
-    tag = headers["Form-Version"] + headers["Content-Language"]
     if form == "/form":
-        return sections_json, f"{tag}-form", headers
-    address = request.base_url + request.path
-    parts = [dumps(address) if part == b"address" else part for part in schema]
-    return b"".join(parts), f"{tag}-{zlib.crc32(address.encode()):x}", headers
+        return sections_json, headers
+    address = dumps(request.base_url + request.path)
+    return b"".join(address if part == b"address" else part for part in schema), headers
 
 
 def _served_form(own_form: int | None, brand: int | None) -> Form | None:

@@ -18,7 +18,7 @@ class ListViewSet(ReadOnlyViewSet):
         return Vacancy.objects.published(at=self.now).in_list(self.vacancy_list).newest_first()
 
     def next_change(self) -> datetime | None:
-        return Vacancy.objects.in_list(self.vacancy_list).next_change(after=self.now)
+        return Vacancy.objects.next_change(after=self.now)
 
     def is_private(self) -> bool:
         return is_protected() and self.vacancy_list.is_internal

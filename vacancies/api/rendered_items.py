@@ -9,7 +9,7 @@ from typing import Any
 import django
 import rest_framework
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import DatabaseError
 
 from jobsite.api import placeholders, renderers, serializers
 from jobsite.api.placeholders import Token
@@ -19,7 +19,7 @@ from vacancies import choices, models, querysets
 from vacancies.api import serializers as shared_serializers
 from vacancies.api import v0_1, v1
 from vacancies.models import Brand, FilterOption, ListedVacancy, Recruiter, Vacancy, catalogue, vacancy
-from vacancies.readmodel.changes import best_effort_write
+from vacancies.readmodel.maintenance import best_effort_write
 
 VERSIONS = {"v1": v1.VacancySerializer, "v0_1": v0_1.VacancySerializer}
 STORED = {"is_stored": True}  # the context in which serializers return placeholders
@@ -98,7 +98,7 @@ def store(version: str, items: dict[int, tuple[int, bytes]]) -> int:
         f"UPDATE {ListedVacancy._meta.db_table} SET {version} = %s WHERE vacancy_id = %s AND row_version = %s"
     )
     try:
-        with best_effort_write(), connections["default"].cursor() as cursor:
+        with best_effort_write() as cursor:
             cursor.executemany(sql, [(items[pk][1], pk, items[pk][0]) for pk in sorted(items)])
             return cursor.rowcount
     except DatabaseError:

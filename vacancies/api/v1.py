@@ -382,4 +382,4 @@ class FilterViewSet(ReadOnlyViewSet):
         return Filter.objects.active().with_counted_options(facets.qs, overrides)
 
     def next_change(self) -> datetime | None:
-        return Vacancy.objects.external().next_change(after=self.now)
+        return Vacancy.objects.next_change(after=self.now)

@@ -1,7 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.read_model import DailyCount, ListedVacancy, PublicationState
+from vacancies.models.read_model import BucketCount, ListedVacancy
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -17,12 +17,11 @@ __all__ = [
     "Attachment",
     "Audience",
     "Brand",
+    "BucketCount",
     "Change",
-    "DailyCount",
     "Filter",
     "FilterOption",
     "ListedVacancy",
-    "PublicationState",
     "Recruiter",
     "State",
     "Status",

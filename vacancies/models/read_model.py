@@ -1,38 +1,21 @@
 """The read model of the public lists. Triggers maintain it (vacancies/readmodel)."""
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
 from vacancies.models.vacancy import Vacancy
-from vacancies.querysets import VacancyList
+from vacancies.querysets import PublishedQuerySet, VacancyList
 
 
-class PublicationState(models.IntegerChoices):
-    """The state of a published vacancy when the due changes were last applied."""
-
-    SCHEDULED = 0
-    LIVE = 1
-    EXPIRED = 2
-
-
-NEWEST = (F("publish_from").desc(), F("vacancy").desc())
-
-
-class ListedVacancyQuerySet(models.QuerySet):
-    def live(self, vacancy_list: VacancyList) -> "ListedVacancyQuerySet":
-        """The rows of one list of the interface, newest first."""
-        return self.filter(_live(vacancy_list)).order_by(*NEWEST)
-
-
-def _live(vacancy_list: VacancyList) -> Q:
-    return Q(state=PublicationState.LIVE) & vacancy_list.condition
+class ListedVacancyQuerySet(PublishedQuerySet):
+    prefix = "vacancy__"
 
 
 class ListedVacancy(models.Model):
-    """The row of the read model for a vacancy whose status is published.
+    """A vacancy whose status is published: the columns that decide its place in the lists, and its rendered
+    item of each version of the interface.
 
-    It has the columns that decide the place in the lists, and the rendered item of each version of the
-    interface. Items are rendered lazily. Triggers update the row in the transaction that changes the vacancy.
+    Triggers replace the row in the transaction that changes the vacancy. Items are rendered lazily.
     """
 
     vacancy = models.OneToOneField(
@@ -42,9 +25,11 @@ class ListedVacancy(models.Model):
     is_hot = models.BooleanField()
     publish_from = models.DateTimeField()
     publish_until = models.DateTimeField(null=True)
-    state = models.SmallIntegerField(choices=PublicationState.choices)
     brand_id = models.BigIntegerField(null=True)
     form_id = models.BigIntegerField(null=True)
+    # Expired for five minutes when the row was written, by the clock of the database. Such rows are neither in
+    # the indexes of the lists nor counted. Correct results do not depend on it (vacancies/readmodel/totals.py).
+    is_expired = models.BooleanField()
     row_version = models.BigIntegerField()  # changes whenever the content of the items changes
     v1 = models.BinaryField(null=True)
     v0_1 = models.BinaryField(null=True)
@@ -54,44 +39,38 @@ class ListedVacancy(models.Model):
     class Meta:
         indexes = [
             *(
-                models.Index(*NEWEST, condition=_live(each), name=f"listed_{each.column}")
+                models.Index(
+                    *PublishedQuerySet.newest("vacancy"),
+                    condition=Q(is_expired=False) & each.condition,
+                    name=f"listed_{each.column}",
+                )
                 for each in VacancyList
             ),
-            models.Index(
-                "audience",
-                "is_hot",
-                "publish_from",
-                condition=Q(state=PublicationState.SCHEDULED),
-                name="listed_next_start",
-            ),
-            models.Index(
-                "audience",
-                "is_hot",
-                "publish_until",
-                condition=Q(state=PublicationState.LIVE),
-                name="listed_next_end",
-            ),
+            models.Index("publish_from", condition=Q(is_expired=False), name="listed_start"),
+            models.Index("is_expired", "publish_until", name="listed_end"),
         ]
 
     def __str__(self) -> str:
         return str(self.vacancy_id)
 
 
-class DailyCount(models.Model):
-    """The number of live vacancies in each list by the day of `publish_from` (days since 1970-01-01 UTC).
+class BucketCount(models.Model):
+    """The number of vacancies in each list whose (publish_from, id) is in a bucket.
 
-    A day has one row on SQLite. On PostgreSQL it can have many rows, which are summed: writers only insert,
-    so that they do not block each other.
+    A bucket starts at (`start_at`, `start_id`) and ends where the next one starts. It can have many rows, which
+    are summed: writers only insert, so that they do not block each other. All rows of `ListedVacancy` that are
+    not marked as expired are counted, whatever the time.
     """
 
-    day = models.IntegerField()
+    start_at = models.DateTimeField()
+    start_id = models.BigIntegerField()
     external = models.IntegerField()
     hot = models.IntegerField()
     internal = models.IntegerField()
     hot_internal = models.IntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["day"], name="daily_count_day")]
+        indexes = [models.Index("start_at", "start_id", name="bucket_start")]
 
     def __str__(self) -> str:
-        return str(self.day)
+        return f"{self.start_at}, {self.start_id}"

@@ -17,7 +17,7 @@ from jobsite.fields import WebURLField
 from vacancies.choices import Keyword
 from vacancies.fields import FoldedField, HtmlField
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
-from vacancies.querysets import VacancyQuerySet
+from vacancies.querysets import VacancyQuerySet, is_live
 from vacancies.uploads import DocumentField, ImageField
 from vacancies.validators import (
     PICTURE_RULE,
@@ -216,14 +216,12 @@ class Vacancy(models.Model):
         return self.state_at(timezone.now())
 
     def state_at(self, at: datetime) -> State:
-        """Return the state at `at`, by the rule of `VacancyQuerySet.published`."""
+        """Return the state at `at`."""
         if self.status != Status.PUBLISHED or self.publish_from is None:
             return State(self.status)
-        if at < self.publish_from:
-            return State.SCHEDULED
-        if self.publish_until and self.publish_until <= at:
-            return State.EXPIRED
-        return State.PUBLISHED
+        if is_live(self.publish_from, self.publish_until, at=at):
+            return State.PUBLISHED
+        return State.SCHEDULED if at < self.publish_from else State.EXPIRED
 
     @property
     def shown_title_internal(self) -> str:

@@ -1,115 +1,112 @@
-"""Sizes of the public lists, the day on which a page begins, and the next change by the clock.
+"""Sizes of the public lists at a given time, and the bucket in which a page begins.
 
-All are read from `DailyCount` and indexes; no vacancies are counted.
+`BucketCount` ignores the clock. This module subtracts the rows that the clock excludes: those that expired since
+maintenance last ran, and those of the current bucket that are not live yet. No reader writes because time passed.
 """
 
-import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
-from django.db import DatabaseError, connections
+from django.db import connections
 
 from jobsite.serving.revision import RevisionState, fetch
-from vacancies.models import Audience, DailyCount, ListedVacancy, PublicationState
 from vacancies.querysets import VacancyList
-from vacancies.readmodel.changes import best_effort_write
 
-MAX_ROWS_PER_DAY = 8  # of DailyCount, before they are compacted
-COLUMNS = tuple(each.column for each in VacancyList)
+MAX_SIZE = 1_000  # vacancies in a bucket, before it is divided
+MAX_ROWS = 1_000  # of BucketCount beyond one for each bucket, before they are summed
+
+Key = tuple[datetime, int]  # (publish_from, id)
+FIRST: Key = (datetime.min.replace(tzinfo=UTC), 0)  # the start of the first bucket
+END: Key = (datetime.max.replace(tzinfo=UTC), 0)
+
+BUCKETS = (
+    "SELECT start_at, start_id, CAST(sum(external) AS integer), CAST(sum(hot) AS integer), "
+    "CAST(sum(internal) AS integer), CAST(sum(hot_internal) AS integer), count(*) "
+    "FROM vacancies_bucketcount GROUP BY start_at, start_id ORDER BY start_at DESC, start_id DESC"
+)
+_EXCLUDED = (
+    "SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
+    "WHERE NOT is_expired AND publish_until <= %s AND publish_from <= %s "
+    "UNION ALL SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
+    "WHERE NOT is_expired AND publish_from > %s AND (publish_from, vacancy_id) < (%s, %s)"
+)
+_TIMES = (
+    "SELECT (SELECT min(publish_from) FROM vacancies_listedvacancy WHERE NOT is_expired AND publish_from > %s), "
+    "(SELECT min(publish_until) FROM vacancies_listedvacancy WHERE is_expired = false AND publish_until > %s), "
+    "(SELECT max(publish_until) FROM vacancies_listedvacancy WHERE is_expired = true)"
+)
 
 
 @dataclass
 class Totals:
-    """The sizes of the lists at one revision."""
+    """The sizes of the lists at one revision, for a range of times."""
 
     state: RevisionState
-    days: list[int]  # newest first
-    before: Mapping[VacancyList, list[int]]  # for each day, the number of items on newer days
+    since: datetime
+    until: datetime | None  # the next time at which a vacancy goes live or expires
+    starts: list[Key]  # of the buckets, newest first
+    before: Mapping[VacancyList, list[int]]  # for each bucket, the number of items in newer ones
     totals: Mapping[VacancyList, int]
-    changes: Mapping[VacancyList, datetime | None]  # the next time at which the clock changes the list
+    is_unbalanced: bool
 
-    @property
-    def next_change(self) -> datetime | None:
-        return min(filter(None, self.changes.values()), default=None)
+    def holds_at(self, now: datetime) -> bool:
+        """False if a clock is behind: that of this machine, or that of the database after a step forward."""
+        return self.since <= now and (self.until is None or now < self.until)
 
-    def find(self, vacancy_list: VacancyList, start: int) -> tuple[int, int]:
-        """Return the day of the item at position `start` of a list, and its position within that day."""
-        index = bisect_right(self.before[vacancy_list], start) - 1
-        return self.days[index], start - self.before[vacancy_list][index]
-
-
-# The next start or end among the vacancies of one audience and `is_hot`, and the lists that it changes.
-_NEXT_CHANGES = [
-    (
-        f"(SELECT min({column}) FROM {ListedVacancy._meta.db_table} "
-        f"WHERE state = {state:d} AND audience = '{audience}' AND is_hot = {is_hot})",
-        [each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot)],
-    )
-    for column, state in (
-        ("publish_from", PublicationState.SCHEDULED),
-        ("publish_until", PublicationState.LIVE),
-    )
-    for audience in Audience.values
-    for is_hot in (False, True)
-]
-NEXT_CHANGES = ", ".join(sql for sql, _ in _NEXT_CHANGES)
-# One statement, so that it reads one snapshot. The days are one JSON value, because there are many.
-_DAYS = (
-    f"SELECT {{}}(day, {', '.join(COLUMNS)}, entries)) FROM (SELECT day, "
-    f"{', '.join(f'sum({column}) AS {column}' for column in COLUMNS)}, count(*) AS entries "
-    f"FROM {DailyCount._meta.db_table} GROUP BY day) AS days"
-)
-_READ = (
-    f"SELECT r.number, r.shared, r.watermark, CAST(({_DAYS}) AS text), "
-    f"{NEXT_CHANGES} FROM jobsite_revision r WHERE r.id = 1"
-)
-READ = {
-    "postgresql": _READ.format("json_agg(json_build_array"),
-    "sqlite": _READ.format("json_group_array(json_array"),
-}
+    def find(self, vacancy_list: VacancyList, position: int) -> tuple[Key | None, int]:
+        """Return where the bucket of an item ends (None: now), and the position of the item in the bucket."""
+        index = bisect_right(self.before[vacancy_list], position) - 1
+        return self.starts[index - 1] if index else None, position - self.before[vacancy_list][index]
 
 
 def as_datetime(value: Any) -> datetime | None:
-    """Return the datetime of a driver's value. SQLite returns text in UTC."""
+    """Return the aware datetime of a driver's value. SQLite returns text or naive datetimes, in UTC."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return value and (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-def read_totals() -> Totals:
-    """Read the sizes of the lists, in one statement."""
-    rows = fetch(READ[connections["default"].vendor])
-    row: tuple = rows[0] if rows else (0, 0, 0, None, *(None for _ in _NEXT_CHANGES))
-    days = sorted(json.loads(row[3] or "[]"), reverse=True)
-    before, totals = {}, {}
-    for column, each in enumerate(VacancyList, start=1):
-        sums = list(accumulate((day[column] for day in days), initial=0))
-        totals[each] = sums.pop()
-        before[each] = sums
-    changes: dict[VacancyList, datetime | None] = dict.fromkeys(VacancyList)
-    for value, (_, lists) in zip(row[4:], _NEXT_CHANGES, strict=True):
-        if time := as_datetime(value):
-            for each in lists:
-                changes[each] = min(changes[each] or time, time)
-    if sum(day[-1] for day in days) > MAX_ROWS_PER_DAY * len(days) + 1_000:
-        compact()
-    return Totals(RevisionState(*row[:3]), [day[0] for day in days], before, totals, changes)
+def as_parameter(at: datetime) -> Any:
+    """Return the driver's value of an aware datetime."""
+    return connections["default"].ops.adapt_datetimefield_value(at)
 
 
-def compact() -> None:
-    """Replace the rows of each day by one row with their sums. Rows that another transaction locks stay."""
-    table, columns = DailyCount._meta.db_table, ", ".join(COLUMNS)
-    sums = ", ".join(f"sum({column})" for column in COLUMNS)
-    try:
-        with best_effort_write(), connections["default"].cursor() as cursor:
-            cursor.execute(
-                f"WITH gone AS (DELETE FROM {table} WHERE id IN (SELECT id FROM {table} "
-                f"FOR UPDATE SKIP LOCKED) RETURNING *) INSERT INTO {table} (day, {columns}) "
-                f"SELECT day, {sums} FROM gone GROUP BY day"
-            )
-    except DatabaseError:
-        pass  # a later read tries again
+def as_key(row: Any) -> Key:
+    """Return the key of a row that begins with it."""
+    at = as_datetime(row[0])
+    assert at is not None
+    return at, row[1]
+
+
+def read_totals(state: RevisionState, *, now: datetime) -> Totals:
+    """Read the sizes of the lists. `state` is the revision, read earlier: compare it again after the page is read."""
+    buckets = fetch(BUCKETS)
+    starts = [as_key(row) for row in buckets]
+    live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
+    end = (
+        starts[live - 1] if live else END
+    )  # of the bucket that contains `now`; nothing in newer ones is live
+    starts = starts[live:]
+    counts = {each: [row[n] for row in buckets[live:]] for n, each in enumerate(VacancyList, start=2)}
+    time = as_parameter(now)
+    for *key, audience, is_hot in fetch(_EXCLUDED, time, time, time, as_parameter(end[0]), end[1]):
+        bucket = bisect_left(starts, True, key=lambda start, key=as_key(key): start <= key)
+        for each in VacancyList:
+            if each.contains(audience=audience, is_hot=is_hot):
+                counts[each][bucket] -= 1
+    before = {each: list(accumulate(counts[each], initial=0)) for each in VacancyList}
+    start, until, expired = map(as_datetime, fetch(_TIMES, time, time)[0])
+    return Totals(
+        state=state,
+        since=max(now, expired or now),
+        until=min(filter(None, (start, until)), default=None),
+        starts=starts,
+        totals={each: numbers.pop() for each, numbers in before.items()},
+        before=before,
+        is_unbalanced=sum(row[6] for row in buckets) > len(buckets) + MAX_ROWS
+        or any(max(row[2:6]) > MAX_SIZE for row in buckets),
+    )

@@ -1,46 +1,38 @@
--- Triggers that maintain vacancies_listedvacancy and vacancies_dailycount, once per statement.
+-- Triggers that maintain vacancies_listedvacancy and vacancies_bucketcount, once per statement.
 --
 -- A blank line ends a statement. vacancies/readmodel/triggers.py replaces {external}, {hot}, {internal} and
--- {hot_internal} by the condition of that list. The states are 0 scheduled, 1 live, 2 expired. The triggers do
--- not read the clock: a row whose dates change returns to state 0, and apply_due_changes() moves it on.
+-- {hot_internal} by the condition of that list, and repeats statements with {child} for vacancyoption,
+-- vacancyrecruiter and attachment. `changed` has the old or the new rows of the statement.
 -- The row version is the id of the writing transaction.
 
--- --- Vacancies -> listed vacancies -------------------------------------------------------------------
+-- --- Vacancies -> listed vacancies: every change deletes the row and inserts a new one ----------------------
 
-CREATE OR REPLACE FUNCTION listed_vacancy_upsert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    DELETE FROM vacancies_listedvacancy USING new_rows WHERE vacancy_id = id AND status <> 'published';
-  END IF;
-  INSERT INTO vacancies_listedvacancy AS l
-    (vacancy_id, audience, is_hot, publish_from, publish_until, brand_id, form_id, state, row_version)
-  SELECT id, audience, is_hot, publish_from, publish_until, brand_id, form_id, 0,
-    pg_current_xact_id()::text::bigint
-  FROM new_rows WHERE status = 'published'
-  ON CONFLICT (vacancy_id) DO UPDATE SET
-    state = CASE WHEN (l.publish_from, l.publish_until)
-            IS NOT DISTINCT FROM (excluded.publish_from, excluded.publish_until)
-            THEN l.state ELSE 0 END,
-    audience = excluded.audience, is_hot = excluded.is_hot,
-    publish_from = excluded.publish_from, publish_until = excluded.publish_until,
-    brand_id = excluded.brand_id, form_id = excluded.form_id,
-    row_version = excluded.row_version, v1 = NULL, v0_1 = NULL;
+CREATE OR REPLACE FUNCTION listed_vacancy_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  DELETE FROM vacancies_listedvacancy USING changed WHERE vacancy_id = changed.id;
+  RETURN NULL;
+END $$
+
+CREATE OR REPLACE FUNCTION listed_vacancy_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO vacancies_listedvacancy
+    (vacancy_id, audience, is_hot, publish_from, publish_until, brand_id, form_id, is_expired, row_version)
+  SELECT id, audience, is_hot, publish_from, publish_until, brand_id, form_id,
+    coalesce(publish_until < now() - interval '5 minutes', false), pg_current_xact_id()::text::bigint
+  FROM changed WHERE status = 'published';
   RETURN NULL;
 END $$
 
 CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_vacancy
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_upsert()
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_insert()
 
-CREATE OR REPLACE TRIGGER listed_vacancy_update AFTER UPDATE ON vacancies_vacancy
-  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_upsert()
+-- Triggers of one event run in the order of their names.
+CREATE OR REPLACE TRIGGER listed_vacancy_update_1 AFTER UPDATE ON vacancies_vacancy
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_delete()
 
-CREATE OR REPLACE FUNCTION listed_vacancy_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  DELETE FROM vacancies_listedvacancy USING old_rows WHERE vacancy_id = id;
-  RETURN NULL;
-END $$
+CREATE OR REPLACE TRIGGER listed_vacancy_update_2 AFTER UPDATE ON vacancies_vacancy
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_insert()
 
 CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_vacancy
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_delete()
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_delete()
 
 CREATE OR REPLACE FUNCTION listed_vacancy_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   DELETE FROM vacancies_listedvacancy;
@@ -50,44 +42,17 @@ END $$
 CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_vacancy
   FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_truncate()
 
--- --- Child tables: a change gives the vacancy a new row version and deletes its items -----------------
+-- --- Child tables: a change gives the vacancy a new row version and deletes its items -----------------------
 -- The vacancies are locked first: another transaction may be publishing one, and its listed row is not visible
 -- yet. A vacancy that this transaction already changed is skipped.
 
-CREATE OR REPLACE FUNCTION listed_vacancy_child_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION listed_vacancy_child_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   version bigint := pg_current_xact_id()::text::bigint;
 BEGIN
-  PERFORM 1 FROM vacancies_vacancy WHERE id IN (SELECT vacancy_id FROM new_rows)
-    ORDER BY id FOR NO KEY UPDATE;
+  PERFORM 1 FROM vacancies_vacancy WHERE id IN (SELECT vacancy_id FROM changed) ORDER BY id FOR NO KEY UPDATE;
   UPDATE vacancies_listedvacancy SET row_version = version, v1 = NULL, v0_1 = NULL
-    WHERE vacancy_id IN (SELECT vacancy_id FROM new_rows)
-    AND (row_version <> version OR v1 IS NOT NULL OR v0_1 IS NOT NULL);
-  RETURN NULL;
-END $$
-
-CREATE OR REPLACE FUNCTION listed_vacancy_child_update() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  version bigint := pg_current_xact_id()::text::bigint;
-BEGIN
-  PERFORM 1 FROM vacancies_vacancy
-    WHERE id IN (SELECT vacancy_id FROM old_rows UNION SELECT vacancy_id FROM new_rows)
-    ORDER BY id FOR NO KEY UPDATE;
-  UPDATE vacancies_listedvacancy SET row_version = version, v1 = NULL, v0_1 = NULL
-    WHERE vacancy_id IN (SELECT vacancy_id FROM old_rows UNION SELECT vacancy_id FROM new_rows)
-    AND (row_version <> version OR v1 IS NOT NULL OR v0_1 IS NOT NULL);
-  RETURN NULL;
-END $$
-
-CREATE OR REPLACE FUNCTION listed_vacancy_child_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  version bigint := pg_current_xact_id()::text::bigint;
-BEGIN
-  PERFORM 1 FROM vacancies_vacancy WHERE id IN (SELECT vacancy_id FROM old_rows)
-    ORDER BY id FOR NO KEY UPDATE;
-  UPDATE vacancies_listedvacancy SET row_version = version, v1 = NULL, v0_1 = NULL
-    WHERE vacancy_id IN (SELECT vacancy_id FROM old_rows)
-    AND (row_version <> version OR v1 IS NOT NULL OR v0_1 IS NOT NULL);
+    WHERE vacancy_id IN (SELECT vacancy_id FROM changed) AND row_version <> version;
   RETURN NULL;
 END $$
 
@@ -97,57 +62,28 @@ CREATE OR REPLACE FUNCTION listed_vacancy_child_truncate() RETURNS trigger LANGU
   RETURN NULL;
 END $$
 
-CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_vacancyoption
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_insert()
+CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_{child}
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
 
-CREATE OR REPLACE TRIGGER listed_vacancy_update AFTER UPDATE ON vacancies_vacancyoption
-  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_update()
+CREATE OR REPLACE TRIGGER listed_vacancy_update_1 AFTER UPDATE ON vacancies_{child}
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
 
-CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_vacancyoption
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_delete()
+CREATE OR REPLACE TRIGGER listed_vacancy_update_2 AFTER UPDATE ON vacancies_{child}
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
 
-CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_vacancyoption
+CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_{child}
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
+
+CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_{child}
   FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_truncate()
 
-CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_vacancyrecruiter
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_insert()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_update AFTER UPDATE ON vacancies_vacancyrecruiter
-  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_update()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_vacancyrecruiter
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_delete()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_vacancyrecruiter
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_truncate()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_attachment
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_insert()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_update AFTER UPDATE ON vacancies_attachment
-  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_update()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_attachment
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_delete()
-
-CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_attachment
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_truncate()
-
--- --- Reassignments: an option that moves to another filter, a filter that gets another keyword --------
--- Both move options to another key of the items. The locks make transactions wait that give such an option to a
--- vacancy, or that publish a vacancy with such an option.
+-- --- An option moves to another filter, or a filter gets another keyword: items get it under another key ----
+-- FOR UPDATE makes transactions wait that give such an option to a vacancy. Updating the options of the
+-- vacancies then runs the trigger of that child table.
 
 CREATE OR REPLACE FUNCTION listed_vacancy_option_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   PERFORM 1 FROM vacancies_filteroption WHERE id = NEW.id FOR UPDATE;
-  PERFORM 1 FROM vacancies_vacancy
-    WHERE id IN (SELECT vacancy_id FROM vacancies_vacancyoption WHERE option_id = NEW.id)
-    ORDER BY id FOR NO KEY UPDATE;
-  UPDATE vacancies_listedvacancy
-    SET row_version = pg_current_xact_id()::text::bigint, v1 = NULL, v0_1 = NULL
-    WHERE vacancy_id IN (SELECT vacancy_id FROM vacancies_vacancyoption WHERE option_id = NEW.id);
+  UPDATE vacancies_vacancyoption SET option_id = option_id WHERE option_id = NEW.id;
   RETURN NULL;
 END $$
 
@@ -157,78 +93,44 @@ CREATE OR REPLACE TRIGGER listed_vacancy_option_moved AFTER UPDATE ON vacancies_
 CREATE OR REPLACE FUNCTION listed_vacancy_filter_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   PERFORM 1 FROM vacancies_filter WHERE id = NEW.id FOR UPDATE;
   PERFORM 1 FROM vacancies_filteroption WHERE filter_id = NEW.id ORDER BY id FOR UPDATE;
-  PERFORM 1 FROM vacancies_vacancy WHERE id IN (
-    SELECT vacancy_id FROM vacancies_vacancyoption
-    WHERE option_id IN (SELECT id FROM vacancies_filteroption WHERE filter_id = NEW.id)
-  ) ORDER BY id FOR NO KEY UPDATE;
-  UPDATE vacancies_listedvacancy
-    SET row_version = pg_current_xact_id()::text::bigint, v1 = NULL, v0_1 = NULL
-    WHERE vacancy_id IN (
-      SELECT vacancy_id FROM vacancies_vacancyoption
-      WHERE option_id IN (SELECT id FROM vacancies_filteroption WHERE filter_id = NEW.id)
-    );
+  UPDATE vacancies_vacancyoption SET option_id = option_id
+    WHERE option_id IN (SELECT id FROM vacancies_filteroption WHERE filter_id = NEW.id);
   RETURN NULL;
 END $$
 
 CREATE OR REPLACE TRIGGER listed_vacancy_filter_moved AFTER UPDATE ON vacancies_filter
   FOR EACH ROW WHEN (OLD.keyword <> NEW.keyword) EXECUTE FUNCTION listed_vacancy_filter_moved()
 
--- --- Listed vacancies -> daily counts ----------------------------------------------------------------
+-- --- Listed vacancies -> bucket counts: rows with the sign of the change -------------------------------------
+-- The lock waits while buckets are divided (vacancies/readmodel/maintenance.py). The next statement sees the new ones.
 
-CREATE OR REPLACE FUNCTION daily_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO vacancies_dailycount (day, external, hot, internal, hot_internal)
-  SELECT floor(extract(epoch FROM publish_from) / 86400)::int,
-    sum(({external})::int), sum(({hot})::int), sum(({internal})::int), sum(({hot_internal})::int)
-  FROM new_rows WHERE state = 1 GROUP BY 1;
+CREATE OR REPLACE FUNCTION bucket_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  sign int := TG_ARGV[0]::int;
+BEGIN
+  LOCK TABLE vacancies_bucketcount IN ROW EXCLUSIVE MODE;
+  INSERT INTO vacancies_bucketcount (start_at, start_id, external, hot, internal, hot_internal)
+  SELECT coalesce(bucket.start_at, '0001-01-01 00:00:00+00'), coalesce(bucket.start_id, 0),
+    sign * sum(({external})::int), sign * sum(({hot})::int),
+    sign * sum(({internal})::int), sign * sum(({hot_internal})::int)
+  FROM changed LEFT JOIN LATERAL (
+    SELECT start_at, start_id FROM vacancies_bucketcount
+    WHERE (start_at, start_id) <= (changed.publish_from, changed.vacancy_id)
+    ORDER BY start_at DESC, start_id DESC LIMIT 1
+  ) AS bucket ON true
+  WHERE NOT is_expired GROUP BY 1, 2;
   RETURN NULL;
 END $$
 
-CREATE OR REPLACE TRIGGER daily_count_insert AFTER INSERT ON vacancies_listedvacancy
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION daily_count_insert()
+CREATE OR REPLACE TRIGGER bucket_count_insert AFTER INSERT ON vacancies_listedvacancy
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change(1)
 
-CREATE OR REPLACE FUNCTION daily_count_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO vacancies_dailycount (day, external, hot, internal, hot_internal)
-  SELECT * FROM (
-    SELECT floor(extract(epoch FROM publish_from) / 86400)::int,
-      sum(change * ({external})::int) AS external, sum(change * ({hot})::int) AS hot,
-      sum(change * ({internal})::int) AS internal, sum(change * ({hot_internal})::int) AS hot_internal
-    FROM (
-      SELECT publish_from, audience, is_hot, state, -1 AS change FROM old_rows
-      UNION ALL SELECT publish_from, audience, is_hot, state, 1 FROM new_rows
-    ) AS changes
-    WHERE state = 1 GROUP BY 1
-  ) AS sums
-  WHERE external <> 0 OR hot <> 0 OR internal <> 0 OR hot_internal <> 0;
-  RETURN NULL;
-END $$
+CREATE OR REPLACE TRIGGER bucket_count_delete AFTER DELETE ON vacancies_listedvacancy
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change(-1)
 
-CREATE OR REPLACE TRIGGER daily_count_update AFTER UPDATE ON vacancies_listedvacancy
-  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION daily_count_update()
-
-CREATE OR REPLACE FUNCTION daily_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO vacancies_dailycount (day, external, hot, internal, hot_internal)
-  SELECT floor(extract(epoch FROM publish_from) / 86400)::int,
-    -sum(({external})::int), -sum(({hot})::int), -sum(({internal})::int), -sum(({hot_internal})::int)
-  FROM old_rows WHERE state = 1 GROUP BY 1;
-  RETURN NULL;
-END $$
-
-CREATE OR REPLACE TRIGGER daily_count_delete AFTER DELETE ON vacancies_listedvacancy
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION daily_count_delete()
-
-CREATE OR REPLACE FUNCTION daily_count_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  DELETE FROM vacancies_dailycount;
-  RETURN NULL;
-END $$
-
-CREATE OR REPLACE TRIGGER daily_count_truncate AFTER TRUNCATE ON vacancies_listedvacancy
-  FOR EACH STATEMENT EXECUTE FUNCTION daily_count_truncate()
-
--- --- LZ4 where PostgreSQL was built with it: items are decompressed faster ---------------------------
+-- --- LZ4 where PostgreSQL was built with it: items are decompressed faster -----------------------------------
 
 DO $$ BEGIN
-  ALTER TABLE vacancies_listedvacancy
-    ALTER COLUMN v1 SET COMPRESSION lz4, ALTER COLUMN v0_1 SET COMPRESSION lz4;
+  ALTER TABLE vacancies_listedvacancy ALTER COLUMN v1 SET COMPRESSION lz4, ALTER COLUMN v0_1 SET COMPRESSION lz4;
 EXCEPTION WHEN OTHERS THEN NULL;
 END $$

@@ -150,7 +150,7 @@ def _statements(manifest: dict[str, Any]) -> list[str]:
         highest = "max" if connection.vendor == "sqlite" else "greatest"
         statements.append(
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + {REVISION_STEP}, "
-            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}, watermark = 0"
+            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
     return statements
 

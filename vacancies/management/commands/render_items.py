@@ -5,8 +5,8 @@ from django.db.models import BinaryField, Func
 
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.api import rendered_items
-from vacancies.models import ListedVacancy, PublicationState
-from vacancies.readmodel.changes import rebuild
+from vacancies.models import ListedVacancy
+from vacancies.readmodel.maintenance import rebuild
 
 BATCH = 500
 
@@ -45,6 +45,6 @@ class Command(BaseCommand):
         """The next rows: id, row version and the renderer fingerprint of the item."""
         length = rendered_items.FINGERPRINT_LENGTH
         fingerprint = Func(version, 1, length, function="SUBSTR", output_field=BinaryField())
-        listed = ListedVacancy.objects.filter(pk__gt=after, state__lt=PublicationState.EXPIRED).order_by("pk")
+        listed = ListedVacancy.objects.filter(pk__gt=after, is_expired=False).order_by("pk")
         rows = listed.annotate(fingerprint=fingerprint).values_list("pk", "row_version", "fingerprint")
         return list(rows[:BATCH])

@@ -1,0 +1,129 @@
+"""Maintenance of the read model. Without it, results are correct, but reading them becomes slower."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from django.db import DatabaseError, connections, transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Abs, Now
+
+from jobsite.models import Revision
+from vacancies.models import BucketCount, ListedVacancy, Vacancy
+from vacancies.querysets import VacancyList, VacancyQuerySet
+from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
+
+BATCH_SIZE = 2_000  # vacancies
+BUCKET_SIZE = 500  # vacancies in a new bucket
+LOCK_TIMEOUT = 50  # milliseconds
+
+_COLUMNS = tuple(each.column for each in VacancyList)
+# The rows between two keys, in parts of BUCKET_SIZE: the key of the first row and the counts of each part.
+_PARTS = (
+    f"SELECT min(publish_from), min(CASE WHEN n %% {BUCKET_SIZE} = 0 THEN vacancy_id END), "
+    + ", ".join(f"sum(CASE WHEN {each.sql()} THEN 1 ELSE 0 END)" for each in VacancyList)
+    + " FROM (SELECT *, row_number() OVER (ORDER BY publish_from, vacancy_id) - 1 AS n "
+    "FROM vacancies_listedvacancy WHERE NOT is_expired "
+    "AND (publish_from, vacancy_id) >= (%s, %s) AND (publish_from, vacancy_id) < (%s, %s)) AS numbered "
+    f"GROUP BY n / {BUCKET_SIZE} ORDER BY 1, 2"
+)
+
+
+@contextmanager
+def best_effort_write() -> Iterator[Any]:
+    """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
+
+    Raises a DatabaseError when a lock is not free in time.
+    """
+    connection = connections["default"]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
+        try:
+            with transaction.atomic():
+                if connection.vendor == "postgresql":
+                    cursor.execute(
+                        f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
+                    )
+                yield cursor
+        finally:
+            if connection.vendor == "sqlite":
+                seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
+                cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+def balance() -> None:
+    """Replace the rows of each bucket by their sum, divide large buckets, and merge small neighbours."""
+    with suppress(DatabaseError), best_effort_write() as cursor:
+        if connections["default"].vendor == "postgresql":  # see bucket_count_change()
+            cursor.execute("LOCK TABLE vacancies_bucketcount IN SHARE ROW EXCLUSIVE MODE NOWAIT")
+        _balance(cursor)
+
+
+def _balance(cursor: Any) -> None:
+    cursor.execute(BUCKETS)
+    buckets = [(as_key(row), row[2:6]) for row in reversed(cursor.fetchall())]
+    balanced: list[tuple[Key, Any]] = []
+    for (start, counts), (end, _) in pairwise([*buckets, (END, ())]):
+        parts = [(start, counts)]
+        if max(counts) > MAX_SIZE:
+            cursor.execute(_PARTS, [as_parameter(start[0]), start[1], as_parameter(end[0]), end[1]])
+            parts = [(as_key(row), row[2:6]) for row in cursor.fetchall()]
+        for key, numbers in parts:
+            merged = [sum(pair) for pair in zip(balanced[-1][1], numbers, strict=True)] if balanced else []
+            if merged and max(merged) <= BUCKET_SIZE:
+                balanced[-1] = (balanced[-1][0], merged)
+            else:
+                balanced.append((key if balanced else FIRST, numbers))
+    cursor.execute("DELETE FROM vacancies_bucketcount")
+    cursor.executemany(
+        f"INSERT INTO vacancies_bucketcount (start_at, start_id, {', '.join(_COLUMNS)}) "
+        "VALUES (%s, %s, %s, %s, %s, %s)",
+        [(as_parameter(at), pk, *numbers) for (at, pk), numbers in balanced],
+    )
+
+
+def mark_expired() -> int:
+    """Mark the rows of vacancies that have expired, and unmark those that the clock of the database marked too
+    early. Return the number of changed rows."""
+    changed = 0
+    horizon = Now() - timedelta(minutes=5)  # as in the triggers
+    due = ListedVacancy.objects.filter(
+        Q(is_expired=False, publish_until__lt=horizon) | Q(is_expired=True, publish_until__gte=horizon)
+    )
+    while written := save_again(Vacancy.objects.filter(Exists(due.filter(vacancy=OuterRef("pk"))))):
+        changed += written
+    return changed
+
+
+def save_again(vacancies: VacancyQuerySet) -> int:
+    """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Skip those
+    that another transaction has locked. Return the number of vacancies."""
+    with transaction.atomic(using=vacancies.db):
+        locked = vacancies.order_by("pk").select_for_update(of=("self",), no_key=True, skip_locked=True)
+        pks = list(locked.values_list("pk", flat=True)[:BATCH_SIZE])
+        return Vacancy.objects.using(vacancies.db).filter(pk__in=pks).update(status=F("status"))
+
+
+def rebuild(using: str = "default") -> None:
+    """Rebuild the read model from the vacancies, for example after `loaddata`."""
+    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+        if connections[using].vendor == "postgresql":
+            tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
+            cursor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
+        # New numbers invalidate every cache, and no rendered item is kept.
+        Revision.objects.using(using).filter(pk=1).update(number=Abs(F("number")) + 1, shared=F("shared") + 1)
+        cursor.execute("DELETE FROM vacancies_listedvacancy")
+        cursor.execute("DELETE FROM vacancies_bucketcount")
+        add_missing(using)
+        _balance(cursor)
+
+
+def add_missing(using: str) -> None:
+    """Add the published vacancies that the read model lacks."""
+    listed = ListedVacancy.objects.filter(vacancy=OuterRef("pk"))
+    missing = Vacancy.objects.using(using).filter(~Exists(listed), status="published")
+    while save_again(missing):
+        pass
