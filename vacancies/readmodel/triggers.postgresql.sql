@@ -123,10 +123,10 @@ BEGIN
 END $$
 
 CREATE OR REPLACE TRIGGER bucket_count_insert AFTER INSERT ON vacancies_listedvacancy
-  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change(1)
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change('1')
 
 CREATE OR REPLACE TRIGGER bucket_count_delete AFTER DELETE ON vacancies_listedvacancy
-  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change(-1)
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION bucket_count_change('-1')
 
 -- --- LZ4 where PostgreSQL was built with it: items are decompressed faster -----------------------------------
 
