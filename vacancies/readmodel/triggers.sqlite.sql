@@ -71,11 +71,7 @@ END
 
 CREATE TRIGGER bucket_count_delete AFTER DELETE ON vacancies_listedvacancy WHEN NOT OLD.is_expired BEGIN
   INSERT INTO vacancies_bucketcount (start_at, start_id, external, hot, internal, hot_internal)
-  SELECT coalesce(start_at, '0001-01-01 00:00:00'), coalesce(start_id, 0),
-    -({OLD.external}), -({OLD.hot}), -({OLD.internal}), -({OLD.hot_internal})
-  FROM (SELECT 1) LEFT JOIN (
-    SELECT start_at, start_id FROM vacancies_bucketcount
-    WHERE (start_at, start_id) <= (OLD.publish_from, OLD.vacancy_id)
-    ORDER BY start_at DESC, start_id DESC LIMIT 1
-  );
+  SELECT start_at, start_id, -({OLD.external}), -({OLD.hot}), -({OLD.internal}), -({OLD.hot_internal})
+  FROM vacancies_bucketcount WHERE (start_at, start_id) <= (OLD.publish_from, OLD.vacancy_id)
+  ORDER BY start_at DESC, start_id DESC LIMIT 1;  -- none if `manage.py flush` has deleted the counts
 END
