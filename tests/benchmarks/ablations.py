@@ -106,6 +106,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--requests", type=int, default=30, help="of a block")
     options = parser.parse_args()
+    if connections["default"].vendor != "postgresql":
+        sys.exit("Set DATABASE_URL to a database on PostgreSQL.")
     first = call(LIST, {})
     found = json.loads(first[2])
     size = min(100, LARGE * len(found["data"]) // len(first[2]))
