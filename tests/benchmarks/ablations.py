@@ -1,0 +1,176 @@
+#!/usr/bin/env python
+"""Measures what low-level optimizations save: CPU per request with each of them and without it.
+
+    export DATABASE_URL=postgres://...
+    python tests/benchmarks/content.py fill 1000
+    python tests/benchmarks/ablations.py
+
+Requests are WSGI calls in this process, without a server. Short blocks of all variants take turns, because
+the speed of a shared machine varies: a factor is the median over the turns. Each alternative is a patch of
+the product, and its responses have to be the same.
+"""
+
+import argparse
+import gzip
+import io
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from statistics import median
+from typing import Any
+from unittest.mock import patch
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+os.chdir(ROOT)
+sys.path.insert(0, str(ROOT))
+os.environ |= {"SECRET_KEY": "only-for-benchmark-" * 4, "ALLOWED_HOSTS": "127.0.0.1", "RATE_LIMIT": "off",
+               "LOG_REQUESTS": "off"}  # fmt: skip
+
+import psycopg  # noqa: E402
+from django.db import connections  # noqa: E402
+from django.http import HttpRequest, HttpResponse  # noqa: E402
+from django.test import override_settings  # noqa: E402
+from django.urls import re_path  # noqa: E402
+
+from jobsite import wsgi  # noqa: E402
+from jobsite.api.caching import CACHE_UNTIL  # noqa: E402
+from jobsite.serving import replicas, revision  # noqa: E402
+from jobsite.serving.response_cache import CacheEntry  # noqa: E402
+from tests.benchmarks.compare import LARGE, LIST, path, shuffled  # noqa: E402
+
+RENDERED = "ablations.rendered"  # key of the WSGI environ
+Variant = Callable[[], Any]  # returns a context manager
+
+# --- Alternatives ------------------------------------------------------------------------------
+
+
+def product() -> Any:
+    """The code as it is."""
+    return nullcontext()
+
+
+def psycopg_cursor() -> Any:
+    """psycopg's cursor instead of libpq by hand."""
+
+    def execute(raw: Any, sql: str, parameters: Any) -> list[tuple]:
+        return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
+
+    return patch.object(revision, "_execute_prepared", execute)
+
+
+class NoTemplates(dict):
+    def get(self, key: Any, default: Any = None) -> Any:
+        return default
+
+
+def django_for_each_miss() -> Any:
+    """The headers of each response from Django, whose only view returns the body that the fast path made."""
+    cache, fast_path = wsgi._django, wsgi._django.fast_path
+
+    def remembering(environ: dict[str, Any], state: Any) -> Any:
+        environ[RENDERED] = fast_path(environ, state)
+        return environ[RENDERED]
+
+    stack = ExitStack()
+    stack.enter_context(patch.object(cache, "fast_path", remembering))
+    stack.enter_context(patch.object(cache, "header_templates", NoTemplates()))
+    stack.enter_context(override_settings(ROOT_URLCONF=__name__))
+    return stack
+
+
+def rendered(request: HttpRequest) -> HttpResponse:
+    made, headers = request.META[RENDERED], {"Allow": "GET, HEAD, OPTIONS"}
+    request.META[CACHE_UNTIL] = made.until.timestamp() if made.until else float("inf")
+    headers |= {"ETag": f'W/"{made.tag}"', **made.headers}
+    return HttpResponse(made.body, content_type="application/json", headers=headers)
+
+
+urlpatterns = [re_path("", rendered)]
+
+
+def gzip_each_time() -> Any:
+    """A compressed body for each request."""
+    return patch.object(CacheEntry, "gzipped", property(lambda entry: gzip.compress(entry.body, 6, mtime=0)))
+
+
+# --- Measuring ---------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--turns", type=int, default=100)
+    parser.add_argument("--requests", type=int, default=30, help="of a block")
+    options = parser.parse_args()
+    if connections["default"].vendor != "postgresql":
+        sys.exit("Set DATABASE_URL to a database on PostgreSQL.")
+    first = call(LIST, {})
+    found = json.loads(first[2])
+    size = min(100, LARGE * len(found["data"]) // len(first[2]))
+    pages = shuffled(path(LIST, page=n) for n in range(1, min(50, found["meta"]["last_page"]) + 1))
+    large = shuffled(path(LIST, page=n, size=size) for n in range(1, min(50, found["meta"]["total"] // size)))
+    warm, cold = (psycopg_cursor,), (psycopg_cursor, django_for_each_miss)
+    print("| case | app + database, us | alternative | us more | factor |\n|---|--:|---|--:|--:|")
+    for title, paths, alternatives, headers in (
+        ("warm list", [LIST], warm, {}),
+        ("warm list, 304", [LIST], warm, {"HTTP_IF_NONE_MATCH": first[1]["ETag"]}),
+        ("warm list, gzip", [LIST], (gzip_each_time,), {"HTTP_ACCEPT_ENCODING": "gzip"}),
+        ("cold list", pages, cold, {}),
+        (f"cold list, {size} a page", large, cold, {}),
+    ):
+        with override_settings(BODY_CACHE_MB=0) if title.startswith("cold") else nullcontext():
+            turns = [
+                turn((product, *alternatives), random.choices(paths, k=options.requests), headers)
+                for _ in range(options.turns)
+            ]
+        own = [median(each[0][part] for each in turns) for part in (0, 1)]
+        for number, alternative in enumerate(alternatives, start=1):
+            more = [median(each[number][part] - each[0][part] for each in turns) for part in (0, 1)]
+            factor = median(sum(each[number]) / sum(each[0]) for each in turns)
+            print(f"| {title} | {own[0]:.0f} + {own[1]:.0f} | {alternative.__name__} | "
+                  f"{more[0]:+.0f} {more[1]:+.0f} | {factor:.2f} |", flush=True)  # fmt: skip
+    replicas.stop()
+
+
+def turn(variants: Sequence[Variant], paths: list[str], headers: dict[str, str]) -> list[tuple[float, float]]:
+    """Return the microseconds of CPU of the application and of the database per request, by variant."""
+    taken, answers = {}, {}
+    for variant in random.sample(variants, len(variants)):
+        with variant():
+            answers[variant] = call(paths[0], headers)
+            pid = connections["default"].connection.info.backend_pid
+            before = time.thread_time(), cpu_seconds(pid)
+            for each in paths:
+                call(each, headers)
+            after = time.thread_time(), cpu_seconds(pid)
+        app, database = (1e6 * (b - a) / len(paths) for a, b in zip(before, after, strict=True))
+        taken[variant] = app, database
+    assert all(answer == answers[product] for answer in answers.values())
+    return [taken[variant] for variant in variants]
+
+
+def call(target: str, headers: dict[str, str]) -> tuple[str, dict[str, str], bytes]:
+    """Return status, headers and body of a request to the site."""
+    path_info, _, query = target.partition("?")
+    environ = {
+        "REQUEST_METHOD": "GET", "SCRIPT_NAME": "", "PATH_INFO": path_info, "QUERY_STRING": query,
+        "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "80", "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": "127.0.0.1", "HTTP_X_REQUEST_ID": "ablations", "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(), "wsgi.errors": sys.stderr,
+    }  # fmt: skip
+    started: list[Any] = []
+    body = wsgi.application(environ | headers, lambda *given: started.extend(given))
+    return started[0], dict(started[1]), b"".join(body)
+
+
+def cpu_seconds(pid: int) -> float:
+    """As the scheduler counts them: the ticks of /proc/PID/stat are too long for one block."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+if __name__ == "__main__":
+    main()
