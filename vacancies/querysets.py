@@ -38,6 +38,11 @@ class VacancyList(Enum):
         return "internal" in self.audiences
 
     @property
+    def path(self) -> str:
+        """The end of its path in the interface."""
+        return ("/hot" if self.is_hot else "") + ("/internal" if self.is_internal else "")
+
+    @property
     def condition(self) -> Q:
         """The condition on a row that has the columns `audience` and `is_hot`."""
         audience = Q(audience__in=self.audiences)
@@ -82,8 +87,8 @@ LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  #
 
 
 class PublishedQuerySet(models.QuerySet):
-    """Rows with the columns `audience`, `is_hot`, `publish_from`, `publish_until`: vacancies, and their rows in
-    the read model. Defines the lists of the interface: what is live, what each contains, filters and orders."""
+    """Rows with the columns `audience`, `is_hot`, `publish_from` and `publish_until`: vacancies, and their
+    rows in the read model. Defines the lists of the interface: what is live, membership, filters, order."""
 
     prefix = ""  # of the columns of the vacancy in lookups
 

@@ -34,7 +34,7 @@ def private(response: HttpResponse) -> None:
 
 
 def etag_of(body: bytes) -> str:
-    """Return the weak ETag of a response. A hash of the body, so that every path to the same body gives the same."""
+    """Return the weak ETag of a response: a hash of its body, so that views and fast path return the same."""
     return f'W/"{xxh3_128_hexdigest(body)}"'
 
 

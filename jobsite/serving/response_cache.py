@@ -1,8 +1,8 @@
 """A cache of public responses in each process, in front of Django.
 
-The key is the request. An entry is valid while the database has the revision at which it was made, from the time
-of its request until the next time at which the clock alone changes the response. The revision is read before the
-response is made, so an entry can only be newer than its revision.
+The key is the request. An entry is valid while the database has the revision at which it was made, from the
+time of its request until the next time at which the clock alone changes the response. The revision is read
+before the response is made, so an entry can only be newer than its revision.
 
 A miss goes to the fast path, which returns bodies only. The headers come from a template: those that Django
 gave to the first response of the same kind.
@@ -134,7 +134,7 @@ class ResponseCache:
     entries: "OrderedDict[Key, CacheEntry]" = field(default_factory=OrderedDict)
     size: int = 0
     lock: Any = field(default_factory=threading.Lock)
-    flights: dict[Key, Any] = field(default_factory=dict)  # lock and number of users
+    flights: list[Any] = field(default_factory=lambda: [threading.Lock() for _ in range(64)])
 
     def __call__(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         key = self.key(environ)
@@ -197,26 +197,19 @@ class ResponseCache:
     @contextmanager
     def single_flight(self, key: Key) -> Any:
         """Let one thread at a time make the response for `key`. Yield whether this thread had to wait."""
-        with self.lock:
-            lock, users = self.flights.get(key, (threading.Lock(), 0))
-            self.flights[key] = (lock, users + 1)
-        acquired = lock.acquire(timeout=FLIGHT_TIMEOUT)
+        lock = self.flights[hash(key) % len(self.flights)]
+        is_free = lock.acquire(blocking=False)
+        is_acquired = is_free or lock.acquire(timeout=FLIGHT_TIMEOUT)
         try:
-            yield users > 0
+            yield not is_free
         finally:
-            if acquired:
+            if is_acquired:
                 lock.release()
-            with self.lock:
-                lock, users = self.flights[key]
-                if users == 1:
-                    del self.flights[key]
-                else:
-                    self.flights[key] = (lock, users - 1)
 
     def make(
         self, key: Key, state: Any, now: float, environ: Environ, start_response: Callable
     ) -> Iterable[bytes]:
-        """Make the response by the fast path or by Django for the time `now`, and cache it if it is public."""
+        """Make the response for the time `now` by the fast path or by Django, and cache it if public."""
         environ.setdefault(REQUEST_TIME, datetime.fromtimestamp(now, UTC))
         rendered = self.try_fast_path(environ, state)
         revision = rendered.revision if rendered else (state or self.read_state()).number

@@ -35,7 +35,8 @@ SQLITE = """CREATE TRIGGER {table}_{verb}_bump_revision AFTER {verb} ON {table} 
   INSERT INTO jobsite_revision (id, number, shared) VALUES (1, 1, {shared})
   ON CONFLICT (id) DO UPDATE SET number = number + 1, shared = shared + {shared};
 END"""
-POSTGRESQL = """CREATE OR REPLACE TRIGGER bump_revision AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
+POSTGRESQL = """CREATE OR REPLACE TRIGGER bump_revision
+  AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
   FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"""
 
 
@@ -61,8 +62,8 @@ def fetch(sql: str, *parameters: Any) -> list[tuple]:
 
 
 def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
-    """Run `sql`, prepared once per connection, by libpq. psycopg's cursor costs 30 us of CPU more, a fifth of a warm
-    response (tests/benchmarks/ablations.py)."""
+    """Run `sql`, prepared once per connection, by libpq. psycopg's cursor costs 30 us of CPU more: a warm
+    response would cost 1.4 times as much (tests/benchmarks/ablations.py)."""
     server = raw.pgconn
     prepared = raw.__dict__.setdefault("jobsite_prepared", {})
     if (name := prepared.get(sql)) is None:

@@ -8,7 +8,7 @@ from django.db import connections
 
 
 def read_statements(path: Path) -> list[str]:
-    """Return the statements of an .sql file. A blank line ends a statement; those of comments only are skipped."""
+    """Return the statements of an .sql file. A blank line ends a statement; comments alone are skipped."""
     parts = path.read_text().strip().split("\n\n")
     return [part for part in parts if not all(line.startswith("--") for line in part.splitlines())]
 
@@ -16,8 +16,8 @@ def read_statements(path: Path) -> list[str]:
 def install(using: str, table: str, statements: list[str]) -> bool:
     """Execute `statements`, unless they are installed. Return whether they were executed.
 
-    On PostgreSQL, the comment on `table` has a hash of the installed statements: to install them again would lock
-    the tables. On SQLite, all triggers are dropped before migrations (`drop_all`).
+    On PostgreSQL, the comment on `table` has a hash of the installed statements: to install them again would
+    lock the tables. On SQLite, all triggers are dropped before migrations (`drop_all`).
     """
     connection = connections[using]
     checksum = md5("".join(statements).encode(), usedforsecurity=False).hexdigest()

@@ -67,12 +67,12 @@ class Endpoint(NamedTuple):
 
 
 PATHS = {
-    "/v1/vacancies": Endpoint("v1", VacancyList.EXTERNAL, v1.VacancyViewSet),
-    "/v1/vacancies/hot": Endpoint("v1", VacancyList.HOT, v1.VacancyViewSet),
-    "/v1/vacancies/internal": Endpoint("v1", VacancyList.INTERNAL, v1.VacancyViewSet),
-    "/v1/vacancies/hot/internal": Endpoint("v1", VacancyList.HOT_INTERNAL, v1.VacancyViewSet),
-    "/v0.1/vacancies": Endpoint("v0_1", VacancyList.EXTERNAL, v0_1.VacancyViewSet),
-    "/v0.1/vacancies/internal": Endpoint("v0_1", VacancyList.INTERNAL, v0_1.VacancyViewSet),
+    f"/{prefix}/vacancies{each.path}": Endpoint(version, each, view)
+    for prefix, version, view, lists in (
+        ("v1", "v1", v1.VacancyViewSet, VacancyList),
+        ("v0.1", "v0_1", v0_1.VacancyViewSet, (VacancyList.EXTERNAL, VacancyList.INTERNAL)),
+    )
+    for each in lists
 }
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
@@ -285,7 +285,12 @@ def _form(
     forms, key = request.cache.forms, (own_form, None if own_form else brand)
     served = forms.get(key)
     if served is None:
-        sections, language = forms_v1.serve(_served_form(own_form, brand))
+        # By the rule of `VacancyQuerySet.with_form`.
+        of_brand = Brand.objects.filter(pk__in=[brand]).values_list("form_id", flat=True)
+        default = Form.objects.default().values_list("pk", flat=True)
+        vacancy = Vacancy()
+        vacancy.served_form_id = own_form or of_brand.first() or default.first()
+        sections, language = forms_v1.serve(vacancy.served_form)
         version = digest(sections)
         rules = submission_schema(sections, address=Token("address"))
         if len(forms) >= MAX_FORMS:
@@ -300,12 +305,3 @@ def _form(
         return sections_json, headers
     address = dumps(request.base_url + request.path)
     return b"".join(address if part == b"address" else part for part in schema), headers
-
-
-def _served_form(own_form: int | None, brand: int | None) -> Form | None:
-    """Return the form of a vacancy, by the rule of `VacancyQuerySet.with_form`."""
-    vacancy = Vacancy()
-    of_brand = Brand.objects.filter(pk__in=[brand]).values_list("form_id", flat=True)
-    default = Form.objects.default().values_list("pk", flat=True)
-    vacancy.served_form_id = own_form or of_brand.first() or default.first()
-    return vacancy.served_form

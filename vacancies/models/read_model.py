@@ -13,7 +13,7 @@ class ListedVacancyQuerySet(PublishedQuerySet):
 
 class ListedVacancy(models.Model):
     """A vacancy whose status is published: the columns that decide its place in the lists, and its rendered
-    item of each version of the interface.
+    item in each version of the interface.
 
     Triggers replace the row in the transaction that changes the vacancy. Items are rendered lazily.
     """
@@ -27,8 +27,8 @@ class ListedVacancy(models.Model):
     publish_until = models.DateTimeField(null=True)
     brand_id = models.BigIntegerField(null=True)
     form_id = models.BigIntegerField(null=True)
-    # Expired for five minutes when the row was written, by the clock of the database. Such rows are neither in
-    # the indexes of the lists nor counted. Correct results do not depend on it (vacancies/readmodel/totals.py).
+    # Expired for five minutes when the row was written, by the clock of the database. Such rows are not in
+    # the indexes of the lists, and not counted. Correct results do not depend on it (readmodel/totals.py).
     is_expired = models.BooleanField()
     row_version = models.BigIntegerField()  # changes whenever the content of the items changes
     v1 = models.BinaryField(null=True)
@@ -57,9 +57,9 @@ class ListedVacancy(models.Model):
 class BucketCount(models.Model):
     """The number of vacancies in each list whose (publish_from, id) is in a bucket.
 
-    A bucket starts at (`start_at`, `start_id`) and ends where the next one starts. It can have many rows, which
-    are summed: writers only insert, so that they do not block each other. All rows of `ListedVacancy` that are
-    not marked as expired are counted, whatever the time.
+    A bucket starts at (`start_at`, `start_id`) and ends where the next one starts. It can have many rows,
+    which are summed: writers only insert, so that they do not block each other. All rows of `ListedVacancy`
+    that are not marked as expired are counted, whatever the time.
     """
 
     start_at = models.DateTimeField()

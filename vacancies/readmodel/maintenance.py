@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Abs, Now
 
 from jobsite.models import Revision
-from vacancies.models import BucketCount, ListedVacancy, Vacancy
+from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
 
@@ -86,8 +86,8 @@ def _balance(cursor: Any) -> None:
 
 
 def mark_expired() -> int:
-    """Mark the rows of vacancies that have expired, and unmark those that the clock of the database marked too
-    early. Return the number of changed rows."""
+    """Mark the rows of vacancies that have expired, and unmark those that the clock of the database marked
+    too early. Return the number of changed rows."""
     changed = 0
     horizon = Now() - timedelta(minutes=5)  # as in the triggers
     due = ListedVacancy.objects.filter(
@@ -99,8 +99,8 @@ def mark_expired() -> int:
 
 
 def save_again(vacancies: VacancyQuerySet) -> int:
-    """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Skip those
-    that another transaction has locked. Return the number of vacancies."""
+    """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Skip
+    those that another transaction has locked. Return the number of vacancies."""
     with transaction.atomic(using=vacancies.db):
         locked = vacancies.order_by("pk").select_for_update(of=("self",), no_key=True, skip_locked=True)
         pks = list(locked.values_list("pk", flat=True)[:BATCH_SIZE])

@@ -1,7 +1,8 @@
 """Sizes of the public lists at a given time, and the bucket in which a page begins.
 
-`BucketCount` ignores the clock. This module subtracts the rows that the clock excludes: those that expired since
-maintenance last ran, and those of the current bucket that are not live yet. No reader writes because time passed.
+`BucketCount` ignores the clock. This module subtracts the rows that the clock excludes: those that expired
+since maintenance last ran, and those of the current bucket that are not live yet. No reader writes because
+time passed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -35,8 +36,10 @@ _EXCLUDED = (
     "WHERE NOT is_expired AND publish_from > %s AND (publish_from, vacancy_id) < (%s, %s)"
 )
 _TIMES = (
-    "SELECT (SELECT min(publish_from) FROM vacancies_listedvacancy WHERE NOT is_expired AND publish_from > %s), "
-    "(SELECT min(publish_until) FROM vacancies_listedvacancy WHERE is_expired = false AND publish_until > %s), "
+    "SELECT (SELECT min(publish_from) FROM vacancies_listedvacancy "
+    "WHERE NOT is_expired AND publish_from > %s), "
+    "(SELECT min(publish_until) FROM vacancies_listedvacancy "
+    "WHERE is_expired = false AND publish_until > %s), "
     "(SELECT max(publish_until) FROM vacancies_listedvacancy WHERE is_expired = true)"
 )
 
@@ -83,7 +86,7 @@ def as_key(row: Any) -> Key:
 
 
 def read_totals(state: RevisionState, *, now: datetime) -> Totals:
-    """Read the sizes of the lists. `state` is the revision, read earlier: compare it again after the page is read."""
+    """Read the sizes of the lists. `state` is the revision, read before: compare it after reading a page."""
     buckets = fetch(BUCKETS)
     starts = [as_key(row) for row in buckets]
     live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
@@ -93,8 +96,9 @@ def read_totals(state: RevisionState, *, now: datetime) -> Totals:
     starts = starts[live:]
     counts = {each: [row[n] for row in buckets[live:]] for n, each in enumerate(VacancyList, start=2)}
     time = as_parameter(now)
-    for *key, audience, is_hot in fetch(_EXCLUDED, time, time, time, as_parameter(end[0]), end[1]):
-        bucket = bisect_left(starts, True, key=lambda start, key=as_key(key): start <= key)
+    for row in fetch(_EXCLUDED, time, time, time, as_parameter(end[0]), end[1]):
+        key, audience, is_hot = as_key(row), row[2], row[3]
+        bucket = bisect_left(starts, True, key=key.__ge__)  # the newest that starts at the key or before
         for each in VacancyList:
             if each.contains(audience=audience, is_hot=is_hot):
                 counts[each][bucket] -= 1

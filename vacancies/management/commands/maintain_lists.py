@@ -6,8 +6,8 @@ from vacancies.readmodel.maintenance import balance, mark_expired
 
 class Command(BaseCommand):
     help = (
-        "Mark expired vacancies in the read model of the public lists, and divide large buckets of its counts. Run it "
-        "every hour. Without it, the lists stay correct and become slower."
+        "Mark expired vacancies in the read model of the public lists, and divide large buckets of its "
+        "counts. Run it every hour. Without it, the lists stay correct and become slower."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
