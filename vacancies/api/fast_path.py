@@ -92,6 +92,15 @@ _SINGLE = (
 )
 
 
+@cache
+def _page_sql(endpoint: Endpoint, vendor: str, limit: int) -> str:
+    condition, index = endpoint.list.sql(), ""
+    if vendor == "sqlite":  # its planner would sort all rows; Django's versions write is_hot in two ways
+        index = f"INDEXED BY listed_{endpoint.list.column}"
+        condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
+    return _PAGE.format(version=endpoint.version, condition=condition, index=index, limit=limit)
+
+
 @dataclass
 class _Request:
     """A request, as the fast path reads it."""
@@ -102,6 +111,29 @@ class _Request:
     now: datetime
     cache: ProcessCache
     is_pinned: bool = False  # runs in one snapshot of the database
+
+
+class _Page:
+    """The parameters of a page of a list. Raises InvalidParameters."""
+
+    def __init__(self, endpoint: Endpoint, query: QueryDict) -> None:
+        names = (*endpoint.view.query_names, *PageNumberPagination.names)
+        received = parameters.read(query, names, endpoint.view.list_names)
+        self.endpoint, self.list, self.paginator = endpoint, endpoint.list, PageNumberPagination()
+        self.paginator.read({name: received[name] for name in names if name in received})
+        self.filters = dict(self.paginator.others)
+        self.fields = self.filters.pop("fields", None)
+        self.is_oldest_first = self.filters == {"sort": "published_at"}
+        if self.is_oldest_first or self.filters == {"sort": "-published_at"}:
+            self.filters = {}
+
+    def keys(self) -> list[bytes] | None:
+        """The keys to return, in canonical order, as JSON. None: all of them."""
+        if self.fields is None:
+            return None
+        allowed = VERSIONS["v1"].Meta.fields
+        chosen = parameters.choices("fields", self.fields, allowed)
+        return [dumps(name) for name in allowed if name in chosen]
 
 
 class FastPath:
@@ -136,146 +168,111 @@ class FastPath:
                     snapshot() if is_pinned else nullcontext(),
                 ):
                     if endpoint:
-                        return self.page(endpoint, request, read_state() if is_pinned else state)
-                    return self.single(request, int(single[1]), single[2] or "")  # type: ignore[index]
+                        return _page(request, endpoint, read_state() if is_pinned else state)
+                    return _single(request, int(single[1]), single[2] or "")  # type: ignore[index]
         return None
 
-    def page(
-        self, endpoint: Endpoint, request: _Request, state: RevisionState | None
-    ) -> RenderedResponse | None:
-        """Return a page of a list. Raises ChangedError, InvalidParameters."""
-        if endpoint.list.is_internal and is_protected():
-            return None
-        names = (*endpoint.view.query_names, *PageNumberPagination.names)
-        received = parameters.read(request.query, names, endpoint.view.list_names)
-        query = {name: received[name] for name in names if name in received}
-        paginator = PageNumberPagination()
-        paginator.read(query)
-        keys = None
-        if "fields" in query:
-            allowed = VERSIONS["v1"].Meta.fields
-            chosen = parameters.choices("fields", query["fields"], allowed)
-            keys = [dumps(name) for name in allowed if name in chosen]
-        filters = {name: value for name, value in paginator.others.items() if name != "fields"}
-        is_oldest_first = filters == {"sort": "published_at"}
-        if is_oldest_first or filters == {"sort": "-published_at"}:
-            filters = {}
 
-        if filters:  # the ids are expensive: pin the revision first
-            state = state or read_state()
-        totals = request.cache.current_totals(state, request.now, is_pinned=request.is_pinned)
-        if not totals.holds_at(request.now):  # the views do not use what the clock of the database marked
-            return None
-        if filters:
-            rows = self.filtered_rows(endpoint, filters, paginator, totals, request)
-        else:
-            rows = self.listed_rows(endpoint, paginator, totals, request, is_oldest_first=is_oldest_first)
-        states = {row[3:] for row in rows} or {read_state()}
-        if totals.state.number < 0 or states != {totals.state}:
-            request.cache.totals = None
-            raise ChangedError
-        rendered = render_missing(endpoint.version, rows)
-        items = [(rendered.get(row[0]) or bytes(row[2]))[FINGERPRINT_LENGTH:] for row in rows]
-        if keys is None:
-            data = strip_markers(b",".join(items))
-        else:
-            data = b",".join(project(item, keys) for item in items)
-        data = request.cache.resolver(totals.state.shared, request.base_url).fill(data)
-        envelope = dumps(paginator.place(request.base_url + request.path))
-        body = b"".join((b'{"data":[', data, b"],", envelope[1:]))
-        return RenderedResponse(body, totals.until, {}, totals.state.number)
-
-    def listed_rows(
-        self,
-        endpoint: Endpoint,
-        paginator: PageNumberPagination,
-        totals: Totals,
-        request: _Request,
-        *,
-        is_oldest_first: bool,
-    ) -> list[tuple]:
-        """Read the rows of a page of a whole list, from the bucket in which the page begins."""
-        total = totals.totals[endpoint.list]
-        start = paginator.turn(total)
-        size = len(range(start, min(start + paginator.size, total)))
-        if not size:
-            return []
-        start = total - start - size if is_oldest_first else start
-        end, offset = totals.find(endpoint.list, start)
-        at, pk = end or (request.now + timedelta(microseconds=1), 0)
-        now = as_parameter(request.now)
-        sql = _page_sql(endpoint, connections["default"].vendor, settings.PAGE_SIZE_MAX)
-        rows = fetch(sql, as_parameter(at), pk, now, now, offset, size)
-        if len(rows) != size:
-            raise ChangedError
-        return rows[::-1] if is_oldest_first else rows
-
-    def filtered_rows(
-        self,
-        endpoint: Endpoint,
-        filters: dict[str, str],
-        paginator: PageNumberPagination,
-        totals: Totals,
-        request: _Request,
-    ) -> list[tuple]:
-        """Read the rows of a page of a filtered or sorted list, whose ids the process caches."""
-
-        def query() -> Any:
-            listed = ListedVacancy.objects.filter(is_expired=False).live(at=request.now)
-            listed = listed.in_list(endpoint.list).newest_first()
-            filterset = endpoint.view.filterset_class(filters, queryset=listed)
-            filterset.check()
-            return filterset.qs
-
-        key = (endpoint.list, *filters.items())
-        ids = request.cache.id_list(key, totals, query if request.is_pinned else None)
-        start = paginator.turn(len(ids))
-        page = list(ids[start : start + paginator.size])
-        if not page:
-            return []
-        sql = _BY_ID.format(version=endpoint.version)
-        if connections["default"].vendor == "sqlite":
-            rows = fetch(f"{sql} IN (SELECT value FROM json_each(%s))", str(page))
-        else:
-            rows = fetch(f"{sql} = ANY(%s)", page)
-        by_id = {row[0]: row for row in rows}
-        if len(by_id) < len(page):
-            raise ChangedError
-        return [by_id[pk] for pk in page]
-
-    def single(self, request: _Request, pk: int, form: str) -> RenderedResponse | None:
-        """Return one vacancy, or its form where `form` is the end of the path."""
-        if parameters.read(request.query, ("preview",)):
-            return None
-        rows = fetch(_SINGLE, pk)
-        if not rows:
-            return None
-        *row, number, shared, audience, start, end, brand, own_form = rows[0]
-        start, end = as_datetime(start), as_datetime(end)
-        assert start is not None  # for a published vacancy
-        if not is_live(start, end, at=request.now) or (audience == Audience.INTERNAL and is_protected()):
-            return None
-        if number < 0:  # no triggers: a migration runs
-            return None
-        resolver = request.cache.resolver(shared, request.base_url)
-        if form:
-            body, headers = _form(request, form, own_form, brand)
-            return RenderedResponse(body, end, headers, number)
-        rendered = render_missing("v1", [tuple(row)])
-        data = strip_markers((rendered.get(pk) or bytes(row[2]))[FINGERPRINT_LENGTH:])
-        body = b"".join((b'{"data":', resolver.fill(data), b"}"))
-        return RenderedResponse(body, end, {}, number)
+# --- Lists ----------------------------------------------------------------------------------------------
 
 
-@cache
-def _page_sql(endpoint: Endpoint, vendor: str, limit: int) -> str:
-    condition, index = endpoint.list.sql(), ""
-    if (
-        vendor == "sqlite"
-    ):  # its planner would sort all rows; Django versions differ in how the index says is_hot
-        index = f"INDEXED BY listed_{endpoint.list.column}"
-        condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
-    return _PAGE.format(version=endpoint.version, condition=condition, index=index, limit=limit)
+def _page(request: _Request, endpoint: Endpoint, state: RevisionState | None) -> RenderedResponse | None:
+    """Return a page of a list. Raises ChangedError, InvalidParameters."""
+    if endpoint.list.is_internal and is_protected():
+        return None
+    page = _Page(endpoint, request.query)
+    keys = page.keys()
+    if page.filters:  # the ids are expensive: read the revision first
+        state = state or read_state()
+    totals = request.cache.current_totals(state, request.now, is_pinned=request.is_pinned)
+    if not totals.holds_at(request.now):  # the views do not use what the clock of the database marked
+        return None
+    rows = _filtered_rows(request, page, totals) if page.filters else _listed_rows(request, page, totals)
+    states = {row[3:] for row in rows} or {read_state()}
+    if totals.state.number < 0 or states != {totals.state}:
+        request.cache.totals = None
+        raise ChangedError
+    items = _items(endpoint.version, rows)
+    data = b",".join(items if keys is None else [project(item, keys) for item in items])
+    data = request.cache.resolver(totals.state.shared, request.base_url).fill(strip_markers(data))
+    envelope = dumps(page.paginator.place(request.base_url + request.path))
+    body = b"".join((b'{"data":[', data, b"],", envelope[1:]))
+    return RenderedResponse(body, totals.until, {}, totals.state.number)
+
+
+def _listed_rows(request: _Request, page: _Page, totals: Totals) -> list[tuple]:
+    """Read the rows of a page of a whole list, from the bucket in which the page begins."""
+    total = totals.totals[page.list]
+    start = page.paginator.turn(total)
+    size = len(range(start, min(start + page.paginator.size, total)))
+    if not size:
+        return []
+    end, offset = totals.find(page.list, total - start - size if page.is_oldest_first else start)
+    at, pk = end or (request.now + timedelta(microseconds=1), 0)
+    now = as_parameter(request.now)
+    sql = _page_sql(page.endpoint, connections["default"].vendor, settings.PAGE_SIZE_MAX)
+    rows = fetch(sql, as_parameter(at), pk, now, now, offset, size)
+    if len(rows) != size:
+        raise ChangedError
+    return rows[::-1] if page.is_oldest_first else rows
+
+
+def _filtered_rows(request: _Request, page: _Page, totals: Totals) -> list[tuple]:
+    """Read the rows of a page of a filtered or sorted list, whose ids the process caches."""
+
+    def query() -> Any:
+        listed = ListedVacancy.objects.filter(is_expired=False).live(at=request.now)
+        listed = listed.in_list(page.list).newest_first()
+        filterset = page.endpoint.view.filterset_class(page.filters, queryset=listed)
+        filterset.check()
+        return filterset.qs
+
+    key = (page.list, *page.filters.items())
+    all_ids = request.cache.id_list(key, totals, query if request.is_pinned else None)
+    start = page.paginator.turn(len(all_ids))
+    ids = list(all_ids[start : start + page.paginator.size])
+    if not ids:
+        return []
+    sql = _BY_ID.format(version=page.endpoint.version)
+    if connections["default"].vendor == "sqlite":
+        rows = fetch(f"{sql} IN (SELECT value FROM json_each(%s))", str(ids))
+    else:
+        rows = fetch(f"{sql} = ANY(%s)", ids)
+    by_id = {row[0]: row for row in rows}
+    if len(by_id) < len(ids):
+        raise ChangedError
+    return [by_id[pk] for pk in ids]
+
+
+def _items(version: str, rows: list[tuple]) -> list[bytes]:
+    """Return the rendered items of `rows` (id, row version, item). Raises ChangedError."""
+    rendered = render_missing(version, rows)
+    return [(rendered.get(row[0]) or row[2])[FINGERPRINT_LENGTH:] for row in rows]
+
+
+# --- One vacancy and its form ---------------------------------------------------------------------------
+
+
+def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
+    """Return one vacancy, or its form where `form` is the end of the path."""
+    if parameters.read(request.query, ("preview",)):
+        return None
+    rows = fetch(_SINGLE, pk)
+    if not rows:
+        return None
+    *row, number, shared, audience, start, end, brand, own_form = rows[0]
+    start, end = as_datetime(start), as_datetime(end)
+    assert start is not None  # for a published vacancy
+    if not is_live(start, end, at=request.now) or (audience == Audience.INTERNAL and is_protected()):
+        return None
+    if number < 0:  # no triggers: a migration runs
+        return None
+    resolver = request.cache.resolver(shared, request.base_url)
+    if form:
+        body, headers = _form(request, form, own_form, brand)
+        return RenderedResponse(body, end, headers, number)
+    data = resolver.fill(strip_markers(_items("v1", [tuple(row)])[0]))
+    return RenderedResponse(b'{"data":' + data + b"}", end, {}, number)
 
 
 def _form(
