@@ -1,16 +1,18 @@
 """The processes of a benchmark and their CPU time."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
-from tests.servers import POSTGRES, ROOT, SYSTEM_ENV, Postgres, children
+from tests.servers import POSTGRES, ROOT, SYSTEM_ENV, Application, Postgres, children
 
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, a second
 
@@ -76,3 +78,29 @@ def cpu_seconds(pid: int | None) -> float:
 
     own, with_ended = slice(11, 13), slice(11, 15)
     return (ticks(pid, with_ended) + sum(ticks(child, own) for child in children(pid))) / TICKS
+
+
+def wrk(
+    app: Application,
+    database_pid: int | None,
+    seconds: int,
+    paths: Path,
+    start: int = 0,
+    status: int = 0,
+    expected: Path | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, float]:
+    """Request the paths in the file `paths`, one a line, from number `start` on. Return what walk.lua prints,
+    counts, seconds, bytes, milliseconds, and the seconds of CPU, `cpu_app` and `cpu_database`."""
+    command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s"]
+    command += [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+    command += ["-s", str(Path(__file__).with_name("walk.lua")), app.url, "--"]
+    command += [str(part) for part in (paths, start, status, expected) if part is not None]
+    pids = {"cpu_app": app.pids()[0], "cpu_database": database_pid}
+    before = {name: cpu_seconds(pid) for name, pid in pids.items()}
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    found |= {name: cpu_seconds(pid) - before[name] for name, pid in pids.items()}
+    for _ in range(2):
+        get(app.url + "/none")  # behind what wrk left unanswered: the next one finds it at rest
+    return found | {"requests": found["requests"] or 1}  # none within the time: slower than that
