@@ -54,12 +54,17 @@ def best_effort_write() -> Iterator[Any]:
                 cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
-def balance() -> None:
-    """Replace the rows of each bucket by their sum, divide large buckets, and merge small neighbours."""
+def balance() -> bool:
+    """Replace the rows of each bucket by their sum, divide large buckets, and merge small neighbours.
+
+    Return False if a transaction that changes the lists is running.
+    """
     with suppress(DatabaseError), best_effort_write() as cursor:
         if connections["default"].vendor == "postgresql":  # see bucket_count_change()
             cursor.execute("LOCK TABLE vacancies_bucketcount IN SHARE ROW EXCLUSIVE MODE NOWAIT")
         _balance(cursor)
+        return True
+    return False
 
 
 def _balance(cursor: Any) -> None:
@@ -93,16 +98,19 @@ def mark_expired() -> int:
     due = ListedVacancy.objects.filter(
         Q(is_expired=False, publish_until__lt=horizon) | Q(is_expired=True, publish_until__gte=horizon)
     )
-    while written := save_again(Vacancy.objects.filter(Exists(due.filter(vacancy=OuterRef("pk"))))):
+    vacancies = Vacancy.objects.filter(Exists(due.filter(vacancy=OuterRef("pk"))))
+    while written := save_again(vacancies, skip_locked=True):
         changed += written
     return changed
 
 
-def save_again(vacancies: VacancyQuerySet) -> int:
-    """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Skip
-    those that another transaction has locked. Return the number of vacancies."""
+def save_again(vacancies: VacancyQuerySet, *, skip_locked: bool = False) -> int:
+    """Update one batch of `vacancies` without a change, so that the triggers write their rows again. Return
+    the number of vacancies."""
     with transaction.atomic(using=vacancies.db):
-        locked = vacancies.order_by("pk").select_for_update(of=("self",), no_key=True, skip_locked=True)
+        locked = vacancies.order_by("pk").select_for_update(
+            of=("self",), no_key=True, skip_locked=skip_locked
+        )
         pks = list(locked.values_list("pk", flat=True)[:BATCH_SIZE])
         return Vacancy.objects.using(vacancies.db).filter(pk__in=pks).update(status=F("status"))
 
@@ -111,8 +119,9 @@ def rebuild(using: str = "default") -> None:
     """Rebuild the read model from the vacancies, for example after `loaddata`."""
     with transaction.atomic(using=using), connections[using].cursor() as cursor:
         if connections[using].vendor == "postgresql":
+            # Only reads continue: no transaction has a lock that `add_missing` would wait for.
             tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
-            cursor.execute(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
+            cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
         # New numbers invalidate every cache, and no rendered item is kept.
         Revision.objects.using(using).filter(pk=1).update(number=Abs(F("number")) + 1, shared=F("shared") + 1)
         cursor.execute("DELETE FROM vacancies_listedvacancy")

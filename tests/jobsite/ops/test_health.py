@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.cache import caches
 from django.db import OperationalError, connections
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobsite.ops import health
@@ -80,9 +81,10 @@ def test_readiness_of_a_healthy_process(db):
 
 def test_readiness_fails_while_a_migration_is_missing(db, monkeypatch):
     recorded = MigrationRecorder.applied_migrations
+    last = MigrationLoader(None).graph.leaf_nodes("vacancies")[0]
 
     def one_less(self):
-        return {key: row for key, row in recorded(self).items() if key != ("vacancies", "0003_search_index")}
+        return {key: row for key, row in recorded(self).items() if key != last}
 
     monkeypatch.setattr(MigrationRecorder, "applied_migrations", one_less)
     assert readiness() == ("503", READY | {"status": "not ready", "migrations": "1 not applied"})

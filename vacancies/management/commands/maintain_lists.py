@@ -1,7 +1,10 @@
+from time import sleep
 from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.readmodel.maintenance import balance, mark_expired
+
+TRIES = 100  # when other transactions change the lists
 
 
 class Command(BaseCommand):
@@ -12,5 +15,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         marked = mark_expired()
-        balance()
+        for _ in range(TRIES):
+            if balance():
+                break
+            sleep(0.1)
         self.finish(f"Marked {marked} vacancies.", marked=marked)
