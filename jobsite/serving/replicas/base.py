@@ -36,7 +36,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 replicas.record_failure(alias, error)
                 raise
 
-        # psycopg waits for the server only in this method. With a frozen replica (SIGSTOP), requests take 1 s;
-        # without this override they took more than 25 s (docs/performance-figures.md).
+        # psycopg waits for the server only in this method. With a frozen replica (SIGSTOP), requests take
+        # 1 s, without this override more than 25 s (docs/performance-figures.md).
         raw.wait = wait_unless_lost
         return raw

@@ -90,8 +90,8 @@ def guarded_connect(connect: Callable[[], Any]) -> Any:
 def _disconnect_primary() -> None:
     """Shut down the sockets of all connections to the primary, so that waits end, also those inside libpq.
 
-    With a frozen primary (SIGSTOP), requests get a 503 after 4 s. Without this they waited more than 25 s, and
-    with a deadline in psycopg's cursor 9 s (docs/performance-figures.md).
+    With a frozen primary (SIGSTOP), requests get a 503 after 4 s: without this after more than 25 s, with a
+    deadline in psycopg's cursor after 9 s (docs/performance-figures.md).
     """
     with _primary_lock:
         open_connections = list(_primary_connections)
