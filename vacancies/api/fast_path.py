@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
@@ -76,29 +75,30 @@ PATHS = {
 }
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
-_ROW = "l.vacancy_id, l.row_version, l.{version}, r.number, r.shared"  # id, row version, item, revision
-# The inner limit is constant, so that the planner uses the index; the outer one stops the scan early.
-_PAGE = (
-    f"SELECT {_ROW} FROM (SELECT vacancy_id FROM (SELECT vacancy_id FROM vacancies_listedvacancy {{index}} "
-    f"WHERE NOT is_expired AND {{condition}} AND (publish_from, vacancy_id) < (%s, %s) AND {LIVE} "
-    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT {limit} OFFSET %s) AS rows LIMIT %s) AS page "
-    "JOIN vacancies_listedvacancy l ON l.vacancy_id = page.vacancy_id, jobsite_revision r WHERE r.id = 1 "
-    "ORDER BY l.publish_from DESC, l.vacancy_id DESC"
+# The columns of a row: id, row version, item, and the revision.
+_ROW = (
+    "vacancy_id, row_version, {version}, (SELECT number FROM jobsite_revision WHERE id = 1), "
+    "(SELECT shared FROM jobsite_revision WHERE id = 1)"
 )
-_BY_ID = f"SELECT {_ROW} FROM vacancies_listedvacancy l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id "
+_PAGE = (
+    f"SELECT {_ROW} FROM vacancies_listedvacancy {{index}} "
+    f"WHERE NOT is_expired AND {{condition}} AND (publish_from, vacancy_id) < (%s, %s) AND {LIVE} "
+    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT %s OFFSET %s"
+)
+_BY_ID = f"SELECT {_ROW} FROM vacancies_listedvacancy WHERE vacancy_id "
 _SINGLE = (
-    f"SELECT {_ROW.format(version='v1')}, l.audience, l.publish_from, l.publish_until, l.brand_id, l.form_id "
-    "FROM vacancies_listedvacancy l, jobsite_revision r WHERE r.id = 1 AND l.vacancy_id = %s"
+    f"SELECT {_ROW.format(version='v1')}, audience, publish_from, publish_until, brand_id, form_id "
+    "FROM vacancies_listedvacancy WHERE vacancy_id = %s"
 )
 
 
 @cache
-def _page_sql(endpoint: Endpoint, vendor: str, limit: int) -> str:
+def _page_sql(endpoint: Endpoint, vendor: str) -> str:
     condition, index = endpoint.list.sql(), ""
     if vendor == "sqlite":  # its planner would sort all rows; Django's versions write is_hot in two ways
         index = f"INDEXED BY listed_{endpoint.list.column}"
         condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
-    return _PAGE.format(version=endpoint.version, condition=condition, index=index, limit=limit)
+    return _PAGE.format(version=endpoint.version, condition=condition, index=index)
 
 
 @dataclass
@@ -210,8 +210,8 @@ def _listed_rows(request: _Request, page: _Page, totals: Totals) -> list[tuple]:
     end, offset = totals.find(page.list, total - start - size if page.is_oldest_first else start)
     at, pk = end or (request.now + timedelta(microseconds=1), 0)
     now = as_parameter(request.now)
-    sql = _page_sql(page.endpoint, connections["default"].vendor, settings.PAGE_SIZE_MAX)
-    rows = fetch(sql, as_parameter(at), pk, now, now, offset, size)
+    sql = _page_sql(page.endpoint, connections["default"].vendor)
+    rows = fetch(sql, as_parameter(at), pk, now, now, size, offset)
     if len(rows) != size:
         raise ChangedError
     return rows[::-1] if page.is_oldest_first else rows

@@ -1,6 +1,5 @@
 """What the fast path caches in each process between requests."""
 
-import sys
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,10 +9,7 @@ from threading import Lock
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
 
-from jobsite.serving import replicas
 from jobsite.serving.rendered_items import PlaceholderResolver
 from jobsite.serving.revision import RevisionState, read_state
 from vacancies.api.rendered_items import ChangedError, resolve
@@ -65,7 +61,7 @@ class ProcessCache:
         if found != valid:
             if query is None:
                 raise ChangedError
-            ids = read_ids(query())
+            ids = array("q", query().values_list("pk", flat=True))
         with self.lock:
             self.id_lists[key] = (valid, ids)
             self.id_lists.move_to_end(key)
@@ -76,21 +72,3 @@ class ProcessCache:
     def size(self) -> int:
         """Bytes that the id lists take, roughly."""
         return sum(len(ids) * ids.itemsize + 1_000 for _, ids in self.id_lists.values())
-
-
-def read_ids(queryset: Any) -> "array[int]":
-    """Read the ids of a queryset in its order. PostgreSQL sends them as one value: there can be a million."""
-    database = connections[replicas.current()]
-    if database.vendor == "postgresql":
-        try:
-            sql, parameters = queryset.values("pk").query.sql_with_params()
-        except EmptyResultSet:  # no such option
-            return array("I")
-        with database.cursor() as cursor:
-            cursor.execute(f"SELECT string_agg(int8send(pk), '') FROM ({sql}) AS rows (pk)", parameters)
-            ids = array("q", cursor.fetchone()[0] or b"")
-        if sys.byteorder == "little":
-            ids.byteswap()
-    else:
-        ids = array("q", queryset.values_list("pk", flat=True).iterator())
-    return array("I", ids) if max(ids, default=0) < 2**32 else ids

@@ -14,7 +14,8 @@ from typing import Any
 
 from django.db import connections
 
-from jobsite.serving.revision import RevisionState, fetch
+from jobsite.serving import replicas
+from jobsite.serving.revision import RevisionState
 from vacancies.querysets import VacancyList
 
 MAX_SIZE = 1_000  # vacancies in a bucket, before it is divided
@@ -87,23 +88,28 @@ def as_key(row: Any) -> Key:
 
 def read_totals(state: RevisionState, *, now: datetime) -> Totals:
     """Read the sizes of the lists. `state` is the revision, read before: compare it after reading a page."""
-    buckets = fetch(BUCKETS)
-    starts = [as_key(row) for row in buckets]
-    live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
-    end = (
-        starts[live - 1] if live else END
-    )  # of the bucket that contains `now`; nothing in newer ones is live
+    time = as_parameter(now)
+    with connections[
+        replicas.current()
+    ].cursor() as cursor:  # not prepared: the best plan depends on the time
+        cursor.execute(BUCKETS)
+        buckets = cursor.fetchall()
+        starts = [as_key(row) for row in buckets]
+        live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
+        end = starts[live - 1] if live else END  # of the bucket of `now`; nothing in newer ones is live
+        cursor.execute(_EXCLUDED, [time, time, time, as_parameter(end[0]), end[1]])
+        excluded = cursor.fetchall()
+        cursor.execute(_TIMES, [time, time])
+        start, until, expired = map(as_datetime, cursor.fetchone())
     starts = starts[live:]
     counts = {each: [row[n] for row in buckets[live:]] for n, each in enumerate(VacancyList, start=2)}
-    time = as_parameter(now)
-    for row in fetch(_EXCLUDED, time, time, time, as_parameter(end[0]), end[1]):
+    for row in excluded:
         key, audience, is_hot = as_key(row), row[2], row[3]
         bucket = bisect_left(starts, True, key=key.__ge__)  # the newest that starts at the key or before
         for each in VacancyList:
             if each.contains(audience=audience, is_hot=is_hot):
                 counts[each][bucket] -= 1
     before = {each: list(accumulate(counts[each], initial=0)) for each in VacancyList}
-    start, until, expired = map(as_datetime, fetch(_TIMES, time, time)[0])
     return Totals(
         state=state,
         since=max(now, expired or now),
