@@ -88,7 +88,7 @@ def started() -> set[str]:
 
 def test_commands_exist():
     assert started() == {
-        "backup", "check", "clean_media", "collectstatic", "create_roles", "migrate",
+        "backup", "check", "clean_media", "collectstatic", "create_roles", "maintain_lists", "migrate",
         "purge_applications", "purge_credentials",
     }  # fmt: skip
     assert started() <= get_commands().keys()
