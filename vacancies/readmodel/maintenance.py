@@ -22,12 +22,12 @@ LOCK_TIMEOUT = 50  # milliseconds
 _COLUMNS = tuple(each.column for each in VacancyList)
 # The rows between two keys, in parts of BUCKET_SIZE: the key of the first row and the counts of each part.
 _PARTS = (
-    f"SELECT min(publish_from), min(CASE WHEN n %% {BUCKET_SIZE} = 0 THEN vacancy_id END), "
+    "SELECT min(publish_from), min(CASE WHEN n %% %s = 0 THEN vacancy_id END), "
     + ", ".join(f"sum(CASE WHEN {each.sql()} THEN 1 ELSE 0 END)" for each in VacancyList)
     + " FROM (SELECT *, row_number() OVER (ORDER BY publish_from, vacancy_id) - 1 AS n "
     "FROM vacancies_listedvacancy WHERE NOT is_expired "
     "AND (publish_from, vacancy_id) >= (%s, %s) AND (publish_from, vacancy_id) < (%s, %s)) AS numbered "
-    f"GROUP BY n / {BUCKET_SIZE} ORDER BY 1, 2"
+    "GROUP BY n / %s ORDER BY 1, 2"
 )
 
 
@@ -74,7 +74,8 @@ def _balance(cursor: Any) -> None:
     for (start, counts), (end, _) in pairwise([*buckets, (END, ())]):
         parts = [(start, counts)]
         if max(counts) > MAX_SIZE:
-            cursor.execute(_PARTS, [as_parameter(start[0]), start[1], as_parameter(end[0]), end[1]])
+            keys = as_parameter(start[0]), start[1], as_parameter(end[0]), end[1]
+            cursor.execute(_PARTS, [BUCKET_SIZE, *keys, BUCKET_SIZE])
             parts = [(as_key(row), row[2:6]) for row in cursor.fetchall()]
         for key, numbers in parts:
             merged = [sum(pair) for pair in zip(balanced[-1][1], numbers, strict=True)] if balanced else []

@@ -5,8 +5,13 @@
 "postgresql" starts a server. Before a writer changes a row, it marks the row as changing in memory that all
 processes share. When the commit has returned, it records the new values there. A response must show exactly
 these values of each row that did not change during the request. Of a row that changed, it must show nothing
-older than the last commit before the request, and nothing that was rolled back (NEVER). Every few seconds the
-writers pause, and responses are compared with those of Django's views, and all lists with the oracle.
+older than the last commit before the request, and nothing that was rolled back (NEVER). A request with the
+tag of the same body must get 304. Every few seconds the writers pause, and responses are compared with those
+of Django's views, all lists with the oracle, and the tables of the read model with the vacancies.
+
+Meanwhile the read model is maintained with small buckets, which are divided and merged, and is rebuilt now
+and then. There are two nodes. The clock of the second one steps by up to 400 seconds, and its responses must
+be right for that time.
 
 Prints JSON. Exit code 1: a response was wrong.
 """
@@ -25,28 +30,37 @@ from queue import Empty
 from typing import Any
 
 from tests import servers
-from tests.chaos.stress.comparison import Views, compare_with_oracle, compare_with_views
-from tests.chaos.stress.reader import read
+from tests.chaos.stress.clock import Clock
+from tests.chaos.stress.comparison import (
+    Views,
+    compare_read_model,
+    compare_with_oracle,
+    compare_with_views,
+)
+from tests.chaos.stress.reader import Node, read
 from tests.chaos.stress.state import READERS, WRITERS, SharedState, fill, set_up
 from tests.chaos.stress.writer import write
 
 COMPARE_EVERY = 12.0  # seconds
+STEP_EVERY = 6.0  # seconds, of the clock of the second node: longer than any request takes
+OFFSETS = (0, 0, 2, -2, 40, -40, 400, -400)  # seconds. The read model tolerates 300 before it uses the views.
 EXAMPLES = 5  # of each kind of error
-SERVERS = {"sync": ("-k", "sync", "-w", "4"), "gthread": ()}  # switches of gunicorn
+SERVERS = {"sync": ("-k", "sync", "-w", "2"), "gthread": ()}  # switches of gunicorn
 
 
 def stress(
-    shared: SharedState, url: str, context: Any, arguments: argparse.Namespace, port: int
+    shared: SharedState, url: str, context: Any, arguments: argparse.Namespace, nodes: list[Node]
 ) -> dict[str, Any]:
     """Run writers and readers; return the results."""
-    is_sqlite, views = url.startswith("sqlite"), Views(port)
+    is_sqlite, views = url.startswith("sqlite"), Views()
+    clocks = [Clock(node.clock_path) for node in nodes]
     processes = [context.Process(target=write, args=(shared, n, is_sqlite)) for n in range(len(WRITERS))]
     processes += [
-        context.Process(target=read, args=(shared, n, port, arguments.pause)) for n in range(READERS)
+        context.Process(target=read, args=(shared, n, nodes, arguments.pause)) for n in range(READERS)
     ]
     kinds: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
-    stalest, compared, chance = 0.0, 0, random.Random(7)
+    stalest, compared, buckets, chance = 0.0, 0, 0, random.Random(7)
     tags: dict[str, tuple[str, bytes]] = {}
 
     def collect() -> None:
@@ -68,8 +82,10 @@ def stress(
         end = time.monotonic() + arguments.minutes * 60
         while time.monotonic() < end:
             shared.going.set()
-            pause = time.monotonic() + COMPARE_EVERY
-            while time.monotonic() < pause:
+            pause, step = time.monotonic() + COMPARE_EVERY, 0.0
+            while (now := time.monotonic()) < pause:
+                if now > step:
+                    clocks[-1].offset, step = chance.choice(OFFSETS), now + STEP_EVERY
                 collect()
                 time.sleep(0.2)
             shared.going.clear()
@@ -77,8 +93,10 @@ def stress(
                 shared.idle[n] = 0
             while not all(shared.idle) and time.monotonic() < end + 60:
                 time.sleep(0.02)
-            compared += compare_with_views(shared, views, port, chance, tags)
-            compared += compare_with_oracle(shared, port)
+            buckets = max(buckets, compare_read_model(shared))
+            for node, clock in zip(nodes, clocks, strict=True):
+                compared += compare_with_views(shared, views, node, clock.offset, chance, tags)
+                compared += compare_with_oracle(shared, node, clock.offset)
             collect()
             print(f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} writes, "
                   f"{sum(kinds.values())} wrong", file=sys.stderr, flush=True)  # fmt: skip
@@ -98,7 +116,8 @@ def stress(
             process.join()
     return {
         "database": url.partition(":")[0], "server": arguments.server, "minutes": arguments.minutes,
-        "responses": sum(shared.responses), "compared": compared, "writes": sum(shared.writes),
+        "responses": sum(shared.responses), "of these 304": sum(shared.unchanged), "compared": compared,
+        "buckets": buckets, "writes": sum(shared.writes),
         "failed writes": sum(shared.failed), "wrong": dict(kinds),
         "worst staleness in seconds": round(stalest, 3), "examples": examples,
     }  # fmt: skip
@@ -113,7 +132,9 @@ def main() -> int:
     )
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--vacancies", type=int, default=300)
-    parser.add_argument("--server", choices=list(SERVERS), default="sync", help="4 workers, or 2 x 4 threads")
+    parser.add_argument(
+        "--server", choices=list(SERVERS), default="sync", help="of each node: 2 workers, or 2 x 4 threads"
+    )
     parser.add_argument("--pause", type=float, default=0.03, help="seconds between two requests of a reader")
     arguments = parser.parse_args()
     with ExitStack() as stack:
@@ -129,6 +150,7 @@ def main() -> int:
             "SECRET_KEY": "only-for-stress-tests-" * 4,
             "RATE_LIMIT": "off",
             "ALLOWED_HOSTS": "127.0.0.1",
+            "PUBLIC_BASE_URL": "http://127.0.0.1",  # both nodes return the same links
             "LOG_FORMAT": "text",
             "LOG_REQUESTS": "off",
         }
@@ -138,10 +160,17 @@ def main() -> int:
         context = multiprocessing.get_context("spawn")
         shared = SharedState(arguments.vacancies, context)
         fill(shared)
-        node = servers.Gunicorn(folder / "node", env, *SERVERS[arguments.server])
-        stack.enter_context(node)
-        result = stress(shared, url, context, arguments, node.port)
-        log = node.log.read_text()
+        nodes, log = [], ""
+        for n in (1, 2):
+            clock_path = folder / f"clock_{n}"
+            Clock(clock_path).offset = 0
+            node_env = env | {"STRESS_CLOCK": str(clock_path)}
+            switches = (*SERVERS[arguments.server], "tests.chaos.stress.site")
+            nodes.append(servers.Gunicorn(folder / f"node_{n}", node_env, *switches))
+            stack.enter_context(nodes[-1])
+        ports = [Node(node.port, folder / f"clock_{n}") for n, node in enumerate(nodes, 1)]
+        result = stress(shared, url, context, arguments, ports)
+        log = "".join(node.log.read_text() for node in nodes)
         errors = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception)\b.{0,80}", log, re.M)
         print(json.dumps(result | {"errors in the log": Counter(errors)}, indent=2))
         return int(bool(result["wrong"]))

@@ -1,29 +1,32 @@
-"""Comparisons while no writer runs: each response with that of Django's views, each list with the oracle."""
+"""Comparisons while no writer runs: each response with that of Django's views, each list with the oracle, and
+the tables of the read model with the vacancies."""
 
 import json
 import random
 import time
+from itertools import pairwise
+from typing import Any
 
 from tests.chaos import oracle
 from tests.chaos.stress.checker import Response
-from tests.chaos.stress.reader import address, decompressed, random_target, request
-from tests.chaos.stress.state import Row, SharedState, get
+from tests.chaos.stress.reader import Node, address, decompressed, random_target, request
+from tests.chaos.stress.state import Row, SharedState, datetime_at, get
 
 
 class Views:
     """The responses of Django's views, the reference implementation, without any cache."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self) -> None:
+        from jobsite.api.caching import REQUEST_TIME
         from jobsite.wsgi import _bare
         from tests.wsgi import ask
 
-        self.application, self.ask, self.port = _bare, ask, str(port)
+        self.application, self.ask, self.key = _bare, ask, REQUEST_TIME
 
-    def request(self, target: str) -> Response:
-        status, headers, body = self.ask(
-            self.application, target, SERVER_NAME="127.0.0.1", SERVER_PORT=self.port,
-            HTTP_HOST=f"127.0.0.1:{self.port}",
-        )  # fmt: skip
+    def request(self, target: str, at: float) -> Response:
+        """Return the response at the time `at`, in seconds."""
+        values: Any = {"HTTP_HOST": "127.0.0.1", self.key: datetime_at(at)}
+        status, headers, body = self.ask(self.application, target, **values)
         return Response(int(status[:3]), {name.lower(): value for name, value in headers.items()}, body)
 
 
@@ -48,10 +51,16 @@ def targets(chance: random.Random, count: int) -> list[str]:
 
 
 def compare_with_views(
-    shared: SharedState, views: Views, port: int, chance: random.Random, tags: dict[str, tuple[str, bytes]]
+    shared: SharedState,
+    views: Views,
+    node: Node,
+    offset: float,
+    chance: random.Random,
+    tags: dict[str, tuple[str, bytes]],
 ) -> int:
-    """Report responses that differ from those of the views; return how many were requested. `tags`: ETag and
-    body of earlier rounds by target, to be revalidated."""
+    """Report responses that differ from those of the views; return how many were requested. `offset`: of the
+    node's clock. `tags`: ETag and body of earlier rounds by target, to be revalidated."""
+    port = node.port
 
     def report(kind: str, detail: str) -> None:
         shared.errors.put((kind, detail, 0))
@@ -59,15 +68,15 @@ def compare_with_views(
     requests = 0
     for target in targets(chance, shared.count):
         for _ in range(4):
-            start = time.time()
-            expected = views.request(target)
+            start = time.time() + offset
+            expected = views.request(target, start)
             found = [request(port, target), request(port, target)]
             found.append(decompressed(request(port, target, Accept_Encoding="gzip")))
             head = request(port, target, "HEAD")
             old = tags.get(target)
             again = request(port, target, If_None_Match=old[0]) if old else None
             requests += 5
-            if is_time_constant(shared, start, time.time()):
+            if is_time_constant(shared, start, time.time() + offset):
                 break
         else:
             continue
@@ -82,29 +91,31 @@ def compare_with_views(
             report("differs from the view", f"{target}: {len(wrong)} of 11: {detail}")
         if head.status != expected.status or head.body:
             report("HEAD", f"{target}: {head.status}, not {expected.status}")
-        if old and again and again.status == 304 and old[1] != expected.body:
-            report("304 for another body", target)
+        if old and again and (again.status == 304) != (old[1] == expected.body):
+            report("304 for another body" if again.status == 304 else "no 304 for the same body", target)
+        if {each.headers.get("etag") for each in (*found, head)} != {expected.headers.get("etag")}:
+            report("another ETag than the view", target)
         if found[0].status == 200 and "etag" in found[0].headers:
             tags[target] = (found[0].headers["etag"], found[0].body)
     return requests
 
 
-def compare_with_oracle(shared: SharedState, port: int) -> int:
+def compare_with_oracle(shared: SharedState, node: Node, offset: float) -> int:
     """Read all pages of each list and report where the ids are not those of the oracle; return how many
     requests that took."""
     requests = 0
     for path in oracle.LISTS:
-        start, pks, page, total = time.time(), [], 1, None
+        start, pks, page, total = time.time() + offset, [], 1, None
         while page < 100:
             target = address(path, {"page[size]": "30", "page[number]": str(page)})
-            body = json.loads(request(port, target).body)
+            body = json.loads(request(node.port, target).body)
             total = body["meta"]["total"]
             pks += [item["id"] for item in body["data"]]
             if not body["links"]["next"]:
                 break
             page += 1
         requests += page
-        now = time.time()
+        now = time.time() + offset
         if is_time_constant(shared, start, now):
             snapshot = shared.snapshot()
             vacancies = [snapshot.facts(place) for place in range(shared.count)]
@@ -114,3 +125,35 @@ def compare_with_oracle(shared: SharedState, port: int) -> int:
                 detail = f"{path}: total {total}, {len(pks)} items, not {len(expected)}: {odd or pks}"
                 shared.errors.put(("differs from the oracle", detail, 0))
     return requests
+
+
+def compare_read_model(shared: SharedState) -> int:
+    """Report rows of the read model that are not those of the vacancies, and counts that are not those of the
+    rows in a bucket. Return the number of buckets."""
+    from jobsite.serving.revision import fetch, snapshot
+    from vacancies.models import ListedVacancy, Vacancy
+    from vacancies.querysets import VacancyList
+    from vacancies.readmodel.totals import BUCKETS, END, as_key
+
+    columns = ("pk", *oracle.FIELDS[1:], "brand_id", "form_id")
+    with snapshot():
+        published = set(Vacancy.objects.filter(status="published").values_list(*columns))
+        listed = list(ListedVacancy.objects.values_list(*columns, "is_expired", named=True))
+        buckets = {as_key(row): row[2:6] for row in fetch(BUCKETS)}
+    if odd := sorted(published ^ {tuple(row[:-1]) for row in listed}):
+        shared.errors.put(("read model differs from the vacancies", f"{odd[:4]}", 0))
+    if early := [row.pk for row in listed if row.is_expired and row.publish_until.timestamp() > time.time()]:
+        shared.errors.put(("marked as expired too early", f"{early}", 0))
+    keys = sorted(buckets)
+    for start, end in pairwise([*keys, END]):
+        inside = [row for row in listed if start <= (row.publish_from, row.pk) < end and not row.is_expired]
+        counts = [
+            sum(each.contains(audience=row.audience, is_hot=row.is_hot) for row in inside)
+            for each in VacancyList
+        ]
+        if counts != list(buckets[start]):
+            shared.errors.put(("counts of a bucket", f"{start}: {buckets[start]}, not {counts}", 0))
+    first = keys[0] if keys else END
+    if below := [row.pk for row in listed if (row.publish_from, row.pk) < first and not row.is_expired]:
+        shared.errors.put(("outside of all buckets", f"{below}", 0))
+    return len(buckets)

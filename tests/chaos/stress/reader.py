@@ -6,13 +6,23 @@ import random
 import re
 import time
 from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote
 
 from tests.chaos import oracle
 from tests.chaos.stress.checker import Checker, Response
+from tests.chaos.stress.clock import Clock
 from tests.chaos.stress.state import REGIONS, SharedState
 
 STORED = 400  # responses that each reader revalidates
+
+
+class Node(NamedTuple):
+    """Processes of the site, and their clock."""
+
+    port: int
+    clock_path: Path
 
 
 def request(port: int, target: str, method: str = "GET", **headers: str) -> Response:
@@ -56,9 +66,9 @@ def random_target(chance: random.Random, count: int) -> str:
     return address(path, query)
 
 
-def read(shared: SharedState, number: int, port: int, pause: float) -> None:
-    """Send requests with a mean `pause` in seconds, and report errors, until the end."""
-    chance = random.Random(1_000 + number)
+def read(shared: SharedState, number: int, nodes: list[Node], pause: float) -> None:
+    """Send requests to `nodes` with a mean `pause` in seconds, and report errors, until the end."""
+    chance, clocks = random.Random(1_000 + number), {node.port: Clock(node.clock_path) for node in nodes}
     stored: dict[str, tuple[str, bytes]] = {}  # ETag and body by target
 
     def report(kind: str, detail: str, staleness: float) -> None:
@@ -75,13 +85,15 @@ def read(shared: SharedState, number: int, port: int, pause: float) -> None:
         if own:
             headers["If_None_Match"] = own[0]
         method = "HEAD" if chance.random() < 0.03 else "GET"
-        before, began, start = shared.snapshot(), time.monotonic(), time.time()
+        port, clock = chance.choice(list(clocks.items()))
+        before, began, start, offset = shared.snapshot(), time.monotonic(), time.time(), clock.offset
         try:
             response = request(port, target, method, **headers)
         except OSError as error:
             report("no response", f"{target}: {error!r}", 0)
             continue
-        end = time.time()
+        end, offsets = time.time(), (offset, clock.offset)  # one of both was that of the site
+        start, end = start + min(offsets), end + max(offsets)
         checker = Checker(before, shared.snapshot(), start, end, began, report, target)
         shared.responses[number] += 1
         if response.status >= 500:
@@ -93,8 +105,11 @@ def read(shared: SharedState, number: int, port: int, pause: float) -> None:
             if response.status == 200:
                 continue
         response = decompressed(response)
+        if own and response.status == 200 and response.body == own[1]:
+            checker.wrong("no 304 for the same body", (own[0], response.headers.get("etag")))
         if response.status == 304:  # then the stored body has to be right
             assert own
+            shared.unchanged[number] += 1
             checker.target += " (304)"
             response = Response(200, response.headers, own[1])
         elif response.status == 200 and "etag" in response.headers:

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 REGIONS, BRANDS, RECRUITERS = 6, 4, 4
-WRITERS = ("all", "rows", "rows", "related", "names")  # what each writer changes
+WRITERS = ("all", "rows", "rows", "related", "names", "imports", "maintenance")  # what each writer changes
 READERS = 3
 WIDTH = 13
 AUDIENCES = ("public", "internal", "both")
@@ -105,6 +105,7 @@ class SharedState:
         self.writes = context.RawArray("q", len(WRITERS))
         self.failed = context.RawArray("q", len(WRITERS))
         self.responses = context.RawArray("q", READERS)
+        self.unchanged = context.RawArray("q", READERS)  # 304
         self.errors = context.Queue()
 
     def snapshot(self) -> Snapshot:
@@ -133,6 +134,14 @@ def first_word(place: int) -> str:
     if place < BRAND_NAMES:
         return f"Region{place}"
     return f"Brand{place - BRAND_NAMES}" if place < RECRUITER_NAMES else f"Person{place - RECRUITER_NAMES}"
+
+
+def use_small_buckets(size: int) -> None:
+    """Let this process divide the buckets of the counts into those of `size`, and sum their rows early."""
+    from vacancies.readmodel import maintenance, totals
+
+    maintenance.BUCKET_SIZE, maintenance.MAX_SIZE = size, 2 * size
+    totals.MAX_SIZE = totals.MAX_ROWS = 2 * size
 
 
 def set_up() -> None:

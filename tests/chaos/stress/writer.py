@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from typing import Any
@@ -25,6 +25,7 @@ from tests.chaos.stress.state import (
     get,
     octal,
     set_up,
+    use_small_buckets,
 )
 
 
@@ -49,9 +50,11 @@ class Writer:
         self.suffix = ""  # of texts that are rolled back
         # The share of transactions that stay open for a second.
         self.long = 0.01 if is_sqlite else 0.2 if self.kind == "related" else 0.06
-        rest = [place for place in range(shared.count) if place % 5]
+        rest = [place for place in range(shared.count) if place % 5 > 1]
         self.own = {
             "all": [place for place in range(shared.count) if place % 5 == 0],
+            "imports": [place for place in range(shared.count) if place % 5 == 1],
+            "maintenance": [],
             "rows": [place for place in rest if place % 2 == number % 2],
             "related": rest,
             "names": list(range(REGIONS + BRANDS + RECRUITERS)),
@@ -63,6 +66,8 @@ class Writer:
             "rows": [self.row, self.row, self.row, self.bulk],
             "related": [self.related],
             "names": [self.name],
+            "imports": [self.import_many],
+            "maintenance": [self.balance, self.balance, self.balance, self.mark_expired, self.rebuild],
         }[self.kind]
         while not self.shared.ended.is_set():
             if not self.shared.going.is_set():
@@ -201,7 +206,7 @@ class Writer:
 
         places = sorted(self.random.sample(self.own, min(25, len(self.own))))
         now = round(time.time(), 6)
-        kind = self.random.choice(["hot", "unpublish", "publish", "title"])
+        kind = self.random.choice(["hot", "unpublish", "publish", "publish", "expire", "title"])
         with self.changing(self.shared.rows, places=places) as becomes:
             rows = Vacancy.objects.filter(pk__in=[place + 1 for place in places])
             if kind == "hot":
@@ -211,11 +216,75 @@ class Writer:
                 rows.filter(publish_from__isnull=False).update(status="unpublished")
                 becomes.update({place: {Row.IS_PUBLISHED: 0} for place in places})
             elif kind == "publish":
-                rows.update(status="published", publish_from=datetime_at(now), publish_until=None)
-                columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: now, Row.PUBLISH_UNTIL: inf}
+                begins = round(now + self.random.choice([0, 0, 1]), 6)
+                rows.update(status="published", publish_from=datetime_at(begins), publish_until=None)
+                columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: inf}
                 becomes.update(dict.fromkeys(places, columns))
+            elif kind == "expire":
+                ends = round(now + self.random.choice([-400, -299, -1, 0.5, 1, 2]), 6)
+                rows.filter(publish_from__lt=datetime_at(ends)).update(publish_until=datetime_at(ends))
+                started = [p for p in places if get(self.shared.rows, p, Row.PUBLISH_FROM) < ends]
+                becomes.update({place: {Row.PUBLISH_UNTIL: ends} for place in started})
             else:
                 rows.update(title=Concat(F("title"), Value(self.suffix)))
+
+    def import_many(self) -> None:
+        """Replace many vacancies by others with the same ids: all expired, or published at one instant."""
+        from vacancies.models import Vacancy
+
+        places = sorted(self.random.sample(self.own, min(25, len(self.own))))
+        table, now, choose = self.shared.rows, time.time(), self.random.choice
+        if choose([True, False]):
+            begins, ends = now - choose([1_000, 90_000, 900_000]), now - choose([0, 1, 299, 301, 390, 900])
+        else:
+            begins, ends = now + choose([-400, -1, 0, 0.5, 2]), choose([inf, inf, now + 3])
+        begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
+        audience, is_hot = choose([0, 0, 1, 2]), choose([False, False, True])
+        with self.changing(table, places=places, begun=Row.BEGUN) as becomes:
+            Vacancy.objects.filter(pk__in=[place + 1 for place in places]).delete()
+            Vacancy.objects.bulk_create(
+                Vacancy(
+                    pk=place + 1, title=self.title(place, get(table, place, Row.BEGUN)), brand_id=1,
+                    head_recruiter_id=1, status="published", audience=AUDIENCES[audience], is_hot=is_hot,
+                    publish_from=datetime_at(begins), publish_until=datetime_at(ends) if ends < inf else None,
+                    description=f"<p>Text of word{place % 7}.</p>",
+                )
+                for place in places
+            )  # fmt: skip
+            becomes.update({
+                place: {
+                    Row.IS_PUBLISHED: 1, Row.AUDIENCE: audience, Row.IS_HOT: is_hot, Row.PUBLISH_FROM: begins,
+                    Row.PUBLISH_UNTIL: ends, Row.TITLE: get(table, place, Row.BEGUN),
+                }
+                for place in places
+            })  # fmt: skip
+
+    def maintain(self, act: Callable[[], Any]) -> None:
+        from django.db import DatabaseError
+
+        try:
+            act()
+        except DatabaseError:  # a lock was not free in time
+            self.shared.failed[self.number] += 1
+        else:
+            self.shared.writes[self.number] += 1
+
+    def balance(self) -> None:
+        from vacancies.readmodel import maintenance
+
+        use_small_buckets(self.random.choice([3, 10, 25, 500]))
+        self.maintain(maintenance.balance)
+
+    def mark_expired(self) -> None:
+        from vacancies.readmodel import maintenance
+
+        self.maintain(maintenance.mark_expired)
+
+    def rebuild(self) -> None:
+        from vacancies.readmodel import maintenance
+
+        if self.random.random() < 0.1:  # it waits for all other writers
+            self.maintain(maintenance.rebuild)
 
     def recreate(self) -> None:
         """Delete a vacancy and create it again with the same id."""
