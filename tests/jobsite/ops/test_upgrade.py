@@ -31,7 +31,9 @@ def migrate(*words: str, **options: Any) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("target", [("vacancies", "0001"), ("vacancies", "0003"), ("vacancies", "zero"), ("jobsite", "zero")])
+@pytest.mark.parametrize(
+    "target", [("vacancies", "0001"), ("vacancies", "0003"), ("vacancies", "zero"), ("jobsite", "zero")]
+)
 def test_migrating_backwards_and_forwards(filters, target):
     """Backwards, no trigger uses a table that is gone; forwards, every vacancy is listed and counted."""
     make_vacancy(title="First")
