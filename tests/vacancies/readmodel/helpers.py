@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection, connections, transaction
 
 from tests.vacancies.api.test_fast_path import LISTS, Site
 from vacancies.api import fast_path
@@ -60,7 +60,7 @@ def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
         return execute(statement, *rest)
 
     monkeypatch.setattr(fast_path, "fetch", fetch_later)
-    monkeypatch.setattr(connection, "execute_wrappers", [execute_later])
+    monkeypatch.setattr(connections["default"], "execute_wrappers", [execute_later])
     return left
 
 
