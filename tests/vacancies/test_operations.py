@@ -181,11 +181,11 @@ def test_publication_action_is_atomic(monkeypatch):
 
 def test_publication_action_has_a_constant_number_of_queries(django_assert_num_queries):
     make_one("draft")
-    with django_assert_num_queries(7):  # savepoint (2); rows; one update; versions; read model (2)
+    with django_assert_num_queries(5):  # savepoint (2); rows; one update; versions
         operations.publish(vacancies=ALL(), at=NOW)
     for _ in range(30):
         make_one("draft")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(5):
         assert len(operations.publish(vacancies=ALL(), at=NOW).done) == 30
 
 

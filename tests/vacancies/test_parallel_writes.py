@@ -35,14 +35,11 @@ from vacancies.models import (
     Brand,
     Change,
     FilterOption,
-    ListedVacancy,
-    PublicationState,
     Status,
     Vacancy,
     VacancyOption,
     Version,
 )
-from vacancies.readmodel import changes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -197,23 +194,6 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
     assert copied == ("Copy of Nurse", ["Ghent"])
     vacancy.refresh_from_db()
     assert (vacancy.title, [choice.option for choice in vacancy.choices.all()]) == ("Cook", [antwerp])
-
-
-@on_postgresql
-def test_vacancy_scheduled_while_changes_are_applied_is_not_listed(monkeypatch: Any) -> None:
-    now = timezone.now()
-    vacancy = make_vacancy(publish_until=now - timedelta(seconds=1))
-    ListedVacancy.objects.filter(pk=vacancy.pk).update(
-        state=PublicationState.LIVE
-    )  # it was, until a second ago
-    monkeypatch.setattr(changes, "LOCK_TIMEOUT", 5_000)
-    with ExitStack() as stack, transaction.atomic():
-        Vacancy.objects.filter(pk=vacancy.pk).update(
-            publish_from=now + timedelta(days=1), publish_until=now + timedelta(days=9)
-        )
-        stack.enter_context(waiting(lambda: changes.apply_due_changes(at=now)))
-
-    assert ListedVacancy.objects.get().state == PublicationState.SCHEDULED
 
 
 # --- imports -----------------------------------------------------------------------------------

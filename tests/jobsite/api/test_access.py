@@ -73,7 +73,7 @@ def test_signed_in_request_takes_two_more_queries(client, settings, at, django_a
     with django_assert_num_queries(7):
         assert client.get("/v1/vacancies/internal").json()["meta"]["total"] == 1
     # public responses do not load the user
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         client.get("/v1/vacancies")
 
 

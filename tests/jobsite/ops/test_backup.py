@@ -19,8 +19,8 @@ from jobsite.ops.backups.files import locked
 from jobsite.ops.commands import UsageError
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.jobsite.ops.backups import output, run
-from vacancies.models import Attachment, DailyCount, Vacancy
-from vacancies.readmodel.changes import apply_due_changes
+from tests.vacancies.api.test_fast_path import bucket_counts
+from vacancies.models import Attachment, Vacancy
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -74,8 +74,7 @@ def test_archive_is_consistent_while_others_write(filters, tmp_path, elsewhere, 
         assert vacancy.location == vacancy.title
     assert 1 <= len(vacancies) <= len(written)
     assert list(Vacancy.objects.order_by("pk").values_list("pk", flat=True)) == written[: len(vacancies)]
-    apply_due_changes(at=timezone.now())
-    assert sum(DailyCount.objects.values_list("external", flat=True)) == len(vacancies)
+    assert bucket_counts()[0] == len(vacancies)
 
 
 def test_older_archives_are_removed(filters, tmp_path, time_machine, settings):

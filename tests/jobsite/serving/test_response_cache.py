@@ -337,9 +337,11 @@ def test_response_made_by_another_thread_keeps_its_end(time_machine, settings):
         @contextmanager
         def single_flight(self, key: Any) -> Any:
             headers = [("Content-Type", "application/json")]
-            self.entries[key] = CacheEntry(1, start.timestamp() + 10, headers, 'W/"x"', b"{}")
+            self.entries[key] = CacheEntry(
+                1, start.timestamp(), start.timestamp() + 10, headers, 'W/"x"', b"{}"
+            )
             time_machine.move_to(start + timedelta(seconds=4), tick=False)
             yield True
 
-    waiting = Waiting(lambda environ, respond: [], lambda: RevisionState(1, 1, 0))
+    waiting = Waiting(lambda environ, respond: [], lambda: RevisionState(1, 0))
     assert ask(waiting, LIST)[1]["Cache-Control"] == "public, max-age=6"

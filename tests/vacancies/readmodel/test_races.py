@@ -4,105 +4,38 @@ Each test defines when the other transaction runs, so that no test depends on ti
 """
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import timedelta
 from functools import partial
 from threading import Event
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from forms_structure import operations
 from forms_structure.api import v1 as forms_v1
-from jobsite.serving import revision
 from jobsite.serving.revision import read_state
 from tests.factories import make_filter, make_option, make_vacancy
 from tests.parallel import waiting
-from tests.vacancies.api.test_fast_path import Site, daily_counts, published_counts
+from tests.vacancies.api.test_fast_path import bucket_counts, published_counts
+from tests.vacancies.readmodel.helpers import (
+    LIST,
+    body,
+    check,
+    elsewhere,
+    now_or_later,
+    on_postgresql,
+    step_in,
+    use_small_buckets,
+)
 from vacancies.api import fast_path, process_cache, rendered_items
-from vacancies.choices import Keyword
-from vacancies.models import (
-    Attachment,
-    Filter,
-    FilterOption,
-    ListedVacancy,
-    PublicationState,
-    Vacancy,
-    VacancyOption,
-)
+from vacancies.models import Attachment, Filter, FilterOption, ListedVacancy, Vacancy, VacancyOption
 from vacancies.operations import publish
-from vacancies.readmodel import changes, totals, triggers
-
-LIST = "/v1/vacancies"
-on_postgresql = pytest.mark.skipif(
-    connection.vendor != "postgresql", reason="SQLite has one writer at a time"
-)
-on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="tests SQLite's triggers")
-
-
-@pytest.fixture
-def site(wsgi, transactional_db, settings):
-    from jobsite.wsgi import _bare
-
-    settings.BODY_CACHE_MB = 1
-    for keyword in Keyword:
-        make_filter(keyword)
-    return Site(_bare)
-
-
-@contextmanager
-def elsewhere() -> Iterator[Callable[..., None]]:
-    """A transaction on its own connection. Yields a function that executes SQL; commits at the end."""
-    other = connection.copy()
-    try:
-        other.set_autocommit(False)
-        with other.cursor() as cursor:
-            yield cursor.execute
-        other.commit()
-    finally:
-        other.close()
-
-
-def now_or_later(act: Callable[[], Any]) -> Callable[[], Any]:
-    """Try `act`. Return what to call later: `act` again if it was blocked by a lock."""
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = 100")
-            act()
-    except DatabaseError:
-        return act
-    return lambda: None
-
-
-def between(monkeypatch: Any, sql: str, step_in: Callable[[], Any]) -> None:
-    """Call `step_in` once, right after the fast path has executed a statement that contains `sql`."""
-    fetch, left = revision.fetch, [step_in]
-
-    def fetch_and_step_in(statement: str, *parameters: Any) -> list[tuple]:
-        rows = fetch(statement, *parameters)
-        if sql in statement and left:
-            left.pop()()
-        return rows
-
-    for module in (totals, fast_path):
-        monkeypatch.setattr(module, "fetch", fetch_and_step_in)
-
-
-def body(site: Site, path: str) -> bytes:
-    return site.ask(site.cached, path)[2]
-
-
-def check(site: Site, path: str) -> None:
-    """Check that a process with cached responses and a new one return the response of the views."""
-    expected = site.ask(site.django, path)
-    for application in (site.cached, Site(site.django).cached):
-        got = site.ask(application, path)
-        assert (got[0], got[2]) == (expected[0], expected[2]), path
-
+from vacancies.readmodel import maintenance, triggers
 
 # --- Items ----------------------------------------------------------------------------------------------
 
@@ -249,66 +182,60 @@ def test_vacancy_gets_another_form_while_its_form_is_read(site, monkeypatch):
     site.same(f"{LIST}/{stays.pk}/form")
 
 
-# --- Lists and the clock --------------------------------------------------------------------------------
+# --- Lists ----------------------------------------------------------------------------------------------
 
-EMPTY = (
-    f"{LIST}/hot?page[size]=1",
-    f"{LIST}?page[size]=1&page[number]=2",
-    f"{LIST}?filter[search]=sailor",
-)
-
-
-@pytest.mark.parametrize("path", EMPTY)
-def test_another_process_applies_due_changes_while_this_one_reads_totals(
-    site, monkeypatch, time_machine, path
-):
-    start = timezone.now()
-    time_machine.move_to(start, tick=False)
-    make_vacancy()
-    assert changes.apply_due_changes(at=start)
-    due = start + timedelta(seconds=1)
-    make_vacancy(title="Sailor", is_hot=True, publish_from=due)
-    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=due))
-    body(site, path)
-    time_machine.move_to(due + timedelta(seconds=1), tick=False)
-    check(site, path)
+# The statements between which another process acts: those of the totals, and the page.
+STATEMENTS = ("sum(external)", "UNION ALL", "max(publish_until)", "LIMIT %s OFFSET %s")
+EVENTS: dict[str, Callable[[], Any]] = {
+    "one is published": lambda: make_vacancy(title="Sailor", is_hot=True),
+    "one is deleted": lambda: Vacancy.objects.order_by("?").first().delete(),
+    "all are moved": lambda: Vacancy.objects.update(publish_from=timezone.now() - timedelta(days=9)),
+    "one expires": lambda: Vacancy.objects.filter(is_hot=True).update(publish_until=timezone.now()),
+    "expired ones are marked": lambda: Vacancy.objects.update(
+        publish_from=timezone.now() - timedelta(days=9), publish_until=timezone.now() - timedelta(days=8)
+    ),
+    "the counts are balanced": maintenance.balance,
+    "the read model is rebuilt": maintenance.rebuild,
+}
 
 
-@pytest.mark.parametrize("size", [1, 2])
-def test_process_with_a_slow_clock_applies_due_changes_while_this_one_reads_totals(site, monkeypatch, size):
-    for _ in range(2):
-        make_vacancy()
-    time = timezone.now()
-    assert changes.apply_due_changes(at=time)
-    make_vacancy()  # live for an hour: due at once
-    between(monkeypatch, "sum(", lambda: changes.apply_due_changes(at=time - timedelta(milliseconds=1)))
-    body(site, f"{LIST}?page[size]={size}")
-    check(site, f"{LIST}?page[size]={size}")
+@pytest.mark.slow
+@pytest.mark.parametrize("event", EVENTS)
+def test_event_between_two_statements_of_a_page(site, monkeypatch, event):
+    paths = (f"{LIST}?page[size]=3&page[number]=2", f"{LIST}?page[size]=3&page[number]=9", f"{LIST}/hot")
+    use_small_buckets(monkeypatch, 4)
+    for number, path in enumerate((sql, path) for sql in STATEMENTS for path in paths):
+        sql, path = path
+        for hour in range(7):
+            make_vacancy(publish_from=timezone.now() - timedelta(hours=hour % 5), is_hot=number == hour)
+        before = site.ask(site.django, path)[2]
+        with monkeypatch.context() as patched:
+            left = step_in(patched, sql, EVENTS[event])
+            answered = body(site, path)
+            assert not left or "page[number]=9" in path, (sql, path)  # a page without rows reads none
+        after = site.ask(site.django, path)[2]
+        assert answered in (before, after), (sql, path)
+        check(site, path)
+        assert bucket_counts() == published_counts()
 
 
-def test_published_vacancies_are_live_with_the_same_commit(site, monkeypatch):
+def test_publishing_raises_the_revision_once(site):
     time = timezone.now().replace(microsecond=0)
     draft, scheduled = make_vacancy(status="draft"), make_vacancy(publish_from=time + timedelta(hours=1))
     ends = make_vacancy(status="draft", publish_until=time + timedelta(hours=2))
     before = read_state()
     done = publish(vacancies=Vacancy.objects.all(), at=time).done
     assert set(done) == {draft.pk, scheduled.pk, ends.pk}
-    assert set(ListedVacancy.objects.values_list("state", flat=True)) == {PublicationState.LIVE}
-    after = read_state()
-    assert after.watermark == changes.microseconds(time)
     if connection.vendor == "postgresql":  # SQLite raises it for each row
-        assert after.number == before.number + 1
-    monkeypatch.setattr(
-        "vacancies.api.process_cache.apply_due_changes", lambda **_: pytest.fail("left to a reader")
-    )
+        assert read_state().number == before.number + 1
     check(site, LIST)
-    assert daily_counts() == published_counts()
+    assert bucket_counts() == published_counts() == [3, 0, 0, 0]
 
 
 @on_postgresql
 def test_filtered_list_during_continuous_writes(site, monkeypatch):
     vacancies = [make_vacancy(title=f"Nurse {number}") for number in range(3)]
-    fetch, writes = revision.fetch, []
+    fetch, writes = fast_path.fetch, []
 
     def write_and_fetch(statement: str, *parameters: Any) -> list[tuple]:
         if "= ANY(" in statement:
@@ -328,43 +255,6 @@ def test_filtered_list_during_continuous_writes(site, monkeypatch):
     assert [item["title"] for item in found] == ["Nurse 0 again", "Nurse 1", "Nurse 2"]
 
 
-@on_postgresql
-def test_due_changes_do_not_wait_for_a_long_transaction(site):
-    time = timezone.now()
-    vacancy = make_vacancy(publish_from=time - timedelta(seconds=1), audience="both")
-    with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET title = 'New', is_hot = true WHERE id = %s", [vacancy.pk])
-        execute(
-            "INSERT INTO vacancies_vacancy SELECT (jsonb_populate_record(v, %s)).* "
-            "FROM vacancies_vacancy v WHERE id = %s",
-            ['{"id": 900000}', vacancy.pk],
-        )
-        assert not changes.apply_due_changes(at=timezone.now())  # the lock is not free
-        other = make_vacancy()
-        check(site, LIST)
-        assert Vacancy.objects.filter(pk=other.pk).exists()
-    for path in (LIST, f"{LIST}/hot", "/v0.1/vacancies/internal"):
-        check(site, path)
-    assert daily_counts() == published_counts()
-
-
-@on_postgresql
-def test_counts_are_compacted_during_writes(site):
-    vacancies = [make_vacancy() for _ in range(3)]
-    check(site, LIST)
-    with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancies[0].pk])
-        totals.compact()
-        with elsewhere() as another:
-            another("UPDATE vacancies_vacancy SET is_hot = true WHERE id = %s", [vacancies[1].pk])
-            totals.compact()
-        totals.compact()
-        check(site, LIST)
-    check(site, LIST)
-    check(site, f"{LIST}/hot")
-    assert daily_counts() == published_counts()
-
-
 def test_change_after_a_rolled_back_savepoint_raises_the_revision(site):
     vacancy = make_vacancy(title="Nurse")
     check(site, LIST)
@@ -380,63 +270,48 @@ def test_change_after_a_rolled_back_savepoint_raises_the_revision(site):
     assert read_state().number > before
     for path in (LIST, f"{LIST}/hot", f"{LIST}/{vacancy.pk}"):
         check(site, path)
-    assert daily_counts() == published_counts()
+    assert bucket_counts() == published_counts()
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Empty the read model. Yields a function that fills it as after a migration."""
+    monkeypatch.setattr(triggers, "statements", lambda vendor: [])  # the triggers are installed already
+    make_vacancy()
+    ListedVacancy.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'an older hash'")
+    return partial(triggers.install_triggers, apps.get_app_config("vacancies"), "default")
+
+
+STEPS = {
+    "unpublished": "UPDATE vacancies_vacancy SET status = 'unpublished'",
+    "saved": "UPDATE vacancies_vacancy SET title = 'New'",
+    "locked": "SELECT 1 FROM vacancies_vacancy FOR UPDATE",
+}
 
 
 @on_postgresql
-def test_vacancy_is_unpublished_while_a_migration_fills_the_read_model(site, monkeypatch):
-    vacancy = make_vacancy()
-    ListedVacancy.objects.all().delete()
-    monkeypatch.setattr(triggers, "POSTGRESQL", ())  # the triggers are installed already
-
-    with elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET status = 'unpublished' WHERE id = %s", [vacancy.pk])
-        with connection.cursor() as cursor:
-            cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'older fingerprint'")
-            cursor.execute("SET lock_timeout = 100")
-        try:
-            triggers.install_triggers(apps.get_app_config("vacancies"), "default")
-            later: Callable[[], Any] = lambda: None  # noqa: E731
-        except DatabaseError:
-            later = lambda: triggers.install_triggers(apps.get_app_config("vacancies"), "default")  # noqa: E731
-    later()
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = 0")
-    check(site, LIST)
-    assert not ListedVacancy.objects.exists()
-
-
-@on_postgresql
-def test_vacancy_is_saved_while_a_migration_fills_the_read_model(site, monkeypatch):
-    vacancy = make_vacancy()
-    ListedVacancy.objects.all().delete()
-    monkeypatch.setattr(triggers, "POSTGRESQL", ())
-    with connection.cursor() as cursor:
-        cursor.execute("COMMENT ON TABLE vacancies_listedvacancy IS 'older fingerprint'")
+@pytest.mark.parametrize("step", STEPS)
+def test_vacancy_is_changed_or_locked_while_a_migration_fills_the_read_model(site, request, step):
+    install = request.getfixturevalue("install")
     with ExitStack() as stack, elsewhere() as execute:
-        execute("UPDATE vacancies_vacancy SET title = 'New' WHERE id = %s", [vacancy.pk])
-        config = apps.get_app_config("vacancies")
-        stack.enter_context(waiting(lambda: triggers.install_triggers(config, "default")))
+        execute(STEPS[step])
+        stack.enter_context(waiting(install))
     check(site, LIST)
+    assert bucket_counts() == published_counts() == [step != "unpublished", 0, 0, 0]
 
 
 @on_postgresql
-def test_rebuild_while_counts_are_compacted(site, monkeypatch):
-    for _ in range(3):
-        make_vacancy()
+@pytest.mark.parametrize("step", STEPS)
+def test_vacancy_is_changed_or_locked_while_the_read_model_is_rebuilt(site, step):
+    make_vacancy()
     check(site, LIST)
     with ExitStack() as stack, elsewhere() as execute:
-        # the statement of `totals.compact`
-        execute(
-            "WITH gone AS (DELETE FROM vacancies_dailycount WHERE id IN "
-            "(SELECT id FROM vacancies_dailycount FOR UPDATE SKIP LOCKED) RETURNING *) "
-            "INSERT INTO vacancies_dailycount (day, external, hot, internal, hot_internal) "
-            "SELECT day, sum(external), sum(hot), sum(internal), sum(hot_internal) FROM gone GROUP BY day"
-        )
-        stack.enter_context(waiting(changes.rebuild))
-    for size in (1, 3, 4):
-        check(site, f"{LIST}?page[size]={size}")
-    assert daily_counts() == published_counts()
+        execute(STEPS[step])
+        stack.enter_context(waiting(maintenance.rebuild))
+    check(site, LIST)
+    assert bucket_counts() == published_counts() == [step != "unpublished", 0, 0, 0]
 
 
 @on_postgresql
@@ -455,7 +330,7 @@ def test_rebuild_while_a_child_row_is_written(site):
     with ExitStack() as stack:
         with elsewhere() as execute:
             execute("SELECT 1 FROM vacancies_listedvacancy FOR UPDATE")  # blocks the rebuild
-            rebuilding = stack.enter_context(waiting(changes.rebuild))
+            rebuilding = stack.enter_context(waiting(maintenance.rebuild))
             writing = stack.enter_context(waiting(write, count=2))
         rebuilding.join(timeout=10)
         written.wait(timeout=10)
@@ -463,15 +338,6 @@ def test_rebuild_while_a_child_row_is_written(site):
         may_commit.set()
         writing.join(timeout=10)
     check(site, LIST)
-
-
-@on_sqlite
-def test_last_microsecond_of_a_day_counts_for_that_day(site):
-    midnight = datetime(2026, 3, 2, tzinfo=UTC)
-    for microseconds in (-86_400_000_000, -60_000_000, -1_000_000, -600, -1, 0, 1_000_000):
-        make_vacancy(publish_from=midnight + timedelta(microseconds=microseconds))
-    for number in range(1, 8):
-        check(site, f"{LIST}?page[size]=1&page[number]={number}")
 
 
 def test_vacancy_is_unpublished_between_reading_ids_and_rows(site, monkeypatch, caplog):

@@ -1,0 +1,16 @@
+import pytest
+
+from tests.factories import make_filter
+from tests.vacancies.api.test_fast_path import Site
+from vacancies.choices import Keyword
+
+
+@pytest.fixture
+def site(wsgi, transactional_db, settings):
+    """A server process with a response cache, and the views on their own."""
+    from jobsite.wsgi import _bare
+
+    settings.BODY_CACHE_MB = 1
+    for keyword in Keyword:
+        make_filter(keyword)
+    return Site(_bare)

@@ -1,0 +1,96 @@
+"""A second database connection, a step at a defined point, and comparisons with the views."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, connections, transaction
+
+from tests.vacancies.api.test_fast_path import LISTS, Site
+from vacancies.api import fast_path
+from vacancies.readmodel import maintenance, totals
+
+LIST = "/v1/vacancies"
+on_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite has one writer at a time"
+)
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="tests SQLite's triggers")
+
+
+@contextmanager
+def elsewhere() -> Iterator[Callable[..., None]]:
+    """A transaction on its own connection. Yields a function that executes SQL; commits at the end."""
+    other = connection.copy()
+    try:
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            yield cursor.execute
+        other.commit()
+    finally:
+        other.close()
+
+
+def now_or_later(act: Callable[[], Any]) -> Callable[[], Any]:
+    """Try `act`. Return what to call later: `act` again if it was blocked by a lock."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = 100")
+            act()
+    except DatabaseError:
+        return act
+    return lambda: None
+
+
+def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
+    """Call `act` once, right before the first statement that contains `sql`. Return a list that is empty
+    afterwards."""
+    fetch, left = fast_path.fetch, [act]
+
+    def act_once(statement: str) -> None:
+        if sql in statement and left:
+            left.pop()()
+
+    def fetch_later(statement: str, *parameters: Any) -> list[tuple]:
+        act_once(statement)
+        return fetch(statement, *parameters)
+
+    def execute_later(execute: Any, statement: str, *rest: Any) -> Any:
+        act_once(statement)
+        return execute(statement, *rest)
+
+    monkeypatch.setattr(fast_path, "fetch", fetch_later)
+    monkeypatch.setattr(connections["default"], "execute_wrappers", [execute_later])
+    return left
+
+
+def use_small_buckets(monkeypatch: Any, size: int) -> None:
+    """Divide buckets of more than `size` vacancies, into buckets of half that size."""
+    for module in (maintenance, totals):
+        monkeypatch.setattr(module, "MAX_SIZE", size)
+    monkeypatch.setattr(totals, "MAX_ROWS", size)
+    monkeypatch.setattr(maintenance, "BUCKET_SIZE", size // 2)
+
+
+def body(site: Site, path: str) -> bytes:
+    return site.ask(site.cached, path)[2]
+
+
+def check(site: Site, path: str) -> None:
+    """Check that a process with cached responses and a new one return the response of the views."""
+    expected = site.ask(site.django, path)
+    for application in (site.cached, Site(site.django).cached):
+        got = site.ask(application, path)
+        assert (got[0], got[2]) == (expected[0], expected[2]), path
+
+
+def check_pages(site: Site, *sizes: int, is_fast: bool | None = True) -> None:
+    """Check that every page of every list equals the page of the views, newest and oldest first."""
+    for path in LISTS:
+        for size in sizes:
+            query = f"page[size]={size}"
+            last = site.same(f"{path}?{query}", is_fast=is_fast)["meta"]["last_page"]
+            for number in range(2, last + 2):
+                site.same(f"{path}?{query}&page[number]={number}", is_fast=is_fast)
+            for number in range(1, last + 1) if path.startswith("/v1/") else ():
+                site.same(f"{path}?{query}&page[number]={number}&sort=published_at", is_fast=is_fast)
