@@ -165,7 +165,9 @@ def _header(description: str, example: Any, **rules: Any) -> dict[str, Any]:
 
 
 HEADERS = {
-    "ETag": _header("Tag of this response, to send in `If-None-Match`.", 'W/"b0c1f0d5a8e94d3a"'),
+    "ETag": _header(
+        "Tag of this response, to send in `If-None-Match`.", 'W/"b0c1f0d5a8e94d3a5c2f7716e08b9d42"'
+    ),
     "Cache-Control": _header(
         "How long the response may be cached. Internal responses of a limited service: `private, no-store`.",
         "public, max-age=60",
