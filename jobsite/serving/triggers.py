@@ -1,5 +1,6 @@
 """Installs triggers from .sql files."""
 
+from collections.abc import Callable
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ def read_statements(path: Path) -> list[str]:
     return [part for part in parts if not all(line.startswith("--") for line in part.splitlines())]
 
 
-def install(using: str, table: str, statements: list[str]) -> bool:
-    """Execute `statements`, unless they are installed. Return whether they were executed.
+def install(
+    using: str, table: str, statements: list[str], fill: Callable[[str], None] = lambda using: None
+) -> None:
+    """Execute `statements`, then call `fill` with the database, unless both were done before.
 
     On PostgreSQL, the comment on `table` has a hash of the installed statements: to install them again would
     lock the tables. On SQLite, all triggers are dropped before migrations (`drop_all`).
@@ -26,16 +29,16 @@ def install(using: str, table: str, statements: list[str]) -> bool:
             names = {statement.partition("CREATE TRIGGER ")[2].split()[0] for statement in statements}
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
             if names <= {name for (name,) in cursor.fetchall()}:
-                return False
+                return
         else:
             cursor.execute(f"SELECT obj_description('{table}'::regclass)")
             if cursor.fetchone()[0] == checksum:
-                return False
+                return
         for statement in statements:
             cursor.execute(statement)
+        fill(using)
         if connection.vendor == "postgresql":
             cursor.execute(f"COMMENT ON TABLE {table} IS '{checksum}'")
-    return True
 
 
 def forget(using: str, table: str) -> None:

@@ -16,7 +16,7 @@ from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
 
 BATCH_SIZE = 2_000  # vacancies
-BUCKET_SIZE = 500  # vacancies in a new bucket
+BUCKET_SIZE = 200  # vacancies in a new bucket
 LOCK_TIMEOUT = 50  # milliseconds
 
 _COLUMNS = tuple(each.column for each in VacancyList)

@@ -15,10 +15,10 @@ from typing import Any
 from django.db import connections
 
 from jobsite.serving import replicas
-from jobsite.serving.revision import RevisionState
+from jobsite.serving.revision import RevisionState, fetch
 from vacancies.querysets import VacancyList
 
-MAX_SIZE = 1_000  # vacancies in a bucket, before it is divided
+MAX_SIZE = 400  # vacancies in a bucket, before it is divided
 MAX_ROWS = 1_000  # of BucketCount beyond one for each bucket, before they are summed
 
 Key = tuple[datetime, int]  # (publish_from, id)
@@ -88,15 +88,12 @@ def as_key(row: Any) -> Key:
 
 def read_totals(state: RevisionState, *, now: datetime) -> Totals:
     """Read the sizes of the lists. `state` is the revision, read before: compare it after reading a page."""
+    buckets = fetch(BUCKETS)
+    starts = [as_key(row) for row in buckets]
+    live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
+    end = starts[live - 1] if live else END  # of the bucket of `now`; nothing in newer ones is live
     time = as_parameter(now)
-    with connections[
-        replicas.current()
-    ].cursor() as cursor:  # not prepared: the best plan depends on the time
-        cursor.execute(BUCKETS)
-        buckets = cursor.fetchall()
-        starts = [as_key(row) for row in buckets]
-        live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
-        end = starts[live - 1] if live else END  # of the bucket of `now`; nothing in newer ones is live
+    with connections[replicas.current()].cursor() as cursor:  # not prepared: the plan depends on the time
         cursor.execute(_EXCLUDED, [time, time, time, as_parameter(end[0]), end[1]])
         excluded = cursor.fetchall()
         cursor.execute(_TIMES, [time, time])

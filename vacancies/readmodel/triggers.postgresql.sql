@@ -36,6 +36,7 @@ CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_vacanc
 
 CREATE OR REPLACE FUNCTION listed_vacancy_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   DELETE FROM vacancies_listedvacancy;
+  UPDATE vacancies_vacancy SET status = status;  -- writes the rows of the vacancies that are left
   RETURN NULL;
 END $$
 
@@ -56,12 +57,6 @@ BEGIN
   RETURN NULL;
 END $$
 
-CREATE OR REPLACE FUNCTION listed_vacancy_child_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  UPDATE vacancies_listedvacancy
-    SET row_version = pg_current_xact_id()::text::bigint, v1 = NULL, v0_1 = NULL;
-  RETURN NULL;
-END $$
-
 CREATE OR REPLACE TRIGGER listed_vacancy_insert AFTER INSERT ON vacancies_{child}
   REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
 
@@ -75,7 +70,7 @@ CREATE OR REPLACE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_{child
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_change()
 
 CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_{child}
-  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_child_truncate()
+  FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_truncate()
 
 -- --- An option moves to another filter, or a filter gets another keyword: items get it under another key ----
 -- FOR UPDATE makes transactions wait that give such an option to a vacancy. Updating the options of the

@@ -32,12 +32,15 @@ def install_triggers(sender: Any, using: str, **kwargs: Any) -> None:
     connection = connections[using]
     if not set(connection.introspection.table_names()).issuperset(TABLES):
         return  # migrating backwards
-    if not install(using, TABLES[0], statements(connection.vendor)):
-        return
-    if connection.vendor == "sqlite":  # migrations may have written rows without triggers
+    install(using, TABLES[0], statements(connection.vendor), fill)
+
+
+def fill(using: str) -> None:
+    """Fill the read model after the triggers were installed."""
+    if connections[using].vendor == "sqlite":  # migrations may have written rows without triggers
         rebuild(using)
-    else:
-        add_missing(using)
-        balance()
-        # Invalidate what was cached before the read model was complete.
-        Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1)
+        return
+    add_missing(using)
+    balance()
+    # Invalidate what was cached before the read model was complete.
+    Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1)
