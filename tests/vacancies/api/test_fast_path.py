@@ -247,7 +247,7 @@ def test_lists_change_when_vacancies_go_live_or_expire(site, time_machine):
 
 
 def test_clock_steps_backward_and_forward(site, time_machine):
-    """What is cached at one time is not served at an earlier one, and a clock that was ahead changes nothing."""
+    """What is cached at one time is not served at an earlier one. A clock that was ahead has no effect."""
     now = timezone.now()
     make_vacancy(publish_from=now - timedelta(minutes=5))
     for minutes, total in ((0, 1), (-10, 0), (0, 1), (60 * 24 * 400, 1), (0, 1), (-1, 1), (-6, 0)):
