@@ -1,0 +1,178 @@
+"""The lists follow the clock of the process that responds, and no reader writes because time passed.
+
+The clock of the process is stopped; that of the database, which marks rows as expired, cannot be changed.
+"""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from jobsite.serving.revision import read_state
+from tests.factories import make_vacancy
+from tests.vacancies.api.test_fast_path import LISTS, Site, bucket_counts, published_counts
+from tests.vacancies.readmodel.helpers import LIST, check, write_rows
+from vacancies.models import BucketCount, ListedVacancy, Vacancy
+from vacancies.readmodel.maintenance import mark_expired
+
+HOUR = timedelta(hours=1)
+PATHS = (*LISTS, f"{LIST}?sort=title", f"{LIST}?filter[search]=vacancy&page[size]=2")
+
+
+@pytest.fixture
+def now(time_machine):
+    """The time of the database, at which the clock of the process is stopped."""
+    now = timezone.now()
+    time_machine.move_to(now, tick=False)
+    return now
+
+
+@pytest.fixture
+def uncached(site, settings):
+    settings.BODY_CACHE_MB = 0
+    return site
+
+
+@pytest.fixture
+def schedule(now):
+    """Vacancies that go live or expire from 3 hours before now to 3 hours after it."""
+    for hours in range(-3, 4):
+        make_vacancy(publish_from=now + hours * HOUR, is_hot=hours % 2 == 0, audience="both")
+    for hours in range(4):
+        make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + hours * HOUR)
+
+
+def stored() -> Any:
+    """Return everything that the read model stores."""
+    rows = ListedVacancy.objects.order_by("pk"), BucketCount.objects.order_by("pk")
+    return read_state(), *(list(each.values()) for each in rows)
+
+
+def test_reader_does_not_write_when_vacancies_go_live_or_expire(uncached, schedule, now, time_machine):
+    call_command("render_items", verbosity=0)
+    before, written = stored(), []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        if not re.match("SELECT|BEGIN DEFERRED|ROLLBACK|SET TRANSACTION", sql):
+            written.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        for minutes in range(0, 241, 30):
+            time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
+            for path in (*PATHS, "/v1/filters"):
+                uncached.ask(uncached.cached, path)
+            assert uncached.ask(uncached.cached, LIST)[2] == uncached.ask(uncached.django, LIST)[2]
+    assert written == []
+    assert stored() == before
+    assert bucket_counts() == published_counts()
+
+
+@pytest.mark.slow
+def test_processes_with_different_clocks_serve_their_own_time(uncached, schedule, now, time_machine):
+    one, other, before = uncached, Site(uncached.django), read_state()
+    for minutes in (-90, -1, 0, 61, 180):
+        for process, offset in ((one, 0), (other, 150), (one, 0), (other, -20)):
+            time_machine.move_to(now + timedelta(minutes=minutes + offset), tick=False)
+            for path in PATHS:
+                process.same(path)  # no clock makes the fast path unusable for the other
+    assert read_state() == before
+
+
+@pytest.mark.parametrize("steps", [(0, 90, 0), (90, -90, 90), (0, 400 * 24 * 60, 0), (30, 29, 30, -180)])
+def test_cached_response_is_not_served_after_a_step_of_the_clock(site, schedule, now, time_machine, steps):
+    for minutes in steps:
+        time_machine.move_to(now + timedelta(minutes=minutes), tick=False)
+        for path in (LIST, f"{LIST}?sort=title", f"{LIST}/{Vacancy.objects.last().pk}"):
+            check(site, path)
+
+
+def test_cached_response_ends_to_the_microsecond(site, now, time_machine):
+    make_vacancy(publish_from=now + HOUR, publish_until=now + 2 * HOUR)
+    one = timedelta(microseconds=1)
+    for time, total in ((HOUR - one, 0), (HOUR, 1), (2 * HOUR - one, 1), (2 * HOUR, 0), (HOUR, 1)):
+        time_machine.move_to(now + time, tick=False)
+        check(site, LIST)
+        assert Site(site.django).same(LIST)["meta"]["total"] == total
+
+
+# --- Rows that the clock of the database marked as expired ------------------------------------------------
+
+
+def test_clock_behind_a_marked_row_is_answered_by_the_views(uncached, now, time_machine):
+    shown = make_vacancy(publish_from=now - 9 * HOUR)
+    marked = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR)
+    assert ListedVacancy.objects.get(is_expired=True).pk == marked.pk
+    for path in PATHS:
+        uncached.same(path)
+    time_machine.move_to(now - 2 * HOUR, tick=False)
+    for path in PATHS:
+        uncached.same(path, is_fast=False)
+    assert {item["id"] for item in uncached.same(LIST, is_fast=False)["data"]} == {shown.pk, marked.pk}
+    uncached.same(f"{LIST}/{marked.pk}")  # needs no other row
+    assert mark_expired() == 0
+    time_machine.move_to(now - HOUR, tick=False)
+    assert [item["id"] for item in uncached.same(LIST)["data"]] == [shown.pk]
+
+
+def test_row_that_was_marked_too_early(uncached, now, time_machine):
+    """The clock of the database was ahead for a while."""
+    early = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both")
+    make_vacancy(publish_from=now - 8 * HOUR)
+    write_rows(Vacancy.objects.filter(pk=early.pk), is_expired=True)
+    for path in PATHS:
+        uncached.same(path, is_fast=False)
+    time_machine.move_to(now + HOUR, tick=False)
+    for path in PATHS:
+        uncached.same(path)
+    time_machine.move_to(now, tick=False)
+    assert mark_expired() == 1
+    assert mark_expired() == 0
+    for path in PATHS:
+        uncached.same(path)
+    assert bucket_counts() == published_counts()
+
+
+def test_row_that_is_marked_too_late(uncached, now):
+    """The clock of the database is behind."""
+    make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR, audience="both")
+    make_vacancy(publish_from=now - 8 * HOUR)
+    write_rows(Vacancy.objects.exclude(publish_until=None), is_expired=False)
+    for path in PATHS:
+        uncached.same(path)
+    assert bucket_counts() == published_counts() == [1, 0, 0, 0]
+
+
+# --- ETags -----------------------------------------------------------------------------------------------
+
+
+def test_etag_does_not_depend_on_who_responds(site, now, settings):
+    vacancy = make_vacancy(publish_from=now - 9 * HOUR, audience="both")
+    make_vacancy(publish_from=now - 9 * HOUR, publish_until=now - HOUR)  # marked
+    paths = (*PATHS, *(f"{LIST}/{vacancy.pk}{end}" for end in ("", "/form", "/form/schema")))
+    for path in paths:
+        tag = site.ask(site.django, path)[1]["ETag"]
+        for application in (site.cached, site.cached, site.django):  # made, from the cache, by the views
+            status, headers, answer = site.ask(application, path, HTTP_IF_NONE_MATCH=tag)
+            assert (status, headers["ETag"], answer) == ("304 Not Modified", tag, b""), path
+        settings.BODY_CACHE_MB = 0
+        headers = site.ask(site.cached, path, HTTP_ACCEPT_ENCODING="gzip")[1]
+        assert (headers["ETag"], headers.get("Content-Encoding")) == (tag, "gzip")
+        settings.BODY_CACHE_MB = 1
+
+
+def test_etag_is_stable_while_the_views_take_over(uncached, now):
+    early = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both", is_hot=True)
+    tags = {path: uncached.ask(uncached.cached, path)[1]["ETag"] for path in PATHS}
+    assert uncached.fast_responses == len(PATHS)
+    for act, is_fast in ((lambda: write_rows(Vacancy.objects.all(), is_expired=True), 0), (mark_expired, 1)):
+        act()
+        before = uncached.fast_responses
+        for path, tag in tags.items():
+            assert uncached.ask(uncached.cached, path, HTTP_IF_NONE_MATCH=tag)[0] == "304 Not Modified"
+        assert uncached.fast_responses == before + is_fast * len(PATHS)
+    assert early.pk in ListedVacancy.objects.filter(is_expired=False).values_list("pk", flat=True)
