@@ -109,11 +109,10 @@ class PublishedQuerySet(models.QuerySet):
     def with_option(self, keyword: str, values: Collection[str]) -> Self:
         """Vacancies with at least one of the option `values` of the filter `keyword`."""
         choices = apps.get_model("vacancies", "VacancyOption").objects
-        options = apps.get_model("vacancies", "FilterOption").objects
-        found = options.filter(filter__keyword=keyword, value__in=values)
-        # The ids are read first, so that PostgreSQL's planner knows how common they are.
-        pks = list(found.values_list("pk", flat=True))
-        return self.filter(Exists(choices.filter(vacancy=OuterRef("pk"), option__in=pks)))
+        with_option = choices.filter(
+            vacancy=OuterRef("pk"), option__filter__keyword=keyword, option__value__in=values
+        )
+        return self.filter(Exists(with_option))
 
     def search(self, text: str) -> Self:
         """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""
