@@ -1,0 +1,112 @@
+"""Every page equals the page of the views, whatever the distribution of the vacancies over time."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.factories import make_vacancy
+from tests.vacancies.api.test_fast_path import bucket_counts, published_counts
+from tests.vacancies.readmodel.helpers import LIST, check, check_pages, use_small_buckets, write_rows
+from vacancies.models import BucketCount, ListedVacancy, Vacancy
+from vacancies.readmodel.maintenance import balance, mark_expired
+
+NUMBER = 40
+DAY, SECOND, MICROSECOND = timedelta(days=1), timedelta(seconds=1), timedelta(microseconds=1)
+Dates = Iterable[tuple[datetime, datetime | None]]  # publish_from and publish_until
+
+DISTRIBUTIONS: dict[str, Callable[[datetime], Dates]] = {
+    "at one time": lambda now: [(now - DAY, None)] * NUMBER,
+    "just now": lambda now: [(now, None)] * NUMBER,
+    "over 50 years": lambda now: [(now - DAY * 456 * n, None) for n in range(NUMBER)],
+    "a microsecond apart": lambda now: [(now - MICROSECOND * n, None) for n in range(NUMBER)],
+    "around a second": lambda now: [
+        (now.replace(microsecond=0) - SECOND + MICROSECOND * (n - 20), None) for n in range(NUMBER)
+    ],
+    "all scheduled": lambda now: [(now + DAY * n, None) for n in range(1, NUMBER)],
+    "half of them scheduled": lambda now: [(now + SECOND * (n - 20), None) for n in range(NUMBER)],
+    "half of them scheduled for one time": lambda now: [
+        (now - DAY if n % 2 else now + DAY, now + 2 * DAY) for n in range(NUMBER)
+    ],
+    "most expired": lambda now: [(now - DAY * (n + 2), now - DAY if n % 10 else None) for n in range(NUMBER)],
+    "most expired a moment ago": lambda now: [
+        (now - DAY * n, now - SECOND if n % 10 else None) for n in range(1, NUMBER)
+    ],
+    "all expired": lambda now: [(now - DAY * (n + 2), now - DAY * (n % 2)) for n in range(NUMBER)],
+    "short": lambda now: [(now + DAY * (n - 20), now + DAY * (n - 15)) for n in range(NUMBER)],
+}  # fmt: skip
+
+
+@pytest.fixture
+def now(time_machine):
+    now = timezone.now()
+    time_machine.move_to(now, tick=False)
+    return now
+
+
+def make(dates: Dates) -> None:
+    for number, (start, end) in enumerate(dates):
+        audience = ("public", "both", "internal", "both")[number % 4]
+        make_vacancy(publish_from=start, publish_until=end, audience=audience, is_hot=number % 3 == 0)
+
+
+def check_everything(site: Any) -> None:
+    check_pages(site, 7)
+    assert bucket_counts() == published_counts()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_distributions(site, now, monkeypatch, time_machine, distribution):
+    use_small_buckets(monkeypatch, 6)
+    make(DISTRIBUTIONS[distribution](now))
+    check_everything(site)
+    if ListedVacancy.objects.filter(is_expired=False).count() > 20:
+        assert (
+            len(set(BucketCount.objects.values_list("start_at", "start_id"))) > 5
+        )  # the reader divided them
+    write_rows(Vacancy.objects.exclude(publish_until=None), is_expired=False)  # as if maintenance never ran
+    balance()
+    check_everything(site)
+    Vacancy.objects.filter(pk__in=Vacancy.objects.order_by("pk").values("pk")[::3]).update(is_hot=True)
+    make([(now - DAY * 999, None), (now, None), (now - 2 * DAY, now + DAY), (now + DAY, None)])
+    check_everything(site)
+    time_machine.move_to(now + 3 * DAY, tick=False)
+    check_everything(site)
+    mark_expired()
+    balance()
+    check_everything(site)
+
+
+@pytest.mark.slow
+def test_pages_while_the_clock_passes_through_a_bucket(site, now, monkeypatch, time_machine):
+    use_small_buckets(monkeypatch, 6)
+    make([(now + SECOND * (n // 2), now + SECOND * (n + 3)) for n in range(30)])
+    balance()
+    for seconds in (-1, 0, 1, 5, 14, 15, 20, 33):
+        time_machine.move_to(now + SECOND * seconds, tick=False)
+        check_everything(site)
+
+
+def test_vacancy_that_expires_with_the_end_of_its_bucket(site, now, monkeypatch, time_machine):
+    """Both ends of a range: a vacancy is live at publish_from, and not at publish_until."""
+    use_small_buckets(monkeypatch, 2)
+    make([(now - DAY, now), (now - DAY, now + SECOND), (now, now + SECOND), (now + SECOND, None)])
+    balance()
+    for offset in (-MICROSECOND, MICROSECOND * 0, SECOND - MICROSECOND, SECOND):
+        time_machine.move_to(now + offset, tick=False)
+        for number in (1, 2, 3):
+            check(site, f"{LIST}/internal?page[size]=1&page[number]={number}")
+        assert bucket_counts() == published_counts()
+
+
+def test_first_and_last_time(site, now, monkeypatch):
+    use_small_buckets(monkeypatch, 2)
+    first, last = (datetime(year, 1, 1, tzinfo=now.tzinfo) for year in (1, 9999))
+    make([(first + DAY, None), (first + DAY, None), (now, None), (now, last), (last, None), (last, None)])
+    for _ in range(2):
+        check_pages(site, 1)
+        assert bucket_counts() == published_counts()
+        balance()
