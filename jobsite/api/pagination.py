@@ -29,8 +29,12 @@ class PageNumberPagination(BasePagination):
         self.read(view.query)
         start = self.turn(queryset.count())
         items = list(queryset[start : start + self.size]) if start < self.total else []
-        if start + len(items) != (self.end or start):  # a concurrent write between the two queries
-            self.turn(start + len(items) if items else min(start, queryset.count()))
+        end = start + len(items)
+        if end != (self.end or start):  # a concurrent write between the two queries
+            if len(items) == self.size:  # more may follow
+                self.turn(max(end, queryset.count()))
+            else:
+                self.turn(end if items else min(start, queryset.count()))
         return items
 
     def read(self, query: dict[str, str]) -> None:

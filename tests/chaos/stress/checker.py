@@ -206,7 +206,9 @@ class Checker:
         """Check the order of the vacancies that did not change, and that the first page misses none."""
         if sort.endswith("title"):  # titles change, and their order is that of text
             if is_first and size >= total:
-                self.missing([place for place, each in members.items() if each and place not in places])
+                self.missing(
+                    [place for place, each in members.items() if each and place not in places], total
+                )
             return
         sign = 1 if sort == "published_at" else -1
         unchanged = [place for place in places if self.is_unchanged("rows", place)]
@@ -219,8 +221,10 @@ class Checker:
         if not is_first:
             return
         last = (inf, 0) if size >= total else key(unchanged[-1]) if unchanged else (-inf, 0)
-        self.missing([p for p, each in members.items() if each and p not in places and key(p) < last])
+        odd = [p for p, each in members.items() if each and p not in places and key(p) < last]
+        self.missing(odd, total)
 
-    def missing(self, places: list[int]) -> None:
+    def missing(self, places: list[int], total: int) -> None:
         if places:
-            self.wrong("missing", [place + 1 for place in places], self.changed_at(places[0]))
+            detail = f"{[place + 1 for place in places]} of {total}"
+            self.wrong("missing", detail, self.changed_at(places[0]))

@@ -94,7 +94,8 @@ def read(shared: SharedState, number: int, nodes: list[Node], pause: float) -> N
             continue
         end, offsets = time.time(), (offset, clock.offset)  # one of both was that of the site
         start, end = start + min(offsets), end + max(offsets)
-        checker = Checker(before, shared.snapshot(), start, end, began, report, target)
+        where = f"{target} with a clock at {clock.offset:+.0f}" if clock.offset else target
+        checker = Checker(before, shared.snapshot(), start, end, began, report, where)
         shared.responses[number] += 1
         if response.status >= 500:
             checker.wrong("failure", response.status)

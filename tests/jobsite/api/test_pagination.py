@@ -74,6 +74,29 @@ def test_links_and_meta_are_consistent(total, size, number):
     }
 
 
+@pytest.mark.parametrize(
+    ("totals", "number", "items", "total"),
+    [([15, 25, 25], 1, 20, 25), ([15, 25, 18], 1, 20, 20), ([30, 25], 2, 5, 25), ([25, 15, 15], 2, 0, 15)],
+)
+def test_total_fits_the_items_after_a_concurrent_write(totals, number, items, total):
+    """`totals`: the total at each query: count, items, and perhaps count again."""
+
+    class Changing(Rows):
+        def __init__(self):
+            self.totals = iter(totals)
+
+        @property
+        def total(self):
+            return next(self.totals)
+
+    paginator = PageNumberPagination()
+    view = View(**{"page[number]": str(number)})
+
+    found = paginator.paginate_queryset(Changing(), Request(RequestFactory().get("/v1/things")), view)
+
+    assert (len(found), paginator.total) == (items, total)
+
+
 @given(total=st.integers(0, 400), size=st.integers(1, 100))
 def test_following_links_returns_every_row_once(total, size):
     seen, number = [], 1
