@@ -95,9 +95,10 @@ _SINGLE = (
 @cache
 def _page_sql(endpoint: Endpoint, vendor: str) -> str:
     condition, index = endpoint.list.sql(), ""
-    if vendor == "sqlite":  # its planner would sort all rows; Django's versions write is_hot in two ways
+    if vendor == "sqlite":  # its planner would sort all rows
         index = f"INDEXED BY listed_{endpoint.list.column}"
-        condition = condition.replace("is_hot", "is_hot AND is_hot = 1")
+        # The conditions of an index depend on the version of Django that created it.
+        condition = condition.replace("is_hot", "is_hot AND is_hot = 1") + " AND is_expired = 0"
     return _PAGE.format(version=endpoint.version, condition=condition, index=index)
 
 
