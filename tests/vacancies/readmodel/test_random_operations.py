@@ -220,7 +220,7 @@ class World:
             elif query["sort"] == "published_at":
                 shown = shown[::-1]
             elif query["sort"] == "title":
-                shown = sorted(shown, key=lambda each: (each.title, -each.pk))
+                shown = sorted(shown, key=lambda each: (each.title.lower(), -each.pk))
         return query, [vacancy.pk for vacancy in shown]
 
     def check_page(
