@@ -26,7 +26,7 @@ import re
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from queue import Empty
 from typing import Any
 
@@ -61,6 +61,7 @@ def stress(
         context.Process(target=read, args=(shared, n, nodes, arguments.pause)) for n in range(READERS)
     ]
     kinds: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
     stalest, compared, buckets, chance = 0.0, 0, 0, random.Random(7)
     tags: dict[str, tuple[str, bytes]] = {}
@@ -68,6 +69,9 @@ def stress(
 
     def collect() -> None:
         nonlocal stalest
+        with suppress(Empty):
+            while True:
+                failed[shared.failed.get(timeout=0.01)] += 1
         try:
             while True:
                 kind, detail, staleness = shared.errors.get(timeout=0.05)
@@ -124,7 +128,7 @@ def stress(
         "database": url.partition(":")[0], "server": arguments.server, "minutes": arguments.minutes,
         "responses": sum(shared.responses), "of these 304": sum(shared.unchanged), "compared": compared,
         "buckets": buckets, "writes": sum(shared.writes),
-        "failed writes": sum(shared.failed), "wrong": dict(kinds),
+        "failed writes": dict(failed), "wrong": dict(kinds),
         "worst staleness in seconds": round(stalest, 3), "examples": examples,
     }  # fmt: skip
 

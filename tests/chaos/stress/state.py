@@ -103,10 +103,10 @@ class SharedState:
         self.going, self.ended = context.Event(), context.Event()
         self.idle = context.RawArray("i", len(WRITERS))
         self.writes = context.RawArray("q", len(WRITERS))
-        self.failed = context.RawArray("q", len(WRITERS))
         self.responses = context.RawArray("q", READERS)
         self.unchanged = context.RawArray("q", READERS)  # 304
-        self.errors = context.Queue()
+        self.errors = context.Queue()  # kind, details, by how many seconds a response was stale
+        self.failed = context.Queue()  # what the database said of each write that failed
 
     def snapshot(self) -> Snapshot:
         return Snapshot(*([*table] for table in (self.rows, self.related, self.names)))

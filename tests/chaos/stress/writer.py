@@ -1,6 +1,7 @@
 """A process that changes the content and records each change in shared memory."""
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -105,8 +106,8 @@ class Writer:
                     raise RollbackError
         except RollbackError:
             self.shared.writes[self.number] += 1
-        except DatabaseError:  # a deadlock: rolled back by the database
-            self.shared.failed[self.number] += 1
+        except DatabaseError as error:  # a deadlock: rolled back by the database
+            self.failed(error)
         else:
             self.shared.writes[self.number] += 1
             for table, changed in zip(tables, becomes, strict=True):
@@ -117,6 +118,11 @@ class Writer:
         for table in tables:
             for place in places:
                 table[place * WIDTH + Row.SEQUENCE] += 1
+
+    def failed(self, error: Exception) -> None:
+        message, _, details = str(error).partition("\n")
+        place = re.search(r'in relation "\w+"', details)
+        self.shared.failed.put(f"{self.kind}: {message}{' ' + place[0] if place else ''}")
 
     def roll_back_savepoint(self) -> None:
         from vacancies.models import Vacancy
@@ -264,8 +270,8 @@ class Writer:
 
         try:
             act()
-        except DatabaseError:  # a lock was not free in time
-            self.shared.failed[self.number] += 1
+        except DatabaseError as error:
+            self.failed(error)
         else:
             self.shared.writes[self.number] += 1
 
