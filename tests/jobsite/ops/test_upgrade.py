@@ -206,8 +206,12 @@ SMALL = {
 }
 # Findings that were reviewed: (app, migration) -> text of the finding, with the reason in a comment.
 # These drop derived data. Processes of the previous release get a DatabaseError and answer by the views.
+# The data of 0002 is a function that sets the column: no transaction may use one of them without the other.
 KNOWN = {
-    ("jobsite", "0002_remove_watermark"): {f"RemoveField of revision: {LATER}"},
+    ("jobsite", "0002_remove_watermark"): {
+        f"RemoveField of revision: {LATER}",
+        "data and schema in one transaction",
+    },
     ("vacancies", "0004_bucket_counts"): {
         f"DeleteModel of {model}: {LATER}" for model in ("dailycount", "listedvacancy")
     },
