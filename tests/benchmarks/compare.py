@@ -36,7 +36,7 @@ from psycopg.sql import SQL, Identifier
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks.servers import cpu_seconds, get, gunicorn, postgresql, running  # noqa: E402
+from tests.benchmarks.servers import get, gunicorn, postgresql, running, wrk  # noqa: E402
 from tests.servers import SYSTEM_ENV, Application  # noqa: E402 - found by the line above
 
 HERE = Path(__file__).parent
@@ -326,19 +326,7 @@ class Benchmark:
 
     def wrk(self, app: Application, case: Case, seconds: int, paths: Path, start: int, status: int,
             expected: Path | None = None) -> Sample:  # fmt: skip
-        """Return what walk.lua prints, counts, seconds, bytes, milliseconds, and the seconds of CPU."""
-        headers = [part for name, value in case.headers.items() for part in ("-H", f"{name}: {value}")]
-        arguments = [str(part) for part in (paths, start, status, expected) if part is not None]
-        command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s", "-s", str(HERE / "walk.lua")]
-        command += [*headers, app.url, "--", *arguments]
-        pids = {"cpu_app": app.pids()[0], "cpu_database": self.database_pid}
-        before = {name: cpu_seconds(pid) for name, pid in pids.items()}
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found = json.loads(done.stdout.splitlines()[-1])
-        found |= {name: cpu_seconds(pid) - before[name] for name, pid in pids.items()}
-        for _ in range(2):
-            get(app.url + "/none")  # behind what wrk left unanswered: the next one finds it at rest
-        return found | {"requests": found["requests"] or 1}  # none within the time: slower than that
+        return wrk(app, self.database_pid, seconds, paths, start, status, expected, case.headers)
 
     # --- Telling -------------------------------------------------------------------------------
 
