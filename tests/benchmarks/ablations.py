@@ -86,7 +86,7 @@ def django_for_each_miss() -> Any:
 def rendered(request: HttpRequest) -> HttpResponse:
     made, headers = request.META[RENDERED], {"Allow": "GET, HEAD, OPTIONS"}
     request.META[CACHE_UNTIL] = made.until.timestamp() if made.until else float("inf")
-    headers |= {"ETag": f'W/"{made.tag}"', **made.headers}
+    headers |= made.headers
     return HttpResponse(made.body, content_type="application/json", headers=headers)
 
 
