@@ -108,13 +108,13 @@ SHAPES = (
     "sort=title&sort=title", "sort=title%00", "sort[title]=asc", "fields=", "fields=,", "fields=password", "fields=__class__", "fields=id,", "fields=id,status",
     "fields=id,publish_from", "fields=*", "fields[vacancies]=id", "fields=id%00", "fields=ID", "fields=brand.members",
     "fields=head_recruiter.email", "sort=title;drop", "fields=%FF", "filter[regions][0]=x", "fields[0]=id",
-    "pagesize]=2", "limit=100000", "offset=-1", "search=%00", "q=%00", "ordering=password", "order_by=password",
+    "pagesize]=2", "[size]=1", "limit=100000", "offset=-1", "search=%00", "q=%00", "ordering=password", "order_by=password",
 )  # fmt: skip
 LISTS = ("fields=id&fields=id", "fields[]=id", "filter[regions]=x&filter[regions][]=x", "filter[regions][]=x")
 IGNORED = (
     "utm_source=x", "_=1", "_=1&_=2", "format=api", "format=xml", "callback=alert", "jsonp=x", "_method=DELETE", "_connector=OR", "_negated=1",
     "id=abc", "ids=9223372036854775808", "=", "=x", "&&&", "%00=%00", "%FF=%FF", "a;b=c",
-    "%5B%5D=x", "[size]=1", "%", "%zz", "x" * 500, "debug=1", "is_published=0", "status=draft", "at=2030-01-01", "now=0", "audience=internal", "lang=../../x",
+    "%5B%5D=x", "%", "%zz", "x" * 500, "debug=1", "is_published=0", "status=draft", "at=2030-01-01", "now=0", "audience=internal", "lang=../../x",
     "preview=x", "indent=99", "encoding=rot13", "charset=rot13", "%F0%9F%98%80=1", "__proto__[x]=1", "constructor=1",
 )  # fmt: skip
 
