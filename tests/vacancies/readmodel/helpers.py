@@ -61,7 +61,8 @@ def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
         act_once(statement)
         return execute(statement, *rest)
 
-    monkeypatch.setattr(fast_path, "fetch", fetch_later)
+    for module in (fast_path, totals):
+        monkeypatch.setattr(module, "fetch", fetch_later)
     monkeypatch.setattr(connections["default"], "execute_wrappers", [execute_later])
     return left
 

@@ -3,11 +3,13 @@
 from contextlib import ExitStack
 from datetime import timedelta
 from itertools import pairwise
+from time import sleep
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.core.management import call_command
+from django.db import transaction
 from django.utils import timezone
 
 from jobsite.serving.revision import read_state
@@ -117,6 +119,17 @@ def test_vacancy_is_prolonged_while_it_is_marked(site, due):
     assert due[0] not in marked()
     check(site, LIST)
     assert bucket_counts() == published_counts()
+
+
+def test_vacancy_is_due_since_the_start_of_a_transaction(site):
+    with transaction.atomic():
+        make_vacancy(publish_from=timezone.now() - HOUR,
+                     publish_until=timezone.now() - timedelta(minutes=5, milliseconds=-50))  # fmt: skip
+        assert mark_expired() == 0
+        sleep(0.1)
+        assert mark_expired() == 1
+        assert mark_expired() == 0
+    check(site, LIST)
 
 
 # --- Counts ----------------------------------------------------------------------------------------------
