@@ -16,7 +16,8 @@ CREATE OR REPLACE FUNCTION listed_vacancy_insert() RETURNS trigger LANGUAGE plpg
   INSERT INTO vacancies_listedvacancy
     (vacancy_id, audience, is_hot, publish_from, publish_until, brand_id, form_id, is_expired, row_version)
   SELECT id, audience, is_hot, publish_from, publish_until, brand_id, form_id,
-    coalesce(publish_until < statement_timestamp() - interval '5 minutes', false), pg_current_xact_id()::text::bigint
+    coalesce(publish_until < statement_timestamp() - interval '5 minutes', false),
+    pg_current_xact_id()::text::bigint
   FROM changed WHERE status = 'published';
   RETURN NULL;
 END $$
