@@ -63,7 +63,7 @@ class CachedProbe:
 
 
 def on_dedicated_connection(query: Callable[[], Any]) -> Any:
-    """Return `query()`, which uses a new connection to the primary.
+    """Return `query()`, which uses a new connection to the primary and gives up after TIMEOUT.
 
     The connection does not come from the pool, where requests queue. Call it in a thread that does nothing
     else with the database. Raises DatabaseError.
@@ -72,6 +72,17 @@ def on_dedicated_connection(query: Callable[[], Any]) -> Any:
     own.settings_dict["OPTIONS"].pop("pool", None)
     connections["default"] = own
     try:
+        own.ensure_connection()
+        raw: Any = own.connection
+        if own.vendor == "postgresql":
+            wait, end = raw.wait, monotonic() + TIMEOUT
+
+            def wait_until_timeout(generator: Any, *args: Any, **kwargs: Any) -> Any:
+                return wait(replicas.cancellable(generator, lambda: monotonic() > end), replicas.TICK)
+
+            # psycopg waits for the server only in this method. Without this override, the thread would wait
+            # for a frozen server (SIGSTOP) until it continues.
+            raw.wait = wait_until_timeout
         return query()
     finally:
         own.close()
