@@ -256,4 +256,5 @@ def test_pages_after_random_operations(site, monkeypatch, time_machine):
         except Exception as error:
             lines = [f"seed {SEED}, at {world.now}, start {world.start}:", *world.log[-15:]]
             raise AssertionError("\n".join(lines)) from error
-    assert world.fast[True] > world.fast[False] > 0
+    assert world.fast[True] > world.fast[False]
+    assert world.fast[False] or STEPS < 300  # the clock was behind a marked row
