@@ -57,7 +57,7 @@ def best_effort_write() -> Iterator[Any]:
 def balance() -> bool:
     """Replace the rows of each bucket by their sum, divide large buckets, and merge small neighbours.
 
-    Return False if a transaction that changes the lists is running.
+    Return False if another transaction, or autovacuum, has a lock on the counts.
     """
     with suppress(DatabaseError), best_effort_write() as cursor:
         if connections["default"].vendor == "postgresql":  # see bucket_count_change()
