@@ -1,9 +1,15 @@
 """Querysets of applications: ownership, order and related rows."""
 
+import unicodedata
 from typing import Any, Self
 
 from django.db import models
 from django.db.models import Prefetch
+
+
+def folded_address(address: str) -> str:
+    """Return an e-mail address for comparison: two that a mail server treats alike are equal."""
+    return unicodedata.normalize("NFKC", address.strip()).casefold()
 
 
 class ApplicationQuerySet(models.QuerySet):
@@ -12,6 +18,10 @@ class ApplicationQuerySet(models.QuerySet):
     def of(self, user: Any) -> Self:
         """The applications of `user`."""
         return self.filter(user=user)
+
+    def from_address(self, address: str) -> Self:
+        """The applications that were sent with the e-mail address `address`."""
+        return self.filter(email_folded=folded_address(address))
 
     def with_stage(self) -> Self:
         """Annotate `stage_id` and `stage_name`, the current stage."""

@@ -186,6 +186,8 @@ MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
 # nginx's internal location of the media, such as /_media/: Django checks permission, nginx sends the file.
 X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
+# Files of applicants. They are served in the admin only, so the folder is not below MEDIA_ROOT.
+PRIVATE_ROOT = BASE_DIR / env.str("PRIVATE_ROOT", "private")
 STATIC_ROOT = BASE_DIR / env.str("STATIC_ROOT", "static")
 STATIC_URL = "/static/"
 STORAGES = {
@@ -370,6 +372,11 @@ ERASURE_LOG = env.str("ERASURE_LOG", "")
 # Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.
 BACKUP_KEY = env.str("BACKUP_KEY", "")
 BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", default=[])]
+# A virus scanner for files of applicants, such as clamd:/run/clamd.sock; empty: files are not scanned.
+ANTIVIRUS = env.str("ANTIVIRUS", "")
+# When a submission needs a proof of work: auto (while a vacancy receives many), always or off.
+APPLY_PROOF = env.str("APPLY_PROOF", "auto")
+APPLY_PAGES = env.bool("APPLY_PAGES", default=False)  # serve /apply/<id>
 BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # response cache of each process; 0 disables it
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"

@@ -180,11 +180,11 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     @display(description=_("Applicant"))
     def applicant(self, application: Application) -> str:
-        return person(application.user)
+        return application.shown_name
 
     @display(description=_("E-mail"))
     def email(self, application: Application) -> str:
-        return application.user.email or "-"
+        return application.address or "-"
 
     @display(description=_("Vacancy"))
     def to_vacancy(self, application: Application) -> str:

@@ -15,7 +15,6 @@ from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
-from jobsite.admin.base import person
 
 
 class WhenFilter(admin.SimpleListFilter):
@@ -67,7 +66,7 @@ class StepAdmin(BrandScopedAdmin):
     @display(description=_("Applicant"))
     def applicant(self, step: HistoryEntry) -> str:
         url = reverse("admin:applications_application_change", args=[step.application_id])
-        return format_html('<a class="text-link" href="{}">{}</a>', url, person(step.application.user))
+        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.shown_name)
 
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:

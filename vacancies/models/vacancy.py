@@ -119,6 +119,17 @@ class Vacancy(models.Model):
         verbose_name=_("application form"),
         help_text=_("If empty, the form of the brand or the site is used."),
     )
+    apply_url = WebURLField(
+        _("application URL"),
+        db_default="",
+        help_text=_("Applicants apply at this address instead of through the application form."),
+    )
+    applications_kept_days = models.PositiveSmallIntegerField(
+        _("days that applications are kept"),
+        null=True,
+        blank=True,
+        help_text=_("After the last change of an application. If empty, the site's period applies."),
+    )
 
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PUBLIC)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)

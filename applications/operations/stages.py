@@ -1,4 +1,4 @@
-"""Receiving applications and moving them between stages. Each move is recorded with author and time."""
+"""Creating applications and moving them between stages. Each move is recorded with author and time."""
 
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,12 @@ from applications.models import Application, Stage, StageChange
 from applications.querysets import ApplicationQuerySet
 
 
-def receive(*, user: Any, vacancy: Any, at: datetime, is_spontaneous: bool = False) -> Application:
-    """Create the application of `user` to `vacancy`, received at `at`, in the first stage."""
+def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Application:
+    """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
+    stage. `values` are other columns."""
     with transaction.atomic():
         application = Application.objects.create(
-            user=user, vacancy=vacancy, is_spontaneous=is_spontaneous, created_at=at, updated_at=at
+            user=user, vacancy=vacancy, created_at=at, updated_at=at, **values
         )
         if first := Stage.objects.first():
             StageChange.objects.create(application=application, stage=first, at=at)

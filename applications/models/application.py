@@ -1,21 +1,19 @@
-"""Applications, their stages and steps, access tokens and the access log."""
+"""Applications, their stages and their steps."""
 
+import secrets
 from datetime import datetime
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from knox.models import AbstractAuthToken
 
 from applications.querysets import ApplicationQuerySet, HistoryQuerySet
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import Vacancy
-
-_LABELS = [f"label_{code}" for code in LANGUAGES]
 
 
 class Status(models.Model):
@@ -50,6 +48,14 @@ class Status(models.Model):
 class Stage(models.Model):
     """An internal stage of the recruitment process. Applicants see its status, not its name."""
 
+    class Kind(models.TextChoices):
+        """What a stage decides. A move to a stage that decides something needs a confirmation."""
+
+        OPEN = "open", _("in progress")
+        HIRED = "hired", _("hired")
+        REJECTED = "rejected", _("rejected")
+        WITHDRAWN = "withdrawn", _("withdrawn by the applicant")
+
     name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
     status = models.ForeignKey(
         Status,
@@ -62,6 +68,9 @@ class Stage(models.Model):
         default=0,
         help_text=_("In days. Until then, candidates see the previous status. 0: they see it immediately."),
     )
+    kind = models.CharField(
+        _("result"), max_length=10, choices=Kind.choices, default=Kind.OPEN, db_default=Kind.OPEN
+    )
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -71,12 +80,44 @@ class Stage(models.Model):
         return self.name
 
 
-class Application(models.Model):
-    """A person's application to a vacancy."""
+def new_reference() -> str:
+    """Return a random reference. It has no letters that people confuse, and no words."""
+    return "".join(secrets.choice("23456789BCDFGHJKLMNPQRSTVWXYZ") for _ in range(8))
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="applications")
+
+class Application(models.Model):
+    """A person's application to a vacancy.
+
+    It belongs to an account (`user`), or to nobody until the applicant proves that the mailbox is theirs. An
+    application that came through a form has a `submission`.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="applications",
+    )
     vacancy = models.ForeignKey(Vacancy, on_delete=models.PROTECT, related_name="applications")
+    # None for applications that did not come through a form.
+    reference = models.CharField(max_length=12, unique=True, null=True, editable=False)  # noqa: DJ001 - unique
+    given_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
+    family_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
+    email = models.EmailField(_("e-mail address"), blank=True, default="", db_default="", editable=False)
+    email_folded = models.CharField(max_length=254, blank=True, default="", db_default="", editable=False)
+    phone = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
+    language = models.CharField(max_length=2, default=site_language, db_default="", editable=False)
     is_spontaneous = models.BooleanField(_("open application"), default=False)
+    is_repeated = models.BooleanField(_("applied again"), default=False, db_default=False, editable=False)
+    rating = models.PositiveSmallIntegerField(
+        null=True, blank=True, choices=[(n, str(n)) for n in range(1, 6)]
+    )
+    read_at = models.DateTimeField(null=True, blank=True, editable=False)  # first opened by a recruiter
+    verified_at = models.DateTimeField(
+        null=True, blank=True, editable=False
+    )  # the mailbox is the applicant's
+    withdrawn_at = models.DateTimeField(_("withdrawn at"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("applied at"), default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -89,12 +130,30 @@ class Application(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once")
+            models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once"),
+        ]
+        indexes = [
+            models.Index("email_folded", name="applications_of_address"),
+            models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
+            models.Index("created_at", condition=Q(read_at=None), name="applications_unread"),
         ]
 
     def __str__(self) -> str:
         # without a name, because logs contain it
         return gettext("Application %(number)s") % {"number": self.pk}
+
+    @property
+    def shown_name(self) -> str:
+        """The applicant's name, as the form or the account has it, else the user name or the address."""
+        name = f"{self.given_name} {self.family_name}".strip()
+        if not name and self.user:
+            name = self.user.get_full_name() or self.user.get_username()
+        return name or self.email or str(self)
+
+    @property
+    def address(self) -> str:
+        """The applicant's e-mail address, as the form or the account has it."""
+        return self.email or (self.user.email if self.user else "")
 
     def shown_status(self, *, at: datetime) -> Status | None:
         """Return the status that the applicant sees at `at`: that of the latest stage whose embargo has
@@ -148,44 +207,3 @@ class HistoryEntry(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class Token(AbstractAuthToken):
-    """A bearer token of a user: its hash, its expiry, and a mark of the user's password. A change of
-    password invalidates the token."""
-
-    password_mark = models.CharField(max_length=64, editable=False)
-
-    class Meta:
-        ordering = ["-created"]
-
-    def __str__(self) -> str:
-        return f"{self.token_key}…"
-
-
-class Access(models.TextChoices):
-    """The kinds of access to an application."""
-
-    VIEW = "view", pgettext_lazy("an application", "seen")
-    CHANGE = "change", pgettext_lazy("an application", "changed")
-    EXPORT = "export", pgettext_lazy("an application", "exported")
-
-
-class AccessLog(models.Model):
-    """An access to an application. Rows are only added. They have the application's id, so that they contain
-    no personal data of an erased applicant."""
-
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    application = models.PositiveBigIntegerField(_("application number"))
-    action = models.CharField(max_length=20, choices=Access.choices)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    class Meta:
-        verbose_name = _("access")
-        verbose_name_plural = pgettext_lazy("of applications", "access log")
-        ordering = ["-at", "-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.get_action_display()} {self.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,1 @@
+"""Emails about applications: their texts, the outbox and its delivery."""

@@ -1,0 +1,33 @@
+"""The models of applications."""
+
+from applications.models.access import Access, AccessLog, Token
+from applications.models.application import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models.message import MailTemplate, Message, Note
+from applications.models.submission import (
+    FormSnapshot,
+    IdempotencyKey,
+    ScanState,
+    Submission,
+    SubmissionFile,
+    UsedProof,
+)
+
+__all__ = [
+    "Access",
+    "AccessLog",
+    "Application",
+    "FormSnapshot",
+    "HistoryEntry",
+    "IdempotencyKey",
+    "MailTemplate",
+    "Message",
+    "Note",
+    "ScanState",
+    "Stage",
+    "StageChange",
+    "Status",
+    "Submission",
+    "SubmissionFile",
+    "Token",
+    "UsedProof",
+]

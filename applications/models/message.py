@@ -1,0 +1,110 @@
+"""Emails, their templates, and recruiters' notes."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from applications.models.application import Application
+
+
+class MailTemplate(models.Model):
+    """The text of an email to applicants, in each language. Placeholders: `applications.mail.templates`."""
+
+    name = models.CharField(max_length=200, unique=True, help_text=_("For recruiters only."))
+    subject_en = models.CharField(_("subject in English"), max_length=200, blank=True, default="")
+    body_en = models.TextField(_("text in English"), max_length=10_000, blank=True, default="")
+    subject_nl = models.CharField(_("subject in Dutch"), max_length=200, blank=True, default="")
+    body_nl = models.TextField(_("text in Dutch"), max_length=10_000, blank=True, default="")
+    subject_fr = models.CharField(_("subject in French"), max_length=200, blank=True, default="")
+    body_fr = models.TextField(_("text in French"), max_length=10_000, blank=True, default="")
+    subject_de = models.CharField(_("subject in German"), max_length=200, blank=True, default="")
+    body_de = models.TextField(_("text in German"), max_length=10_000, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("email template")
+        verbose_name_plural = _("email templates")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Message(models.Model):
+    """An email as it is sent: a row of the outbox, then the record of the delivery."""
+
+    class Kind(models.TextChoices):
+        RECEIPT = "receipt", _("receipt")
+        TEMPLATE = "template", _("email from a recruiter")
+        WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
+        MENTION = "mention", _("mention in a note")
+        DIGEST = "digest", _("daily digest")
+
+    class State(models.TextChoices):
+        QUEUED = "queued", pgettext_lazy("an email", "queued")
+        SENDING = "sending", pgettext_lazy("an email", "being sent")
+        SENT = "sent", pgettext_lazy("an email", "sent")
+        FAILED = "failed", pgettext_lazy("an email", "failed")
+
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    # None: an email to a colleague that is about no single application
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages"
+    )
+    # the recruiter who wrote it, or None for the system
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    # the colleague it is for, or None for the applicant
+    recipient = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    to = models.EmailField()
+    language = models.CharField(max_length=2)
+    subject = models.CharField(max_length=400)
+    body = models.TextField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=500, blank=True, default="")  # of the last attempt, without addresses
+    queued_at = models.DateTimeField(default=timezone.now)
+    next_at = models.DateTimeField(default=timezone.now)  # of the next attempt
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("email")
+        verbose_name_plural = _("emails")
+        ordering = ["queued_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=("queued", "sending", "sent", "failed")), name="message_state_known"
+            )
+        ]
+        indexes = [
+            models.Index("next_at", condition=Q(state__in=("queued", "sending")), name="messages_due"),
+            models.Index("finished_at", condition=Q(state="failed"), name="messages_failed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
+
+
+class Note(models.Model):
+    """A recruiter's note about an application. Mentioned colleagues receive an email."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    text = models.TextField(max_length=10_000)
+    mentioned = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("note")
+        verbose_name_plural = _("notes")
+        ordering = ["created_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
