@@ -3,8 +3,12 @@
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Self
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
 from django.db.models import Prefetch
+
+from vacancies.querysets import EVERY_BRAND
 
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -70,3 +74,18 @@ class HistoryQuerySet(models.QuerySet):
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")
+
+
+def readers_of(vacancy: Any) -> models.QuerySet:
+    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
+    vacancy)."""
+    backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
+    users = get_user_model()._default_manager
+    readers = users.with_perm("applications.view_application", backend=backend).filter(is_staff=True)
+    if vacancy.brand_id is None and not settings.MULTI_BRANDING:
+        return readers
+    everywhere = users.with_perm(EVERY_BRAND, backend=backend).order_by().values("pk")
+    if vacancy.brand_id is None:
+        return readers.filter(pk__in=everywhere)
+    members = users.filter(brands=vacancy.brand_id).values("pk")
+    return readers.filter(models.Q(pk__in=members) | models.Q(pk__in=everywhere))
