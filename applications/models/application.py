@@ -158,8 +158,9 @@ class Application(models.Model):
     def shown_status(self, *, at: datetime) -> Status | None:
         """Return the status that the applicant sees at `at`: that of the latest stage whose embargo has
         ended, else of the first stage; None without stages. Requires `with_shown()`."""
-        visible = [change for change in self.ordered_changes if change.visible_at <= at]
-        latest = visible[-1:] or self.ordered_changes[:1]
+        changes = without_undone(self.ordered_changes)
+        visible = [change for change in changes if change.visible_at <= at]
+        latest = visible[-1:] or changes[:1]
         return latest[0].stage.status if latest else None
 
 
@@ -173,6 +174,8 @@ class StageChange(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
     is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knows the status already
+    # It takes the previous change back. Applicants see neither of the two (decision 165).
+    is_undo = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["at", "pk"]
@@ -184,6 +187,18 @@ class StageChange(models.Model):
     def visible_at(self) -> datetime:
         """When the applicant sees the status: after the calendar days of the embargo."""
         return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
+
+
+def without_undone(changes: list[StageChange]) -> list[StageChange]:
+    """Return the `changes` of an application, in their order, without those that were undone and without the
+    rows that undid them. The last one is the current stage."""
+    kept: list[StageChange] = []
+    for change in changes:
+        if not change.is_undo:
+            kept.append(change)
+        elif kept:
+            kept.pop()
+    return kept
 
 
 class HistoryEntry(models.Model):

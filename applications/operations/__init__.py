@@ -1,5 +1,5 @@
 """What changes applications: submissions, stages, withdrawal, and the accounts they belong to."""
 
-from applications.operations.stages import move, receive
+from applications.operations.stages import move, receive, undo
 
-__all__ = ["move", "receive"]
+__all__ = ["move", "receive", "undo"]
