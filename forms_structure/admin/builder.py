@@ -30,6 +30,7 @@ from forms_structure.exchange import digest, level_labels
 from forms_structure.models import Form, Snapshot
 from forms_structure.outline import outline
 from forms_structure.presets import presets
+from forms_structure.roles import add_roles
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from jobsite.admin.base import person
@@ -181,8 +182,8 @@ class BuilderAdmin(FormBaseAdmin):
     @json_endpoint
     def check_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
         """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it."""
-        taken = structure.names(form.extends.structure) if form.extends else ()
-        form.structure = structure.clean(posted.get("structure"), taken=taken)
+        base = form.extends.structure if form.extends else ()
+        form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
             form.language = posted["language"]
         sections, _ = serve(form)
@@ -226,11 +227,11 @@ class BuilderAdmin(FormBaseAdmin):
         return JsonResponse({"sections": self.form_or_404(request, object_id).whole_structure})
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return the form as a file, as the API returns it."""
+        """Return the form as a file, as the API returns it, with the roles."""
         form = self.form_or_404(request, object_id)
-        response = JsonResponse(
-            {"data": serve(form)[0]}, json_dumps_params={"ensure_ascii": False, "indent": 2}
-        )
+        sections, _language = serve(form)
+        add_roles(sections, form.whole_structure)
+        response = JsonResponse({"data": sections}, json_dumps_params={"ensure_ascii": False, "indent": 2})
         name = slugify(form.name) or f"form-{form.pk}"
         response["Content-Disposition"] = f'attachment; filename="{name}.json"'
         return response
