@@ -317,6 +317,11 @@ class Migration(migrations.Migration):
                 verbose_name="result",
             ),
         ),
+        migrations.AddField(
+            model_name="stagechange",
+            name="is_undo",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
         migrations.AlterField(
             model_name="application",
             name="user",

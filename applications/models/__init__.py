@@ -1,7 +1,14 @@
 """The models of applications."""
 
 from applications.models.access import Access, AccessLog, Token
-from applications.models.application import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models.application import (
+    Application,
+    HistoryEntry,
+    Stage,
+    StageChange,
+    Status,
+    without_undone,
+)
 from applications.models.message import MailTemplate, Message, Note
 from applications.models.submission import (
     FormSnapshot,
@@ -30,4 +37,5 @@ __all__ = [
     "SubmissionFile",
     "Token",
     "UsedProof",
+    "without_undone",
 ]

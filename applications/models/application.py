@@ -155,12 +155,24 @@ class Application(models.Model):
         """The applicant's e-mail address, as the form or the account has it."""
         return self.email or (self.user.email if self.user else "")
 
+    def shown_stage(self, *, at: datetime) -> Stage | None:
+        """Return the stage that the applicant knows of at `at`: the latest one whose embargo has ended, else
+        the first stage; None without stages. Requires `with_shown()`."""
+        changes = without_undone(self.ordered_changes)
+        visible = [change for change in changes if change.visible_at <= at]
+        latest = visible[-1:] or changes[:1]
+        return latest[0].stage if latest else None
+
     def shown_status(self, *, at: datetime) -> Status | None:
-        """Return the status that the applicant sees at `at`: that of the latest stage whose embargo has
-        ended, else of the first stage; None without stages. Requires `with_shown()`."""
-        visible = [change for change in self.ordered_changes if change.visible_at <= at]
-        latest = visible[-1:] or self.ordered_changes[:1]
-        return latest[0].stage.status if latest else None
+        """Return the status that the applicant sees at `at`. Requires `with_shown()`."""
+        stage = self.shown_stage(at=at)
+        return stage.status if stage else None
+
+    def is_withdrawable(self, *, at: datetime) -> bool:
+        """Return whether the applicant can withdraw: until they see a result. A result under embargo must not
+        show, so it does not count. Requires `with_shown()`."""
+        stage = self.shown_stage(at=at)
+        return self.withdrawn_at is None and (stage is None or stage.kind == Stage.Kind.OPEN)
 
 
 class StageChange(models.Model):
@@ -173,6 +185,8 @@ class StageChange(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
     is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knows the status already
+    # It takes the previous change back. Applicants see neither of the two (decision 165).
+    is_undo = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["at", "pk"]
@@ -184,6 +198,18 @@ class StageChange(models.Model):
     def visible_at(self) -> datetime:
         """When the applicant sees the status: after the calendar days of the embargo."""
         return days_after(self.at, 0 if self.is_exempt_from_embargo else self.stage.embargo_days)
+
+
+def without_undone(changes: list[StageChange]) -> list[StageChange]:
+    """Return the `changes` of an application, in their order, without those that were undone and without the
+    rows that undid them. The last one is the current stage."""
+    kept: list[StageChange] = []
+    for change in changes:
+        if not change.is_undo:
+            kept.append(change)
+        elif kept:
+            kept.pop()
+    return kept
 
 
 class HistoryEntry(models.Model):

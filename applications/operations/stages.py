@@ -1,12 +1,14 @@
 """Creating applications and moving them between stages. Each move is recorded with author and time."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 
-from applications.models import Application, Stage, StageChange
+from applications.models import Application, Stage, StageChange, without_undone
 from applications.querysets import ApplicationQuerySet
 
 
@@ -23,10 +25,11 @@ def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Applicat
 
 
 def move(
-    *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime
+    *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime, is_known: bool = False
 ) -> tuple[list[int], list[int]]:
     """Move `applications` to `stage`. Return the ids of those that were moved, and of those that were in it
-    already.
+    already. `is_known`: the applicants know it already, so it has no embargo. Moving a withdrawn application
+    reopens it.
 
     A change has the time `at`, or that of the previous change if it is later: the application may have been
     moved while this call waited for its lock, or by a node whose clock is ahead.
@@ -43,8 +46,41 @@ def move(
                 unchanged.append(application.pk)
                 continue
             changed_at = max(at, application.last_at or at)
-            changes.append(StageChange(application=application, stage=stage, author=author, at=changed_at))
+            change = StageChange(application=application, stage=stage, author=author, at=changed_at)
+            change.is_exempt_from_embargo = is_known
+            changes.append(change)
         StageChange.objects.bulk_create(changes)
         moved = [change.application_id for change in changes]
-        Application.objects.filter(pk__in=moved).update(updated_at=at)
+        Application.objects.filter(pk__in=moved).update(updated_at=at, withdrawn_at=None)
     return moved, unchanged
+
+
+def undo(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+    """Undo the stage changes `change_ids`: move each application back to its previous stage. Return the ids
+    of the applications that were moved back, and of those that were not.
+
+    A change can be undone before the applicant sees it (`visible_at`), as long as it is the latest one and
+    not the first one. Applicants see neither the change nor its undoing: the status of the previous stage
+    appears when it would have appeared anyway (decisions.md #165).
+    """
+    wanted = set(change_ids)
+    with transaction.atomic():
+        named = StageChange.objects.filter(pk__in=wanted).order_by().values("application")
+        rows = Application.objects.filter(pk__in=named).order_by("pk").select_for_update(of=("self",))
+        locked = list(rows.values_list("pk", flat=True))
+        changes: dict[int, list[StageChange]] = defaultdict(list)
+        for change in StageChange.objects.filter(application__in=locked).select_related("stage"):
+            changes[change.application_id].append(change)
+        added: list[StageChange] = []
+        for pk in locked:
+            kept = without_undone(changes[pk])
+            if len(kept) > 1 and kept[-1].pk in wanted and kept[-1].visible_at > at:
+                undone_at = max(at, changes[pk][-1].at)
+                before = kept[-2].stage
+                added.append(
+                    StageChange(application_id=pk, stage=before, author=author, at=undone_at, is_undo=True)
+                )
+        StageChange.objects.bulk_create(added)
+        undone = [change.application_id for change in added]
+        Application.objects.filter(pk__in=undone).update(updated_at=at)
+    return undone, sorted(set(locked) - set(undone))

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 
-from applications.models import Access, AccessLog, Application, Token
+from applications.models import Access, AccessLog, Application, Token, without_undone
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import SIGN_INS, log_entries_about, typed_by
 from jobsite.languages import site_language
@@ -60,7 +60,7 @@ def export(*, user: Any, now: datetime) -> dict[str, Any]:
 
 
 def _application(application: Application, now: datetime) -> dict[str, Any]:
-    changes = list(application.changes.all())
+    changes = without_undone(list(application.changes.all()))
     visible = [change for change in changes if change.visible_at <= now] or changes[:1]
     return {
         "id": application.pk,

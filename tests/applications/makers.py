@@ -1,6 +1,8 @@
 """Factories of applicants and applications."""
 
+import json
 from datetime import datetime, timedelta
+from hashlib import sha256
 from itertools import count
 from typing import Any
 
@@ -9,7 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import tokens
-from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models import (
+    Application,
+    FormSnapshot,
+    HistoryEntry,
+    Stage,
+    StageChange,
+    Status,
+    Submission,
+    SubmissionFile,
+)
 from tests.factories import make_vacancy
 
 PASSWORD = "correct horse battery staple"
@@ -64,3 +75,74 @@ def make_step(application: Application, name: str = "Interview", **values: Any) 
     at = application.created_at
     defaults = {"planned_at": at, "created_at": at, "updated_at": at, "is_visible": True}
     return HistoryEntry.objects.create(application=application, name=name, **defaults | values)
+
+
+SECTIONS: list[dict[str, Any]] = [
+    {
+        "title": "Personal data",
+        "description": None,
+        "fields": [
+            {"name": "first_name", "type": "text", "label": "First name", "required": True},
+            {"name": "email", "type": "email", "label": "E-mail address", "required": True},
+            {"name": "phone", "type": "tel", "label": "Telephone number", "required": False},
+        ],
+    },
+    {
+        "title": "",
+        "description": None,
+        "fields": [
+            {
+                "name": "experience",
+                "type": "radio-group",
+                "label": "Do you have experience?",
+                "required": True,
+                "options": [
+                    {"name": "experience", "value": "yes", "label": "Yes, I have"},
+                    {"name": "experience", "value": "no", "label": "No"},
+                ],
+                "conditional": [
+                    {
+                        "name": "where",
+                        "type": "textarea",
+                        "label": "Where?",
+                        "required": True,
+                        "on_value": "yes",
+                    }
+                ],
+            },
+            {"name": "cv", "type": "file", "label": "Your CV", "required": False},
+            {
+                "name": "privacy_consent",
+                "type": "checkbox",
+                "label": "I agree.",
+                "required": True,
+                "version": 3,
+            },
+        ],
+    },
+]
+
+
+def make_submission(
+    application: Application, values: dict[str, Any], sections: Any = None, **columns: Any
+) -> Submission:
+    """Add a submission to `application`, of a form with `sections` (SECTIONS)."""
+    sections = SECTIONS if sections is None else sections
+    digest = sha256(json.dumps(sections).encode()).hexdigest()
+    snapshot = FormSnapshot.objects.get_or_create(digest=digest, defaults={"sections": sections})[0]
+    defaults: dict[str, Any] = {
+        "consent_text": "I agree.",
+        "consent_version": 3,
+        "consented_at": application.created_at,
+        "fingerprint": str(next(_numbers)),
+    }
+    return Submission.objects.create(
+        application=application, values=values, snapshot=snapshot, **defaults | columns
+    )
+
+
+def make_file(submission: Submission, name: str = "cv.pdf", **columns: Any) -> SubmissionFile:
+    """Add a row of a file to `submission`, without the file itself."""
+    number = next(_numbers)
+    defaults = {"field": "cv", "path": f"{number}.pdf", "size": 1234, "sha256": f"{number}", "kind": "pdf"}
+    return SubmissionFile.objects.create(submission=submission, original_name=name, **defaults | columns)

@@ -1,0 +1,71 @@
+"""The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from applications.models import Application, Message
+from jobsite.languages import LANGUAGES, site_language
+
+ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
+INVALID_ADDRESS = "The address is not valid."
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def queue(
+    *,
+    kind: Message.Kind,
+    to: str,
+    language: str,
+    subject: str,
+    body: str,
+    application: Application | None = None,
+    author: Any = None,
+    recipient: Any = None,
+    at: datetime,
+) -> Message:
+    """Add an email to the outbox, and return it. `author` is the recruiter who wrote it, `recipient` the
+    colleague it is for.
+
+    The subject becomes one line, so that nothing in it can add a header. An email to an invalid address is
+    added as failed: it is shown, and nobody waits for it.
+    """
+    is_valid = is_address(to)
+    return Message.objects.create(
+        kind=kind,
+        application=application,
+        author=author,
+        recipient=recipient,
+        to=one_line(to)[:ADDRESS_MAX],
+        language=language if language in LANGUAGES else site_language(),
+        subject=one_line(subject)[:SUBJECT_MAX],
+        body=_CONTROL.sub("", body.replace("\r\n", "\n").replace("\r", "\n")),
+        state=Message.State.QUEUED if is_valid else Message.State.FAILED,
+        error="" if is_valid else INVALID_ADDRESS,
+        queued_at=at,
+        next_at=at,
+        finished_at=None if is_valid else at,
+    )
+
+
+def is_address(text: str) -> bool:
+    """Return whether `text` is one e-mail address, and nothing else."""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return len(text) <= ADDRESS_MAX
+
+
+def one_line(text: str) -> str:
+    """Return `text` without line breaks and other control characters."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def absolute(path: str, base_url: str = "") -> str:
+    """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
+    return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"

@@ -1,0 +1,113 @@
+"""The emails that an applicant gets from the system: the receipt, and the confirmation of a withdrawal."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.template.defaultfilters import filesizeformat
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from applications.mail.outbox import absolute, queue
+from applications.models import Application, Message
+from applications.submissions.answers import Answer, answers
+from applications.submissions.links import MAX_AGE, receipt_path
+from jobsite.formats import format_datetime
+from jobsite.languages import LANGUAGES, site_language
+
+INDENT = "  "
+
+
+def queue_receipt(*, application: Application, base_url: str = "", at: datetime) -> Message:
+    """Queue the receipt of `application`: what was stored, and the link that proves that the mailbox is the
+    applicant's. Call it in the transaction that stores the submission."""
+    language = _language(application)
+    with translation.override(language):
+        title = application.vacancy.title
+        return queue(
+            kind=Message.Kind.RECEIPT,
+            application=application,
+            to=application.address,
+            language=language,
+            subject=_("We received your application: %(vacancy)s") % {"vacancy": title},
+            body="\n".join(_receipt(application, base_url)),
+            at=at,
+        )
+
+
+def queue_withdrawal(*, application: Application, base_url: str = "", at: datetime) -> Message:
+    """Queue the confirmation that the applicant withdrew `application`."""
+    language = _language(application)
+    with translation.override(language):
+        lines = [
+            _("Hello,"),
+            "",
+            _("You withdrew this application. We do not consider it any further."),
+            "",
+            *_facts(application),
+            f"{_('Withdrawn')}: {format_datetime(application.withdrawn_at or at)}",
+            "",
+            _("If you did not do this, please contact us."),
+        ]
+        return queue(
+            kind=Message.Kind.WITHDRAWAL,
+            application=application,
+            to=application.address,
+            language=language,
+            subject=_("You withdrew your application: %(vacancy)s") % {"vacancy": application.vacancy.title},
+            body="\n".join(lines),
+            at=at,
+        )
+
+
+def _language(application: Application) -> str:
+    return application.language if application.language in LANGUAGES else site_language()
+
+
+def _facts(application: Application) -> Iterator[str]:
+    yield f"{_('Vacancy')}: {application.vacancy.title}"
+    if application.reference:
+        yield f"{_('Reference')}: {application.reference}"
+    yield f"{_('Received')}: {format_datetime(application.created_at)}"
+
+
+def _receipt(application: Application, base_url: str) -> Iterator[str]:
+    """Yield the lines of the receipt. The link comes before the values, and these are indented, so that a
+    value cannot pass for a text of ours."""
+    yield _("Hello,")
+    yield ""
+    yield _("We received your application. Thank you.")
+    yield ""
+    yield from _facts(application)
+    yield ""
+    if application.is_repeated:
+        yield _("You have applied for this vacancy before. This is another application.")
+        yield ""
+    yield _("Open this link to see your application, to follow it or to withdraw it:")
+    yield absolute(receipt_path(application), base_url)
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    yield ""
+    yield _("If you did not apply, somebody entered your address by mistake. You need not do anything.")
+    yield ""
+    yield _("This is what we stored:")
+    for section in answers(application.submission):
+        given = [answer for answer in section.answers if answer.values]
+        if not given:
+            continue
+        yield ""
+        if section.title:
+            yield section.title
+        for answer in given:
+            yield from _answer(answer)
+
+
+def _answer(answer: Answer) -> Iterator[str]:
+    """Yield the lines of an answer: one if it is short, else its lines below the label."""
+    values = answer.values
+    if answer.file:
+        values = [f"{values[0]} ({filesizeformat(answer.file.size)})"]
+    lines = [line for value in values for line in value.splitlines()]
+    if len(lines) == 1:
+        yield f"{INDENT}{answer.label}: {lines[0]}"
+        return
+    yield f"{INDENT}{answer.label}:"
+    yield from (f"{INDENT}{INDENT}{line}".rstrip() for line in lines)

@@ -1,0 +1,95 @@
+"""The receipt lists what was stored."""
+
+import pytest
+
+from applications.mail.receipt import queue_receipt, queue_withdrawal
+from tests.applications.makers import make_application, make_file, make_submission
+from tests.conftest import NOW
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+SITE = "https://jobs.example.org"
+
+
+@pytest.fixture
+def application(at):
+    application = make_application(
+        user=None,
+        vacancy=make_vacancy(title="Baker"),
+        email="mia@example.org",
+        reference="7K3QX9WD",
+        language="en",
+        created_at=NOW,
+    )
+    submission = make_submission(
+        application,
+        {
+            "first_name": "Mia",
+            "email": "mia@example.org",
+            "experience": "yes",
+            "where": "Here.\n\nThere.",
+            "cv": "cv.pdf",
+            "privacy_consent": "1",
+        },
+    )
+    make_file(submission, size=123_456)
+    return application
+
+
+def test_receipt_lists_what_was_stored(application):
+    message = queue_receipt(application=application, base_url=SITE, at=NOW)
+
+    assert (message.kind, message.to, message.language, message.application) == (
+        "receipt", "mia@example.org", "en", application
+    )  # fmt: skip
+    assert message.subject == "We received your application: Baker"
+    assert message.body == (
+        "Hello,\n\nWe received your application. Thank you.\n\n"
+        "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n\n"
+        "Open this link to see your application, to follow it or to withdraw it:\n"
+        "https://jobs.example.org/mine/7K3QX9WD\n"
+        "The link is personal and valid for 30 days. Do not forward it.\n\n"
+        "If you did not apply, somebody entered your address by mistake. You need not do anything.\n\n"
+        "This is what we stored:\n\n"
+        "Personal data\n  First name: Mia\n  E-mail address: mia@example.org\n\n"
+        "  Do you have experience?: Yes, I have\n"
+        "  Where?:\n    Here.\n\n    There.\n"
+        "  Your CV: cv.pdf (120.6\xa0KB)\n"
+        "  I agree.: Yes"
+    )
+
+
+def test_receipt_tells_that_the_applicant_applied_before(application):
+    application.is_repeated = True
+
+    body = queue_receipt(application=application, base_url=SITE, at=NOW).body
+    assert "You have applied for this vacancy before." in body
+
+
+def test_receipt_is_in_the_language_of_the_form(application):
+    application.language = "fr"
+
+    message = queue_receipt(application=application, at=NOW)
+    assert message.language == "fr"
+    assert "2 mars 2026" in message.body
+
+
+def test_receipt_uses_the_public_address_by_default(application, settings):
+    settings.PUBLIC_BASE_URL = "https://public.example.org"
+
+    assert (
+        "\nhttps://public.example.org/mine/7K3QX9WD\n" in queue_receipt(application=application, at=NOW).body
+    )
+
+
+def test_withdrawal_names_the_application(application):
+    application.withdrawn_at = NOW
+
+    message = queue_withdrawal(application=application, base_url=SITE, at=NOW)
+    assert (message.kind, message.to) == ("withdrawal", "mia@example.org")
+    assert message.subject == "You withdrew your application: Baker"
+    assert message.body == (
+        "Hello,\n\nYou withdrew this application. We do not consider it any further.\n\n"
+        "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\nWithdrawn: 2 Mar 2026, 09:30\n\n"
+        "If you did not do this, please contact us."
+    )
