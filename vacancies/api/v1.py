@@ -84,6 +84,7 @@ class VacancySerializer(ItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
+    apply_url = TextField()
 
     class Meta:
         model = Vacancy
@@ -119,6 +120,7 @@ class VacancySerializer(ItemSerializer):
             "recruiters",
             "updated_at",
             "created_at",
+            "apply_url",
         )
         omit_absent = ("brand", "attachments")
 
