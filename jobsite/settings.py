@@ -395,7 +395,7 @@ CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media)(/|$)"
 CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "traceparent", "x-request-id"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
 CORS_EXPOSE_HEADERS = [
-    "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
+    "Apply", "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
     "Time-Zone", "WWW-Authenticate", "X-Request-ID",
 ]  # fmt: skip
 

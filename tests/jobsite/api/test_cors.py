@@ -18,8 +18,8 @@ def test_cors_allows_every_origin_by_default(client, path):
     assert answer["Access-Control-Allow-Origin"] == preflight["Access-Control-Allow-Origin"] == "*"
     exposed = set(answer["Access-Control-Expose-Headers"].split(", "))
     assert exposed == {
-        "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
-        "Time-Zone", "WWW-Authenticate", "X-Request-ID",
+        "Apply", "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After",
+        "Sunset", "Time-Zone", "WWW-Authenticate", "X-Request-ID",
     }  # fmt: skip
     allowed = set(preflight["Access-Control-Allow-Headers"].split(", "))
     assert allowed >= {"authorization", "content-type", "if-none-match", "traceparent", "x-request-id"}
