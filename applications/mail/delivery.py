@@ -50,7 +50,7 @@ class MailDelivery:
     def next_due(self, at: datetime) -> Message | None:
         """Return an email that was left in `sending`, else the one that is due for longest. While the server
         cannot be used, only emails that are given up."""
-        rows = Message.objects.select_related("application", "author").defer("application__vacancy")
+        rows = Message.objects.select_related("application", "author")
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
             return left
         due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")

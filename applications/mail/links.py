@@ -21,8 +21,12 @@ def absolute(path: str, base_url: str = "") -> str:
 def applicant_link(application: Application, base_url: str = "") -> str:
     """Return the URL where the applicant finds `application`: in their account, or with a secret that is
     left out."""
-    name, *args = ("account",) if application.user_id else ("application-receipt", SECRET)
-    return absolute(reverse(name, args=args), base_url)
+    return absolute(reverse("account"), base_url) if application.user_id else personal_link(base_url)
+
+
+def personal_link(base_url: str = "") -> str:
+    """Return the URL of an applicant's receipt, without its secret."""
+    return absolute(reverse("application-receipt", args=[SECRET]), base_url)
 
 
 def with_personal_links(message: Message) -> str:
