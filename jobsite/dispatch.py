@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from jobsite.locks import Lock
@@ -83,7 +83,7 @@ class Dispatcher:
                     self.do_due()
                 errors = 0
                 self.stop.wait(POLL if is_active else STANDBY)
-            except (DatabaseError, InterfaceError) as error:
+            except (OperationalError, InterfaceError) as error:
                 errors += 1
                 logger.warning("The database does not respond: %s", type(error).__name__)
                 self.lock.release()
@@ -93,7 +93,7 @@ class Dispatcher:
         self.lock.release()
 
     def run_once(self) -> bool:
-        """Do what is due. Return False if another process is active. Raises DatabaseError."""
+        """Do what is due. Return False if another process is active. Raises OperationalError."""
         if not self.lock.acquire():
             return False
         try:
@@ -110,8 +110,15 @@ class Dispatcher:
                 # The lock is lost with its connection: then another process may be active.
                 if self.stop.is_set() or not self.lock.is_held():
                     return
-                item = kind.next_due(self.now())
-                if item is None:
+                try:
+                    item = kind.next_due(self.now())
+                    if item is None:
+                        due.remove(kind)
+                    else:
+                        self.outcomes[kind.do(item)] += 1
+                except (OperationalError, InterfaceError):
+                    raise
+                except Exception:  # a bug must not stop the other kinds; tried again at the next look
+                    logger.exception("%s failed", type(kind).__name__)
+                    self.outcomes["error"] += 1
                     due.remove(kind)
-                else:
-                    self.outcomes[kind.do(item)] += 1

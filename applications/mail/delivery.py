@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from applications.mail.links import with_personal_links
@@ -126,7 +126,7 @@ class MailDelivery:
             try:
                 rows.update(**values)
                 return
-            except (DatabaseError, InterfaceError):
+            except (OperationalError, InterfaceError):
                 if time.monotonic() > end or connections["default"].in_atomic_block:
                     raise
                 connections["default"].close()
