@@ -1,6 +1,6 @@
 """Querysets of applications: ownership, order and related rows."""
 
-import unicodedata
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Self
 
 from django.conf import settings
@@ -10,10 +10,16 @@ from django.db.models import Prefetch
 
 from vacancies.querysets import EVERY_BRAND
 
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+
 
 def folded_address(address: str) -> str:
-    """Return an e-mail address for comparison: two that a mail server treats alike are equal."""
-    return unicodedata.normalize("NFKC", address.strip()).casefold()
+    """Return an e-mail address for comparison: without the case of ASCII letters, and nothing else.
+
+    Whoever reads a mailbox gets the applications of its address. Unicode's case folding and normal forms make
+    addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
+    """
+    return address.strip().translate(_ASCII_LOWER)
 
 
 class ApplicationQuerySet(models.QuerySet):
@@ -24,8 +30,13 @@ class ApplicationQuerySet(models.QuerySet):
         return self.filter(user=user)
 
     def from_address(self, address: str) -> Self:
-        """The applications that were sent with the e-mail address `address`."""
-        return self.filter(email_folded=folded_address(address))
+        """The applications that were sent with the e-mail address `address`; none if it is empty."""
+        folded = folded_address(address)
+        return self.filter(email_folded=folded) if folded else self.none()
+
+    def unclaimed(self, address: str) -> Self:
+        """The applications from `address` that belong to no account yet."""
+        return self.from_address(address).filter(user=None)
 
     def with_stage(self) -> Self:
         """Annotate `stage_id` and `stage_name`, the current stage."""

@@ -1,4 +1,4 @@
-"""The choices of application forms: field types, widths, language levels and languages."""
+"""The choices of application forms: field types, roles, widths, language levels and languages."""
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
@@ -45,6 +45,30 @@ class FieldType(TextChoices):
     def is_conditional_owner(self) -> bool:
         """Whether other fields can depend on its value."""
         return self.has_options or bool(self.fixed_values)
+
+
+class FieldRole(TextChoices):
+    """What a field says about the applicant. A form has each role at most once (docs/decisions.md #174)."""
+
+    EMAIL = "email", _("E-mail address of the applicant")
+    GIVEN_NAME = "given_name", _("First name of the applicant")
+    FAMILY_NAME = "family_name", _("Last name of the applicant")
+    PHONE = "phone", _("Telephone number of the applicant")
+    CV = "cv", _("CV of the applicant")
+
+    @property
+    def types(self) -> tuple[FieldType, ...]:
+        """The types of fields that can have the role. The first one is the usual type."""
+        return {
+            self.EMAIL: (FieldType.EMAIL,),
+            self.PHONE: (FieldType.TEL, FieldType.TEXT),
+            self.CV: (FieldType.FILE,),
+        }.get(self, (FieldType.TEXT,))
+
+    @property
+    def may_be_conditional(self) -> bool:
+        """Whether a field that is not always visible can have the role."""
+        return self is not self.EMAIL
 
 
 class Width(TextChoices):

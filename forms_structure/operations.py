@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forms_structure.models import Form, Snapshot
+from forms_structure.roles import roles
 from forms_structure.structure import Structure, StructureError, clean, names
 from jobsite.unique_names import numbered_name, retry_on_conflict
 
@@ -135,13 +136,17 @@ def make_default(*, form: Form) -> None:
 
 def checked(form: Form, structure: Any, base: Form | None) -> Structure:
     """Return the validated `structure` of `form`, which extends `base`, or raise StructureError. Names are
-    unique across a form and its base (docs/decisions.md #42)."""
-    cleaned = clean(structure, taken=names(base.structure) if base else ())
+    unique across a form and its base (docs/decisions.md #42), and so are roles."""
+    cleaned = clean(structure, base=base.structure if base else ())
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
         if both := own.intersection(names(extension.structure)):
             text = _("The form “%(form)s” is added after this form and also has the names %(names)s.")
             shared = {"form": extension, "names": ", ".join(sorted(both))}
+            raise StructureError({"sections": text % shared})
+        if both := roles(cleaned).keys() & roles(extension.structure).keys():
+            text = _("The form “%(form)s” is added after this form and also has the roles %(roles)s.")
+            shared = {"form": extension, "roles": ", ".join(sorted(both))}
             raise StructureError({"sections": text % shared})
     return cleaned
 

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from forms_structure.choices import FieldType, Width
+from forms_structure.choices import FieldRole, FieldType, Width
 from forms_structure.structure import Field, Structure
 from jobsite.html import visible_text
 
@@ -62,6 +62,8 @@ def _field(field: Field, depth: int) -> Iterator[Line]:
         _("required") if field["required"] else _("optional"),
         _within(Width(field["css"])),
     ]
+    if "role" in field:
+        facts.append(_within(FieldRole(field["role"])))
     if "on_value" in field:
         facts.append(_("when %(value)s") % {"value": field["on_value"]})
     indent = "  " * depth
@@ -72,7 +74,7 @@ def _field(field: Field, depth: int) -> Iterator[Line]:
         yield from _field(each, depth + 1)
 
 
-def _within(choice: FieldType | Width) -> str:
+def _within(choice: FieldType | FieldRole | Width) -> str:
     """Return the label of `choice` for the middle of a line: lower case, except in German."""
     is_german = (get_language() or "").startswith("de")
     return str(choice.label) if is_german else str(choice.label).lower()

@@ -24,10 +24,10 @@ def presets(language: str) -> list[dict[str, Any]]:
 def _personal_data() -> Section:
     return _section(
         _("Personal data"),
-        _field("first_name", "text", _("First name"), css="col-6"),
-        _field("last_name", "text", _("Last name"), css="col-6"),
-        _field("email", "email", _("E-mail address"), css="col-6"),
-        _field("phone", "tel", _("Telephone number"), css="col-6", required=False),
+        _field("first_name", "text", _("First name"), css="col-6", role="given_name"),
+        _field("last_name", "text", _("Last name"), css="col-6", role="family_name"),
+        _field("email", "email", _("E-mail address"), css="col-6", role="email"),
+        _field("phone", "tel", _("Telephone number"), css="col-6", required=False, role="phone"),
     )
 
 
@@ -59,7 +59,7 @@ def _yes_or_no() -> Section:
 def _documents() -> Section:
     return _section(
         _("CV and letter"),
-        _field("cv", "file", _("Your CV")),
+        _field("cv", "file", _("Your CV"), role="cv"),
         _field("letter", "textarea", _("Why do you apply?"), required=False),
     )
 
@@ -68,5 +68,7 @@ def _section(title: str, *fields: dict[str, Any]) -> Section:
     return {"title": title, "description": "", "fields": list(fields)}
 
 
-def _field(name: str, type: str, label: Any, *, css: str = "col-12", required: bool = True) -> dict[str, Any]:
-    return {"name": name, "type": type, "label": label, "required": required, "css": css}
+def _field(
+    name: str, type: str, label: Any, *, css: str = "col-12", required: bool = True, **role: str
+) -> dict[str, Any]:
+    return {"name": name, "type": type, "label": label, "required": required, "css": css, **role}

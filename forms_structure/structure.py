@@ -3,9 +3,10 @@
 A structure is the stored part of a form: JSON data with the keys of the API (2.9), without generated parts.
 
     section      {"title", "description", "fields": [field]}        description: HTML or ""
-    field        {"name", "type", "label", "required", "css"
+    field        {"name", "type", "label", "required", "css" [, "role"]
                   [, "options": [option]] [, "conditional": [field]] [, "on_value"]}
     label        text; for a range of another language {"name", "label"}: a text input for its name
+    role         a `FieldRole`, at most once in a form; for this service, not part of the API
     option       {"value", "label"}, only for types with `FieldType.has_options`
 
 A conditional field is nested in its owner, so cycles and orphans cannot be expressed.
@@ -13,7 +14,7 @@ A conditional field is nested in its owner, so cycles and orphans cannot be expr
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +23,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from forms_structure.choices import FieldType, Width
+from forms_structure.choices import FieldRole, FieldType, Width
 from jobsite.html import sanitise
 
 Section = dict[str, Any]
@@ -47,12 +48,12 @@ class StructureError(ValidationError):
         super().__init__([f"{path}: {text}" for path, text in faults.items()])
 
 
-def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
+def clean(sections: Any, *, base: Sequence[Section] = ()) -> Structure:
     """Return `sections` validated, with keys in canonical order and sanitised descriptions.
 
-    `taken` has the field names of the form that this one extends. Raise StructureError with all errors.
+    `base` is the structure of the form that this one extends. Raise StructureError with all errors.
     """
-    checker = _Checker(taken)
+    checker = _Checker(base)
     structure = checker.sections(sections)
     if not checker.faults and (size := len(json.dumps(structure, ensure_ascii=False).encode())) > SIZE_MAX:
         text = _("A form has at most %(most)s bytes as JSON; this one has %(size)s.")
@@ -62,7 +63,7 @@ def clean(sections: Any, *, taken: Collection[str] = ()) -> Structure:
     return structure
 
 
-def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
+def walk(structure: Sequence[Section]) -> Iterator[tuple[str, Field]]:
     """Yield (path, field) of every field, owners before their conditional fields."""
 
     def below(fields: list[Field], path: str) -> Iterator[tuple[str, Field]]:
@@ -75,7 +76,7 @@ def walk(structure: Structure) -> Iterator[tuple[str, Field]]:
         yield from below(section["fields"], f"sections.{number}.fields")
 
 
-def names(structure: Structure) -> list[str]:
+def names(structure: Sequence[Section]) -> list[str]:
     """Return the names of all fields in order, including those of label inputs."""
     found = []
     for _path, field in walk(structure):
@@ -88,9 +89,11 @@ def names(structure: Structure) -> list[str]:
 class _Checker:
     """Validates a structure and collects messages by path in `faults`."""
 
-    def __init__(self, taken: Collection[str]) -> None:
+    def __init__(self, base: Sequence[Section]) -> None:
         self.faults: dict[str, str] = {}
-        self.names = dict.fromkeys(taken, "")  # path of each name; "" for names of the extended form
+        # the path of each name and each role; "" for those of the extended form
+        self.names = dict.fromkeys(names(base), "")
+        self.roles = {field["role"]: "" for _path, field in walk(base) if "role" in field}
         self.fields_seen = 0
 
     def sections(self, value: Any) -> Structure:
@@ -125,7 +128,7 @@ class _Checker:
         wanted: tuple[str, ...] = ("name", "type", "label", "required", "css")
         if values is not None:
             wanted = (*wanted, "on_value")
-        keys = self.keys(value, path, wanted, ("options", "conditional"))
+        keys = self.keys(value, path, wanted, ("role", "options", "conditional"))
         type_ = self.choice(keys["type"], f"{path}.type", FieldType)
         field: Field = {
             "name": self.name(keys["name"], f"{path}.name"),
@@ -135,6 +138,8 @@ class _Checker:
             "css": keys["css"],
         }
         self.choice(keys["css"], f"{path}.css", Width)
+        if "role" in keys:
+            field["role"] = self.role(keys["role"], f"{path}.role", type_, is_conditional=values is not None)
         own_values: Collection[str] = type_.fixed_values if type_ else ()
         if type_ and type_.has_options:
             field["options"] = self.options(keys.get("options", []), f"{path}.options")
@@ -191,6 +196,25 @@ class _Checker:
             seen.add(option["value"])
             options.append(option)
         return options
+
+    def role(self, value: Any, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
+        role = self.choice(value, path, FieldRole)
+        if role is None:
+            return ""
+        if type_ and type_ not in role.types:
+            text = _("A %(type)s field cannot have the role %(role)s; allowed are %(types)s.")
+            self.fault(path, text, type=type_, role=role, types=listed(role.types))
+        elif is_conditional and not role.may_be_conditional:
+            text = _("A conditional field cannot have the role %(role)s: it is not always filled in.")
+            self.fault(path, text, role=role)
+        elif other := self.roles.get(role):
+            self.fault(path, _("%(other)s also has the role %(role)s."), role=role, other=other)
+        elif role in self.roles:
+            text = _("A field of the form that this form is added after also has the role %(role)s.")
+            self.fault(path, text, role=role)
+        else:
+            self.roles[role] = path
+        return str(role)
 
     # --- single values ---
 

@@ -18,6 +18,13 @@ TYPES_WITH_OPTIONS = ("select", "checkbox-group", "radio-group")
 TYPES = (
     *TYPES_WITH_OPTIONS, "range", "checkbox", "text", "textarea", "email", "tel", "date", "file",
 )  # fmt: skip
+ROLES = {  # the types that may have each role
+    "email": ("email",),
+    "given_name": ("text",),
+    "family_name": ("text",),
+    "phone": ("tel", "text"),
+    "cv": ("file",),
+}
 WIDTHS = ("col-12", "col-8", "col-6", "col-4", "col-3")
 LANGUAGES = ("en", "nl", "fr", "de")
 LEVELS = {
@@ -43,8 +50,9 @@ _stems = st.sampled_from(["a", "Z", "first_name_", "e-mail-", "x" * 55])
 class _Draw:
     """Draws a structure of bounded size. Names are numbered, so that they are unique."""
 
-    def __init__(self, draw: Any, fields_max: int, prefix: str) -> None:
+    def __init__(self, draw: Any, fields_max: int, prefix: str, roles: Collection[str]) -> None:
         self.draw, self.left, self.prefix, self.number = draw, fields_max, prefix, 0
+        self.roles = list(roles)  # that no field has yet
 
     def name(self) -> str:
         self.number += 1
@@ -71,6 +79,12 @@ class _Draw:
             "required": draw(st.booleans()),
             "css": draw(st.sampled_from(WIDTHS)),
         }
+        fitting = [role for role in self.roles if field["type"] in ROLES[role]]
+        if values is not None:
+            fitting = [role for role in fitting if role != "email"]
+        if fitting and draw(st.booleans()):
+            field["role"] = fitting[0]
+            self.roles.remove(fitting[0])
         own_values = {"range": list("012345"), "checkbox": ["1"]}.get(field["type"], [])
         if field["type"] == "range" and draw(st.booleans()):
             field["label"] = {"name": self.name(), "label": field["label"]}
@@ -88,10 +102,10 @@ class _Draw:
 
 @st.composite
 def structures(
-    draw: Any, min_sections: int = 0, fields_max: int = 12, prefix: str = ""
+    draw: Any, min_sections: int = 0, fields_max: int = 12, prefix: str = "", roles: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Strategy of valid stored structures whose names start with `prefix`."""
-    drawing = _Draw(draw, fields_max, prefix)
+    """Strategy of valid stored structures whose names start with `prefix`. Fields may have `roles`."""
+    drawing = _Draw(draw, fields_max, prefix, roles)
     return [drawing.section() for _ in range(draw(st.integers(min_sections, 3)))]
 
 

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from forms_structure import operations
 from forms_structure.exchange import ParsedForm, digest
+from forms_structure.roles import add_roles, with_roles_of, without_roles
 from forms_structure.structure import StructureError
 from tests.factories import make_vacancy
 from tests.forms_structure.strategies import (
     LANGUAGES,
+    ROLES,
     chain,
     corruptions,
     section,
@@ -41,10 +43,14 @@ def faults(sections, **how):
 
 @pytest.mark.django_db
 @search(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(structures(), structures(fields_max=4, prefix="own-") | st.none(), st.sampled_from(LANGUAGES))
+@given(
+    structures(roles=["email", "cv"]),
+    structures(fields_max=4, prefix="own-", roles=["phone"]) | st.none(),
+    st.sampled_from(LANGUAGES),
+)
 def test_served_form_is_parsed_unchanged(client, structure, extension, language):
-    """Validated, saved, served and parsed again, a form and its extension are unchanged."""
-    expected = structure + (extension or [])
+    """Validated, saved, served and parsed again, a form and its extension are unchanged, without roles."""
+    expected = without_roles(structure + (extension or []))
     with transaction.atomic():
         vacancy = Vacancy.objects.first() or make_vacancy()
         form = operations.create(name="Form", structure=structure, language=language)
@@ -62,6 +68,31 @@ def test_served_form_is_parsed_unchanged(client, structure, extension, language)
     assert reading.consent == consent["label"]
     assert reading.notes == []
     assert reading.language == (language if '"type": "range"' in json.dumps(expected) else None)
+
+
+@given(structures(roles=ROLES))
+def test_exported_form_has_its_roles(structure):
+    sections = served(without_roles(structure))
+    add_roles(sections, structure)
+
+    assert ParsedForm(sections).structure == structure
+
+
+@given(structures(roles=ROLES))
+def test_form_without_roles_keeps_the_known_ones(structure):
+    assert with_roles_of(structure, without_roles(structure)) == structure
+    assert with_roles_of([], structure) == structure
+
+
+def test_role_is_kept_only_by_an_equal_field():
+    def mail(**values):
+        return text_field("mail", type="email", **values)
+
+    earlier = [section(mail(role="email"), text_field("phone", role="phone"))]
+    conditional = text_field("box", type="checkbox", conditional=[mail(on_value="1")])
+    received = [section(conditional, text_field("phone", type="tel"))]
+
+    assert with_roles_of(earlier, received) == received
 
 
 @search(max_examples=40)

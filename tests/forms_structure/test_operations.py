@@ -340,6 +340,24 @@ def test_base_cannot_use_a_name_of_an_extension():
     assert operations.save(form=base, structure=[*ONE, *THREE]) is True
 
 
+def test_base_and_extension_cannot_have_the_same_role():
+    def mail(name, **values):
+        return [section(text_field(name, type="email", **values))]
+
+    base = operations.create(name="Base", structure=mail("one", role="email"))
+    with pytest.raises(StructureError) as refused:
+        operations.create(name="More", structure=mail("two", role="email"), extends=base)
+    assert list(refused.value.faults) == ["sections.0.fields.0.role"]
+
+    operations.save(form=base, structure=mail("one"))
+    operations.create(name="More", structure=mail("two", role="email"), extends=base)
+    with pytest.raises(StructureError) as refused:
+        operations.save(form=base, structure=mail("one", role="email"))
+    assert refused.value.faults == {
+        "sections": "The form “More” is added after this form and also has the roles email."
+    }
+
+
 def test_name_of_a_label_input_must_be_unique_too():
     base = operations.create(name="Base", structure=ONE)
     language = [section(text_field("level", type="range", label={"name": "one", "label": "Which?"}))]

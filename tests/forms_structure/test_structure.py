@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as search
 from hypothesis import strategies as st
 
-from forms_structure.choices import LEVELS, FieldType, Language, Width
+from forms_structure.choices import LEVELS, FieldRole, FieldType, Language, Width
 from forms_structure.structure import StructureError, clean, names, walk
 from tests.forms_structure import strategies as made
 from tests.forms_structure.strategies import chain, corruptions, section, specimen, structures, text_field
@@ -34,12 +34,13 @@ def turned_round(value):
 def test_choices_are_those_of_the_specification():
     assert list(LEVELS) == ["0", "1", "2", "3", "4", "5"]
     assert set(FieldType.values) == set(made.TYPES)
+    assert set(FieldRole.values) == set(made.ROLES)
     assert set(Width.values) == set(made.WIDTHS)
     assert set(Language.values) == set(made.LANGUAGES)
 
 
 @search(max_examples=60)
-@given(structures())
+@given(structures(roles=made.ROLES))
 def test_valid_structure_is_unchanged(structure):
     once = clean(structure)
 
@@ -48,7 +49,7 @@ def test_valid_structure_is_unchanged(structure):
 
 
 @search(max_examples=20)
-@given(structures())
+@given(structures(roles=made.ROLES))
 def test_keys_are_in_canonical_order(structure):
     assert json.dumps(clean(turned_round(structure))) == json.dumps(structure)
 
@@ -200,7 +201,7 @@ def test_names_differ_by_case():
 
 
 def test_names_of_the_base_are_taken():
-    assert faults([section(text_field("city"))], taken=["city"]) == {
+    assert faults([section(text_field("city"))], base=[section(text_field("city"))]) == {
         "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added "
         "after."
     }

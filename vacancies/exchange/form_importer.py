@@ -11,6 +11,7 @@ from forms_structure import operations
 from forms_structure.choices import Language
 from forms_structure.exchange import ParsedForm, digest
 from forms_structure.models import ConsentText, Form
+from forms_structure.roles import with_roles_of, without_roles
 from forms_structure.structure import CONSENT, StructureError
 from jobsite.languages import site_language
 from vacancies.exchange.fields import Remark
@@ -50,7 +51,9 @@ class FormImporter:
         self.report = Report()
         self._noted: set[str] = set()
         forms = Form.objects.filter(extends=None).order_by("-pk")
-        self._known = {key(form.structure, form.language): form.pk for form in forms.iterator()}
+        self._known: dict[str, int] = {}  # form ids by key
+        for form in forms.iterator():
+            self._know(form)
 
     def import_rows(self, rows: Iterable[FormRow]) -> None:
         """Assign the forms of `rows`, one transaction per row, and add the results to `report`."""
@@ -77,6 +80,8 @@ class FormImporter:
             self._refuse(row, Remark("", "vacancy", text))
             return
         served = vacancy.served_form
+        if served:
+            reading.structure = with_roles_of(served.whole_structure, reading.structure)
         language = self._language(reading, served)
         wanted = key(reading.structure, language)
         self._note(row, reading, language)
@@ -92,7 +97,7 @@ class FormImporter:
                 text = f"“{served}” was changed and lost the fields {', '.join(lost)}"
                 self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
             operations.save(form=served, structure=reading.structure, origin=ORIGIN, language=language)
-            self._known[wanted] = served.pk
+            self._know(served)
             self.report.updated += 1
             return
         locked = Vacancy.objects.select_for_update().filter(pk=vacancy.pk, form=vacancy.form_id)
@@ -103,16 +108,27 @@ class FormImporter:
         if form is None:
             name = f"Form of {vacancy.title}"
             form = operations.create(name=name, structure=reading.structure, origin=ORIGIN, language=language)
-            self._known[wanted] = form.pk
+            self._know(form)
             self.report.created += 1
         Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
         self.report.assigned += 1
+
+    def _know(self, form: Form) -> None:
+        """Remember `form`, also for rows without roles: applicants do not see the difference."""
+        self._known[key(without_roles(form.structure), form.language)] = form.pk
+        self._known[key(form.structure, form.language)] = form.pk
 
     def _equal_form(self, wanted: str) -> Form | None:
         """Return the form with the key `wanted`, locked, or None if an earlier row or a recruiter has
         changed it."""
         known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
-        return next((form for form in known if key(form.structure, form.language) == wanted), None)
+        for form in known:
+            if wanted in (
+                key(form.structure, form.language),
+                key(without_roles(form.structure), form.language),
+            ):
+                return form
+        return None
 
     def _language(self, reading: ParsedForm, served: Form | None) -> str:
         """Return the language of a form. If its sections do not determine it, prefer the language of an equal

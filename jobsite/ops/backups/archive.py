@@ -13,8 +13,9 @@ from django.conf import settings
 
 from jobsite.ops import signatures
 from jobsite.ops.backups import manifest as manifests
-from jobsite.ops.backups.files import CHUNK, BackupError, Progress, create_private, printable
+from jobsite.ops.backups.files import CHUNK, BackupError, Progress, printable
 from jobsite.ops.signatures import Signature, SignatureError
+from jobsite.private_files import create_private
 
 NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
 PATTERN = "jobsite-*T*Z.tar"

@@ -23,16 +23,14 @@ from jobsite.ops.backups import manifest as manifests
 from jobsite.ops.backups.archive import DATABASE, DIGEST, MEDIA, NAME, PATTERN
 from jobsite.ops.backups.files import (
     CHUNK,
-    PART,
     STAGING,
     BackupError,
     Progress,
-    create_private,
     digest,
     locked,
-    sync_folder,
 )
 from jobsite.ops.signatures import Signature
+from jobsite.private_files import PART, create_private, sync_folder
 
 
 class Backup(NamedTuple):

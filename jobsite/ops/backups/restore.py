@@ -21,12 +21,12 @@ from jobsite.ops.backups.files import (
     BackupError,
     Progress,
     create_folder,
-    create_private,
     digest,
     printable,
     staging,
 )
 from jobsite.ops.signatures import Signature
+from jobsite.private_files import create_private
 
 # Added to the revision: more than is committed between two of our statements, so that no revision repeats.
 REVISION_STEP = 1_000_000

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from forms_structure.api.v1 import serve
 from forms_structure.models import Form
+from forms_structure.roles import add_roles
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 from vacancies.models import Vacancy
@@ -13,7 +14,8 @@ from vacancies.models import Vacancy
 
 class Command(BaseCommand):
     help = (
-        "Export the application forms of vacancies as the API serves them, in the format of import_forms. "
+        "Export the application forms of vacancies as the API serves them, with the roles of their fields, "
+        "in the format of import_forms. "
         "Without ids, export those of all vacancies that have a form."
     )
 
@@ -30,6 +32,8 @@ class Command(BaseCommand):
             raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
         forms = Form.objects.select_related("extends").in_bulk(set(form_of.values()))
         served = {pk: serve(form)[0] for pk, form in forms.items()}
+        for pk, sections in served.items():
+            add_roles(sections, forms[pk].whole_structure)
         content = {str(pk): {"data": served[form]} for pk, form in form_of.items()}
         text = json.dumps(content, ensure_ascii=False, indent=1)
         if options["output"] is None:

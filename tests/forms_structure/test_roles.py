@@ -1,0 +1,100 @@
+"""Roles of fields: which field may have which, and which forms accept applications."""
+
+import pytest
+
+from forms_structure.choices import FieldType, Language
+from forms_structure.presets import presets
+from forms_structure.roles import accepts_applications, roles
+from forms_structure.structure import StructureError, clean
+from tests.forms_structure.strategies import ROLES, section, text_field
+
+AT = "sections.0.fields.0"
+
+
+def with_role(role, type_="text", name="a", **values):
+    return text_field(name, type=type_, role=role, **values)
+
+
+def address(**values):
+    return with_role("email", "email", "mail", required=True, **values)
+
+
+def faults(structure, **how):
+    with pytest.raises(StructureError) as refused:
+        clean(structure, **how)
+    return refused.value.faults
+
+
+@pytest.mark.parametrize("type_", FieldType.values)
+@pytest.mark.parametrize("role", ROLES)
+def test_role_fits_the_type(role, type_):
+    options = {"options": [{"value": "x", "label": "X"}]} if FieldType(type_).has_options else {}
+    structure = [section(with_role(role, type_, **options))]
+
+    if type_ in ROLES[role]:
+        assert clean(structure) == structure
+    else:
+        allowed = ", ".join(ROLES[role])
+        assert faults(structure) == {
+            f"{AT}.role": f"A {type_} field cannot have the role {role}; allowed are {allowed}."
+        }
+
+
+@pytest.mark.parametrize("value", ["", None, "name", "Email", 5, ["email"], {}])
+def test_role_is_one_of_the_list(value):
+    assert list(faults([section(with_role(value, "email"))])) == [f"{AT}.role"]
+
+
+def test_role_occurs_once():
+    twice = [section(address(), with_role("email", "email", "other"))]
+
+    assert faults(twice) == {"sections.0.fields.1.role": f"{AT}.role also has the role email."}
+
+
+def test_roles_of_the_base_are_taken():
+    assert faults([section(with_role("email", "email", "other"))], base=[section(address())]) == {
+        f"{AT}.role": "A field of the form that this form is added after also has the role email."
+    }
+
+
+def test_conditional_field_cannot_identify_the_applicant():
+    def shown_by_a_box(field):
+        return [section(text_field(type="checkbox", conditional=[field | {"on_value": "1"}]))]
+
+    assert faults(shown_by_a_box(address())) == {
+        f"{AT}.conditional.0.role": "A conditional field cannot have the role email: it is not always filled "
+        "in."
+    }
+    phone = shown_by_a_box(with_role("phone", "tel"))
+    assert clean(phone) == phone
+    assert roles(phone) == {"phone": "a"}
+
+
+def test_roles_are_read_by_role():
+    structure = [section(with_role("given_name")), section(address(), text_field())]
+
+    assert roles(structure) == {"given_name": "a", "email": "mail"}
+
+
+@pytest.mark.parametrize(
+    ("structure", "expected"),
+    [
+        ([], False),
+        ([section(text_field(type="email", required=True))], False),
+        ([section(address() | {"required": False})], False),
+        ([section(with_role("phone", "tel", required=True))], False),
+        ([section(), section(text_field(), address())], True),
+    ],
+)
+def test_form_accepts_applications_with_a_required_address(structure, expected):
+    assert clean(structure) == structure
+    assert accepts_applications(structure) is expected
+
+
+@pytest.mark.parametrize("language", Language.values)
+def test_presets_have_all_roles(language):
+    sections = [preset["section"] for preset in presets(language)]
+
+    assert clean(sections) == sections
+    assert set(roles(sections)) == set(ROLES)
+    assert accepts_applications(sections)
