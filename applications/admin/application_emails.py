@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
@@ -31,10 +31,26 @@ TWICE = timedelta(minutes=5)  # an equal email by the same author within this ti
 
 
 class EmailForm(forms.Form):
+    """Subject and text, in which placeholders are filled in. Raises an error about those that do not exist."""
+
     subject = forms.CharField(label=_("Subject"), max_length=200, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
         label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
     )
+
+
+    def clean_subject(self) -> str:
+        return self._checked("subject")
+
+    def clean_body(self) -> str:
+        return self._checked("body")
+
+    def _checked(self, name: str) -> str:
+        text: str = self.cleaned_data[name]
+        if unknown := mail.unknown_placeholders(text):
+            error = gettext("These placeholders do not exist: %(names)s.")
+            raise ValidationError(error % {"names": ", ".join(unknown)})
+        return text
 
 
 class EmailsAdmin(ApplicationParts):
@@ -51,25 +67,27 @@ class EmailsAdmin(ApplicationParts):
             return self.back(request, application, "emails")
         step = request.POST.get("step", "")
         template = MailTemplate.objects.filter(pk=as_id(request.GET.get("template"))).first()
-        language = language_of(application)
+        own_language = language_of(application)
+        language = mail.language_of(template, own_language) if template else own_language
         initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
         form = EmailForm(request.POST) if request.method == "POST" else EmailForm(initial=initial)
         preview = None
         if step in ("preview", "send") and form.is_valid():
-            try:
-                preview = rendered(form.cleaned_data, application, base_url=own(request))
-            except ValidationError as error:  # a placeholder that does not exist
-                form.add_error("body", error)
+            preview = rendered(form.cleaned_data, application, language=language, base_url=own(request))
         if preview and step == "send":
-            return self._send(request, application, *preview)
+            return self._send(request, application, language, *preview)
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Email to %(applicant)s") % {"applicant": application.shown_name},
             "opts": self.opts,
+            "media": self.media,
             "application": application,
             "language": gettext(LANGUAGES[language]),
+            "is_other_language": language != own_language,
+            "own_language": gettext(LANGUAGES[own_language]),
             "templates": MailTemplate.objects.all(),
             "template": template,
+            "placeholders": [(f"{{{name}}}", text) for name, (text, _value) in mail.PLACEHOLDERS.items()],
             "form": form,
             "preview": preview,
             "filters": request.GET.get("_changelist_filters", ""),
@@ -81,7 +99,9 @@ class EmailsAdmin(ApplicationParts):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(self, request: HttpRequest, application: Application, subject: str, body: str) -> HttpResponse:
+    def _send(
+        self, request: HttpRequest, application: Application, language: str, subject: str, body: str
+    ) -> HttpResponse:
         at = timezone.now()
         with transaction.atomic():
             # Of two clicks, the second one waits here and finds the email of the first one.
@@ -92,7 +112,7 @@ class EmailsAdmin(ApplicationParts):
                 outbox.queue(
                     kind=Message.Kind.TEMPLATE,
                     to=application.address,
-                    language=language_of(application),
+                    language=language,
                     subject=subject,
                     body=body,
                     application=application,
@@ -116,8 +136,6 @@ class EmailsAdmin(ApplicationParts):
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
                     "author": person(message.author) if message.author else "",
-                    # A receipt contains the link that proves that the mailbox is the applicant's.
-                    "body": message.body if message.kind == Message.Kind.TEMPLATE else "",
                 }
                 for message in shown.emails(application)
             ],
@@ -128,9 +146,11 @@ def language_of(application: Application) -> str:
     return application.language if application.language in LANGUAGES else site_language()
 
 
-def rendered(texts: dict[str, str], application: Application, *, base_url: str) -> tuple[str, str]:
-    """Return the subject and the body as they are sent: with the values of the placeholders."""
-    language = language_of(application)
-    written = MailTemplate(**{f"{name}_{language}": texts[name] for name in ("subject", "body")})
-    subject, body = mail.render(written, application, language=language, base_url=base_url)
-    return outbox.one_line(subject), body.replace("\r\n", "\n")
+def rendered(
+    texts: dict[str, str], application: Application, *, language: str, base_url: str
+) -> tuple[str, str]:
+    """Return the subject and the body as they are stored: with the values of the placeholders. A personal
+    link is without its secret, which only the applicant gets."""
+    with translation.override(language):
+        subject, body = (mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body"))
+    return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

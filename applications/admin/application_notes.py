@@ -48,6 +48,7 @@ class NotesAdmin(ApplicationParts):
                 **self.notes_context(request, application),
                 "title": _("Note"),
                 "opts": self.opts,
+                "media": self.media,
                 "application": application,
                 "note_form": form,
                 "back": self.page_of(request, application, "notes"),
