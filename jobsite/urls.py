@@ -43,6 +43,7 @@ urlpatterns = [
     path("v0.1/", include((v0_1.urls, "v0_1"))),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
+    path("account/", include("applications.urls")),
     path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),
     path("admin/language", set_language, name="set_language"),
