@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from applications.models import Message, SubmissionFile
@@ -70,6 +70,7 @@ def test_failed_restore_leaves_no_private_file(
 ) -> None:
     made = run("backup", tmp_path / "backups")
     settings.PRIVATE_ROOT = tmp_path / "deep" / "private"
+    SubmissionFile.objects.all().delete()
 
     def fail(*args: Any) -> None:
         run("clean_media")  # a run at this moment keeps the files
@@ -97,7 +98,7 @@ def test_archive_with_another_private_name_is_refused(
     archive = Path(run("backup", tmp_path / "backups")["archive"])
     before = tree(Path(settings.PRIVATE_ROOT))
     rewritten(archive, tmp_path / "bad.tar", lambda part, content: content, also=(member(name),))
-    with pytest.raises(CommandError, match="after the manifest|Not part of a backup"):
+    with pytest.raises(CommandError, match="Not part of a backup"):
         run("restore", tmp_path / "bad.tar", force=True)
     assert tree(Path(settings.PRIVATE_ROOT)) == before
 
@@ -108,7 +109,7 @@ def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path
     jane = make_user("jane")
     make_file(make_submission(make_application(user=jane), {"cv": "cv.pdf"}), content=b"%PDF-4 of Jane")
     made = run("backup", tmp_path / "backups")
-    call_command("erase_applicant", "jane", stdout=open(os.devnull, "w"))
+    run("erase_applicant", "jane")
     assert b"%PDF-4 of Jane" not in media(Path(settings.PRIVATE_ROOT)).values()
 
     run("restore", made["archive"], force=True)
