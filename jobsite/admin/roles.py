@@ -23,6 +23,8 @@ RECRUITER = {
     "forms_structure.consenttext": "view",
     "applications.application": "view change",
     "applications.historyentry": ALL,
+    "applications.mailtemplate": "view",
+    "applications.message": "view",
     "applications.stage": "view",
     "applications.status": "view",
 }
@@ -38,6 +40,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "vacancies.brand": "view add change",
             "vacancies.recruiter": ALL,
             "vacancies.filteroption": "view add",
+            "applications.mailtemplate": ALL,
         },
         EVERY_BRAND,
     ),
