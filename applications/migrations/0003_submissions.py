@@ -342,6 +342,19 @@ class Migration(migrations.Migration):
             field=models.BooleanField(db_default=False, default=False),
         ),
         migrations.AlterField(
+            model_name="accesslog",
+            name="action",
+            field=models.CharField(
+                choices=[
+                    ("view", "seen"),
+                    ("change", "changed"),
+                    ("export", "exported"),
+                    ("file", "file opened"),
+                ],
+                max_length=20,
+            ),
+        ),
+        migrations.AlterField(
             model_name="application",
             name="user",
             field=models.ForeignKey(

@@ -23,8 +23,9 @@ RECRUITER = {
     "forms_structure.consenttext": "view",
     "applications.application": "view change",
     "applications.historyentry": ALL,
+    "applications.note": "view add",
+    "applications.message": "view add",
     "applications.mailtemplate": "view",
-    "applications.message": "view",
     "applications.stage": "view",
     "applications.status": "view",
 }
