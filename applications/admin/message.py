@@ -65,7 +65,7 @@ class MessageAdmin(BrandScopedAdmin):
         return False
 
     def has_send_again_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("applications.change_application")
+        return request.user.has_perm("applications.add_message")
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
         """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
