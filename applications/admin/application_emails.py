@@ -38,7 +38,6 @@ class EmailForm(forms.Form):
         label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
     )
 
-
     def clean_subject(self) -> str:
         return self._checked("subject")
 
@@ -106,7 +105,9 @@ class EmailsAdmin(ApplicationParts):
         with transaction.atomic():
             # Of two clicks, the second one waits here and finds the email of the first one.
             Application.objects.select_for_update().get(pk=application.pk)
-            sent = Message.objects.filter(application=application, author=request.user, queued_at__gt=at - TWICE)
+            sent = Message.objects.filter(
+                application=application, author=request.user, queued_at__gt=at - TWICE
+            )
             is_again = any((each.subject, each.body) == (subject, body) for each in sent)
             if not is_again:
                 outbox.queue(
@@ -152,5 +153,7 @@ def rendered(
     """Return the subject and the body as they are stored: with the values of the placeholders. A personal
     link is without its secret, which only the applicant gets."""
     with translation.override(language):
-        subject, body = (mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body"))
+        subject, body = (
+            mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body")
+        )
     return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

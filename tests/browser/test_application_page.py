@@ -76,7 +76,9 @@ def office(filters: Any, settings: Any) -> Application:
         kind="receipt", application=mia, to=mia.email, language="nl", subject="Received", body="secret link",
         state="failed", error="The server refused the address.",
     )  # fmt: skip
-    MailTemplate.objects.create(name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs.")
+    MailTemplate.objects.create(
+        name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs."
+    )
     return mia
 
 
