@@ -49,7 +49,7 @@ def test_file_is_a_sandboxed_attachment(file, django_assert_num_queries) -> None
         "Cache-Control", "Content-Disposition", "Content-Length", "Content-Security-Policy", "Content-Type",
         "Cross-Origin-Resource-Policy", "X-Content-Type-Options",
     )} == {
-        "Cache-Control": "private, no-store",
+        "Cache-Control": "private, no-store, max-age=0, no-cache, must-revalidate",
         "Content-Disposition": "attachment; filename*=utf-8''J%C3%BCrgen%27s%20cv.pdf",
         "Content-Length": str(len(CONTENT)),
         "Content-Security-Policy": "default-src 'none'; sandbox",
