@@ -9,13 +9,13 @@ from urllib.parse import quote
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from vacancies.admin.brand_access import within
 from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES
+from vacancies.admin.brand_access import within
 
 OTHERS = 20  # at most so many other applications of the same person
 

@@ -31,7 +31,7 @@ TWICE = timedelta(minutes=5)  # an equal email by the same author within this ti
 
 
 class EmailForm(forms.Form):
-    """Subject and text, in which placeholders are filled in. Raises an error about those that do not exist."""
+    """Subject and text, with placeholders. Those that do not exist are errors."""
 
     subject = forms.CharField(label=_("Subject"), max_length=200, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
@@ -137,6 +137,7 @@ class EmailsAdmin(ApplicationParts):
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
                     "author": person(message.author) if message.author else "",
+                    "reason": gettext(message.error) if message.error else "",
                 }
                 for message in shown.emails(application)
             ],

@@ -1,4 +1,4 @@
-"""A recruiter reads an application, notes, rates, writes an email, decides and undoes, by mouse and keyboard."""
+"""A recruiter reads an application, notes, rates, writes an email, decides and undoes the decision."""
 
 import os
 from datetime import timedelta

@@ -253,8 +253,8 @@ def test_other_stages_need_no_confirmation(office):
 
 
 def test_decision_can_be_undone_until_the_applicant_sees_it(office, at, time_machine):
-    data = change(office.own, stage=office.rejected.pk, confirmed=office.rejected.pk)
-    office.anna.post(page(office.own), data)
+    confirmed = {"confirmed": office.rejected.pk}
+    office.anna.post(page(office.own), change(office.own, stage=office.rejected.pk, **confirmed))
     latest = office.own.changes.last()
     assertContains(office.anna.get(page(office.own)), "Undo: Rejected")
 
