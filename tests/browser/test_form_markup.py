@@ -59,7 +59,12 @@ def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
     """The same state as form.js shows after a click on the button."""
     typed = {"first_name": ['"Zoë" <b>'], "permit": ["no"], "why": ["\nOne\n<two>"], "drives": ["1"],
              "regimes": ["night", "day"], "extra": ["3"]}  # fmt: skip
-    errors = [("last_name", "Please fill this in."), ("regimes", "No."), ("english", "Yes?"), ("", "In general.")]
+    errors = [
+        ("last_name", "Please fill this in."),
+        ("regimes", "No."),
+        ("english", "Yes?"),
+        ("", "In general."),
+    ]
     html = render_to_string(
         "forms_structure/form.html",
         {"form": form_context(application(), language="en", typed=typed, errors=errors),
@@ -94,5 +99,3 @@ def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
         "Only if you chose “later” for “Your when”",
     ]
     assert "Only if you ticked “Your drives”" in legends
-
-
