@@ -17,11 +17,12 @@ pytestmark = [
 ]
 page = pytest.fixture(open_page)
 
-# The markup as nested lists, without white space between elements, numbers of ids, and what only a page with scripts
-# or only one without them has.
+# The markup as nested lists, without white space between elements, numbers of ids, and what only a page with
+# scripts, or only one without them, has.
 OUTLINE = """(form) => {
   const skipped = ["role", "hidden", "disabled"];
-  const attributes = (node) => Array.from(node.attributes, ({ name, value }) => [name, value.replace(/job-form-\\d+/, "job-form")])
+  const unnumbered = ({ name, value }) => [name, value.replace(/job-form-\\d+/, "job-form")];
+  const attributes = (node) => Array.from(node.attributes, unnumbered)
     .filter(([name]) => !(node.matches(".job-form-condition") && skipped.includes(name)))
     .filter(([name]) => !(node.matches("form") && ["method", "action", "enctype"].includes(name)))
     .filter(([name]) => !(node.matches("a") && ["target", "rel"].includes(name))).sort();

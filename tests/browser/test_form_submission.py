@@ -1,5 +1,5 @@
-"""form.js sends an application: requests, retries, errors, changed forms, proofs of work. The API is a stub, so that
-it can fail in every way; test_apply.py uses the real one."""
+"""form.js sends an application: requests, retries, errors, changed forms, proofs of work. The API is a stub, so
+that it can fail in every way; test_apply.py uses the real one."""
 
 import base64
 import hashlib
@@ -477,8 +477,9 @@ def test_digests_are_those_of_sha_256(page: Any) -> None:
     found = page.evaluate(
         """async () => {
           const { digest } = await import("/static/forms_structure/form/sha256.js");
-          const hex = (words) => Array.from(words, (word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
-          return Array.from({ length: 200 }, (_, n) => hex(digest(new Uint8Array(n).map((_, i) => i * 7 + n))));
+          const hex = (word) => (word >>> 0).toString(16).padStart(8, "0");
+          const bytes = (n) => new Uint8Array(n).map((_, i) => i * 7 + n);
+          return Array.from({ length: 200 }, (_, n) => Array.from(digest(bytes(n)), hex).join(""));
         }"""
     )
     assert found == [

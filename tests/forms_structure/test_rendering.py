@@ -1,4 +1,4 @@
-"""What is read from a posted HTML form. tests/browser/test_form_markup.py compares the markup with form.js."""
+"""What is read from a posted HTML form. tests/browser/test_form_markup.py compares the markup."""
 
 from typing import Any
 
