@@ -1,4 +1,4 @@
-"""form.js sends an application: requests, retries, errors, changed forms, proofs of work. The API is a stub, so
+"""form.js sends an application: requests, retries, errors, changed forms, proofs. The API is a stub, so
 that it can fail in every way; test_apply.py uses the real one."""
 
 import base64
