@@ -16,8 +16,8 @@ from jobsite.accounts.pages import page
 def receipt_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Serve `view`, which gets the application that the token opens, under a URL that grants access.
 
-    The Referer has no path: other pages must not see the token. It is not left out, because browsers then send
-    `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #162).
+    The Referer has no path: other pages must not see the token. It is not left out, because browsers then
+    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #162).
     """
 
     @page

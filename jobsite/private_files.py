@@ -8,7 +8,7 @@ rename that a crash prevented.
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,17 @@ def delete(names: Iterable[str]) -> None:
     for name in names:
         temporary_path(name).unlink(missing_ok=True)
         final_path(name).unlink(missing_ok=True)
+
+
+def stored() -> Iterator[tuple[str, Path, bool]]:
+    """Yield the name and the path of each file, and whether the path is the temporary one. Files with other
+    names, which are not ours, are left out."""
+    folder = Path(settings.PRIVATE_ROOT)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_temporary = path.name.startswith(".") and path.name.endswith(PART)
+        name = path.name[1 : -len(PART)] if is_temporary else path.name
+        if _NAME.fullmatch(name):
+            yield name, path, is_temporary
 
 
 def create_private(path: Path) -> Any:

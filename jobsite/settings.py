@@ -428,7 +428,7 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.dashboard",
+    "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {

@@ -15,12 +15,13 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from applications.models import AccessLog, Status
+from applications.models import AccessLog, Status, SubmissionFile
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
+from jobsite import private_files
 from jobsite.admin import roles
-from tests.applications.makers import make_application, make_stage, make_step
+from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
@@ -69,6 +70,12 @@ def address(route: str, pk: Any = 0, number: Any = 0) -> str:
     """The URL of `route` for the row `pk`."""
     filled = re.sub(r"<int:number>", str(number), route)
     return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
+
+
+def place_file(pk: Any) -> None:
+    """Write the file of the row `pk`, because each test has its own folder."""
+    if file := SubmissionFile.objects.filter(pk=pk).first():
+        private_files.write(file.path, [file.original_name.encode()])
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -125,6 +132,8 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
     )
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
+    make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(

@@ -15,6 +15,7 @@ from unfold.decorators import display
 
 from applications.admin.application_page import ApplicationPage
 from applications.admin.brand_access import record
+from applications.admin.files import FilesAdmin
 from applications.models import Access, Application, HistoryEntry, Stage
 from applications.operations import move
 from jobsite.admin.base import as_id
@@ -37,7 +38,7 @@ class StageFilter(admin.SimpleListFilter):
 
 
 @admin.register(Application)
-class ApplicationAdmin(ApplicationPage):
+class ApplicationAdmin(FilesAdmin, ApplicationPage):
     """The list of applications, with bulk actions."""
 
     list_display = ("applicant", "to_vacancy", "current_stage", "applied", "next_step")

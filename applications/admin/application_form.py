@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
@@ -15,6 +16,15 @@ from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 
 RATINGS = range(1, 6)
 DECISIONS = (Stage.Kind.HIRED, Stage.Kind.REJECTED)  # a move to such a stage asks for confirmation
+
+
+class RatingWidget(UnfoldAdminRadioSelectWidget):
+    """Radio buttons in one line, as a group with a name."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+        radios = super().render(name, value, attrs, renderer)
+        group = '<div class="rating" role="radiogroup" aria-label="{}">{}</div>'
+        return format_html(group, gettext("Rating"), radios)
 
 
 class ApplicationForm(forms.ModelForm):
@@ -36,7 +46,7 @@ class ApplicationForm(forms.ModelForm):
         coerce=int,
         empty_value=None,
         choices=[("", _("No rating")), *((str(n), str(n)) for n in RATINGS)],
-        widget=UnfoldAdminRadioSelectWidget(radio_style=1),  # in one line
+        widget=RatingWidget(radio_style=1),
         help_text=_("5 is best. Applicants do not see it."),
     )
 

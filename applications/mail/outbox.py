@@ -4,7 +4,6 @@ import re
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
@@ -64,8 +63,3 @@ def is_address(text: str) -> bool:
 def one_line(text: str) -> str:
     """Return `text` without line breaks and other control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
-
-
-def absolute(path: str, base_url: str = "") -> str:
-    """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
-    return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"

@@ -15,6 +15,8 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 from PIL import Image
 
+from forms_structure.models import Form
+from forms_structure.roles import accepts_applications
 from jobsite.demo import content
 from jobsite.html import sanitise
 from vacancies.choices import Keyword
@@ -119,6 +121,10 @@ def test_every_list_has_vacancies(loaded):
         "continuously open": 4,
         "ending within a week": 3,
     }
+
+
+def test_every_form_accepts_applications(loaded):
+    assert [form.name for form in Form.objects.all() if not accepts_applications(form.whole_structure)] == []
 
 
 def test_datetimes_are_plausible(loaded):

@@ -9,7 +9,17 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import dry_run
-from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.admin_pages import (
+    address,
+    build,
+    kind_of,
+    place_file,
+    posted,
+    routes,
+    signed_in,
+    stored,
+    version_of,
+)
 from tests.marks import slow_except
 from vacancies.models import Vacancy
 
@@ -43,6 +53,7 @@ ASKS = {
     "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
     "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
     "forms_structure.form restore": (NEITHER, "c"),
+    "applications.application files": ("v", NEITHER),
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
@@ -93,6 +104,8 @@ def answers(client: Client, world: Any, route: str, method: str) -> Any:
     pk = target(world, route)
     if kind in ("delete", "list") and model == "vacancies.vacancy":
         pk = world.own.spare.pk
+    if kind == "files":
+        place_file(pk)
     url = address(route, pk, version_of(pk) if kind == "versions" else 0)
     if method == "get":
         return client.get(url)

@@ -170,7 +170,7 @@ def test_restore_repeats_erasures_since_the_backup(filters, settings, tmp_path):
     assert len(log.read_text().splitlines()) == 1
     assert oct(log.stat().st_mode)[-3:] == "600"
     assert run("erase_applicant", again=True)["erased"] == 0
-    with pytest.raises(UsageError, match="Pass a user name or --again"):
+    with pytest.raises(UsageError, match="Pass a user name, --email or --again"):
         run("erase_applicant")
 
 
