@@ -11,9 +11,10 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import ProtectedError, Q
 
-from applications.models import AccessLog, Application, HistoryEntry, Token
+from applications.models import AccessLog, Application, HistoryEntry, IdempotencyKey, Token, UsedProof
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
+from applications.submissions import idempotency
 
 User = get_user_model()
 
@@ -49,12 +50,16 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
 
 
 def purge_credentials(*, now: datetime) -> Counter[str]:
-    """Delete expired tokens, sessions and failed sign-ins. Return the number of deleted rows by kind."""
+    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and used proofs. Return the number
+    of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
+        old_keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
+        counts["idempotency_keys"] += old_keys.delete()[0]
+        counts["used_proofs"] += UsedProof.objects.filter(expires_at__lte=now).delete()[0]
     return counts
 
 

@@ -8,8 +8,8 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Delete expired tokens, sessions and failed sign-ins. Run it daily if purge_applications, which does "
-        "the same, is not run."
+        "Delete expired tokens, sessions, failed sign-ins, idempotency keys and used proofs of work. Run it "
+        "daily if purge_applications, which does the same, is not run."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -20,4 +20,6 @@ class Command(BaseCommand):
             tokens=counts["tokens"],
             sessions=counts["sessions"],
             failed_sign_ins=counts["failed_sign_ins"],
+            idempotency_keys=counts["idempotency_keys"],
+            used_proofs=counts["used_proofs"],
         )
