@@ -3,7 +3,6 @@
 from applications.privacy.accounts import (
     NoSuchAccountError,
     StaffAccountError,
-    accounts_with,
     end_sessions,
     find,
     sessions_by_account,
@@ -19,7 +18,6 @@ __all__ = [
     "KINDS",
     "NoSuchAccountError",
     "StaffAccountError",
-    "accounts_with",
     "end_sessions",
     "erase",
     "erase_again",
