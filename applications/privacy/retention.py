@@ -11,12 +11,6 @@ from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError, Q
 
-<<<<<<< HEAD
-from applications.models import AccessLog, Application, HistoryEntry, IdempotencyKey, Token, UsedProof
-from applications.privacy.accounts import sessions_by_account
-from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
-from applications.submissions import idempotency
-=======
 from applications.models import (
     AccessLog,
     Application,
@@ -31,7 +25,6 @@ from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
 from jobsite.days import days_after
 from vacancies.models import Vacancy
->>>>>>> w-b
 
 User = get_user_model()
 
@@ -77,11 +70,6 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     return counts
 
 
-<<<<<<< HEAD
-def purge_credentials(*, now: datetime) -> Counter[str]:
-    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and used proofs. Return the number
-    of deleted rows by kind."""
-=======
 def _is_old(before: datetime | None, now: datetime) -> Q:
     """Match applications whose retention period is over."""
     periods = Vacancy.objects.exclude(applications_kept_days=None).order_by("applications_kept_days")
@@ -95,17 +83,11 @@ def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[s
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues
     that are older than COLLEAGUE_MAIL_KEPT or `before`, and snapshots of forms without a submission. Return
     the number of deleted rows by kind."""
->>>>>>> w-b
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
-<<<<<<< HEAD
-        old_keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
-        counts["idempotency_keys"] += old_keys.delete()[0]
-        counts["used_proofs"] += UsedProof.objects.filter(expires_at__lte=now).delete()[0]
-=======
         keys = IdempotencyKey.objects.filter(created_at__lt=now - KEYS_KEPT)
         counts["idempotency_keys"] = keys.delete()[0]
         counts["proofs"] = UsedProof.objects.filter(expires_at__lt=now).delete()[0]
@@ -113,7 +95,6 @@ def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[s
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
     counts["form_snapshots"] = _purge_snapshots()
->>>>>>> w-b
     return counts
 
 
