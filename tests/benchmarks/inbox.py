@@ -20,7 +20,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ.setdefault("RATE_LIMIT", "off")
 
-import django
+import django  # noqa: E402
 
 django.setup()
 
