@@ -1,5 +1,5 @@
 """What changes applications: submissions, stages, withdrawal, and the accounts they belong to."""
 
-from applications.operations.stages import move, receive, undo
+from applications.operations.stages import move, move_if_unchanged, receive, undo
 
-__all__ = ["move", "receive", "undo"]
+__all__ = ["move", "move_if_unchanged", "receive", "undo"]
