@@ -22,6 +22,17 @@ def folded_address(address: str) -> str:
     return address.strip().translate(_ASCII_LOWER)
 
 
+def accounts_with(address: str) -> list[Any]:
+    """Return the accounts that have `address` as their e-mail address or user name."""
+    folded = folded_address(address)
+    if not folded:
+        return []
+    named = models.Q(username__iexact=folded) | models.Q(email__iexact=folded)
+    rows = get_user_model()._default_manager.filter(named).order_by("pk")
+    # Databases differ in which other letters they consider equal.
+    return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
+
+
 class ApplicationQuerySet(models.QuerySet):
     model: Any
 

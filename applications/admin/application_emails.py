@@ -31,13 +31,12 @@ TWICE = timedelta(minutes=5)  # an equal email by the same author within this ti
 
 
 class EmailForm(forms.Form):
-    """Subject and text, in which placeholders are filled in. Raises an error about those that do not exist."""
+    """Subject and text, with placeholders. Those that do not exist are errors."""
 
     subject = forms.CharField(label=_("Subject"), max_length=200, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
         label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
     )
-
 
     def clean_subject(self) -> str:
         return self._checked("subject")
@@ -106,7 +105,9 @@ class EmailsAdmin(ApplicationParts):
         with transaction.atomic():
             # Of two clicks, the second one waits here and finds the email of the first one.
             Application.objects.select_for_update().get(pk=application.pk)
-            sent = Message.objects.filter(application=application, author=request.user, queued_at__gt=at - TWICE)
+            sent = Message.objects.filter(
+                application=application, author=request.user, queued_at__gt=at - TWICE
+            )
             is_again = any((each.subject, each.body) == (subject, body) for each in sent)
             if not is_again:
                 outbox.queue(
@@ -136,6 +137,7 @@ class EmailsAdmin(ApplicationParts):
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
                     "author": person(message.author) if message.author else "",
+                    "reason": gettext(message.error) if message.error else "",
                 }
                 for message in shown.emails(application)
             ],
@@ -152,5 +154,7 @@ def rendered(
     """Return the subject and the body as they are stored: with the values of the placeholders. A personal
     link is without its secret, which only the applicant gets."""
     with translation.override(language):
-        subject, body = (mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body"))
+        subject, body = (
+            mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body")
+        )
     return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

@@ -184,7 +184,9 @@ def pages() -> list[tuple[str, str, dict[str, Any] | None]]:
 BULK = ("confirm all", "CSV of all")  # their time grows with the number of applications
 
 
-def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int) -> tuple[float, Statements, int]:
+def measure(
+    client: Client, path: str, data: dict[str, Any] | None, repeats: int
+) -> tuple[float, Statements, int]:
     taken = []
     for _ in range(repeats):
         gc.collect()

@@ -85,6 +85,7 @@ class VacancySerializer(ItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
+    apply_url = TextField()
 
     class Meta:
         model = Vacancy
@@ -120,6 +121,7 @@ class VacancySerializer(ItemSerializer):
             "recruiters",
             "updated_at",
             "created_at",
+            "apply_url",
         )
         omit_absent = ("brand", "attachments")
 
@@ -250,7 +252,8 @@ def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at:
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
-        "The required consent is the last field of the last section.",
+        "The required consent is the last field of the last section. The header `Apply` is present if the "
+        "vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
@@ -258,7 +261,7 @@ def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at:
         examples={"A form": {"data": [forms_schema.EXAMPLE]}},
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
-        headers=("Form-Version", "Content-Language"),
+        headers=("Form-Version", "Content-Language", "Apply"),
     ),
     form_schema=operation(
         id="getVacancyFormSchema",
@@ -285,6 +288,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     lookup_value_regex = "[^/]+"
     query_names = ("preview",)
     vacancy: Vacancy
+    accepts_applications: bool
 
     def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
@@ -306,14 +310,20 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def served_form(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Return the sections of the vacancy's form, and the headers with its version and language. Always
         three queries: the vacancy, the form with the form that it extends, the consent."""
-        shown = Vacancy.objects.with_form().only("audience", "publish_until")
+        shown = Vacancy.objects.with_form().only(
+            "audience", "status", "publish_from", "publish_until", "apply_url"
+        )
         self.vacancy = self.get_object(shown)
-        sections, language = forms_v1.serve(self.vacancy.served_form)
+        form = self.vacancy.served_form
+        sections, language = forms_v1.serve(form)
+        self.accepts_applications = self.vacancy.accepts_applications(form, at=self.now)
         return sections, {"Form-Version": digest(sections), "Content-Language": language}
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
         sections, headers = self.served_form()
+        if self.accepts_applications:
+            headers["Apply"] = absolute(request, request.path.removesuffix("form") + "applications")
         return Response({"data": sections}, headers=headers)
 
     @action(detail=True, url_path="form/schema")
