@@ -23,12 +23,12 @@ from applications.models import (
 )
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
+from applications.submissions import idempotency
 from jobsite.days import days_after
 from vacancies.models import Vacancy
 
 User = get_user_model()
 
-KEYS_KEPT = timedelta(days=1)  # docs/api.md promises clients a day
 COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions and digests, which have no data of applicants
 
 
@@ -88,9 +88,9 @@ def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[s
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
-        keys = IdempotencyKey.objects.filter(created_at__lt=now - KEYS_KEPT)
+        keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
         counts["idempotency_keys"] = keys.delete()[0]
-        counts["proofs"] = UsedProof.objects.filter(expires_at__lt=now).delete()[0]
+        counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
         since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
