@@ -1,15 +1,29 @@
-"""System checks of retention, erasure and emails (manage.py check --deploy)."""
+"""System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.utils import timezone
 
 from applications.models import Application, Message
+from applications.submissions import antivirus
 from jobsite.ops.checks import register_content_check
 
 WAIT_MAX = timedelta(minutes=10)
+
+
+@register(Tags.security)
+def antivirus_is_valid(**kwargs: Any) -> list[CheckMessage]:
+    """Report an address of a virus scanner that cannot be used. Every file would be stored without a scan."""
+    if not settings.ANTIVIRUS:
+        return []
+    try:
+        antivirus.address()
+    except ValueError as error:
+        return [Error(str(error), id="jobsite.E014")]
+    return []
 
 
 @register_content_check

@@ -16,7 +16,7 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from applications.mail.outbox import queue
-from applications.models import AccessLog, MailTemplate, Message, Status, SubmissionFile
+from applications.models import AccessLog, MailTemplate, Message, Note, StageChange, Status, SubmissionFile
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
@@ -130,8 +130,11 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
     application = make_application(
-        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
+        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}"), read_at=now
     )
+    later = make_stage(f"Later {text[2:]}", embargo_days=9)
+    StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
+    Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
     submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
     make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
@@ -317,6 +320,12 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
+    elif kind == "note":
+        data = {"text": "Posted"}
+    elif kind == "email":
+        data = {"subject": "Posted", "body": "Posted", "step": "send"}
+    elif kind == "undo":
+        data = {"change": row.changes.last().pk if row else 0}
     elif kind == "option":
         data = {"label": "Posted"}
     elif kind == "password":
@@ -391,7 +400,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     }  # fmt: skip
     for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version"):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry", "Message"):
+    for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {}
     for label, wanted in own.items():

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from applications import privacy
 from applications.models import Application
+from applications.querysets import accounts_with
 from jobsite.ops.commands import UsageError
 
 
@@ -36,7 +37,7 @@ def person(options: dict[str, Any]) -> tuple[Any, str]:
         raise UsageError("Pass a user name or --email.")
     if username:
         return account(username), ""
-    accounts = privacy.accounts_with(address)
+    accounts = accounts_with(address)
     if len(accounts) > 1:
         raise UsageError("Several accounts have this e-mail address. Pass their user names first.")
     if not accounts and not Application.objects.from_address(address).exists():

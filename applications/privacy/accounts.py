@@ -6,10 +6,7 @@ from typing import Any
 
 from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.sessions.models import Session
-from django.db.models import Q
 from django.utils.http import base36_to_int
-
-from applications.querysets import folded_address
 
 User = get_user_model()
 
@@ -31,16 +28,6 @@ def find(*, username: str) -> Any:
     if user is None:
         raise NoSuchAccountError("There is no account of this name.")
     return user
-
-
-def accounts_with(address: str) -> list[Any]:
-    """Return the accounts that have `address` as their e-mail address or user name."""
-    folded = folded_address(address)
-    if not folded:
-        return []
-    rows = User._default_manager.filter(Q(username__iexact=folded) | Q(email__iexact=folded)).order_by("pk")
-    # Databases differ in which other letters they consider equal.
-    return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
 
 
 def end_sessions(*, user: Any) -> int:

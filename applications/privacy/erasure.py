@@ -19,11 +19,10 @@ from applications.privacy import mentions
 from applications.privacy.accounts import (
     NoSuchAccountError,
     StaffAccountError,
-    accounts_with,
     sessions_by_account,
 )
 from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins, typed_by
-from applications.querysets import folded_address
+from applications.querysets import accounts_with, folded_address
 
 User = get_user_model()
 
