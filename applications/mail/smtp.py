@@ -100,7 +100,10 @@ class Transport:
                 if not 200 <= code < 400:
                     self._reset()
                     raise _refusal(code, reply)
-        except _FAILURES:
+        except _FAILURES as error:
+            if isinstance(error.__context__, TimeoutError):
+                self.close()
+                raise TemporaryError(f"No reply within {TIMEOUT:g} seconds.") from None
             return False
         return True
 

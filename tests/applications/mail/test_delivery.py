@@ -212,6 +212,7 @@ def test_slow_server_ends_with_a_timeout(delivery, clock, mail_server, monkeypat
     started_at = time.monotonic()
 
     assert work(delivery, clock) == ["postponed"]
+    assert only().error == "No reply within 0.1 seconds."
     assert time.monotonic() - started_at < 5
 
 
