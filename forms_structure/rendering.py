@@ -1,7 +1,7 @@
 """The HTML of a form on the server: the same markup as form.js (static/forms_structure/form/render.js).
 
-It works without JavaScript. All conditional fields are visible then, each group below the answer that it depends on,
-and `submitted` leaves out what was filled in where the condition does not hold.
+It works without JavaScript. All conditional fields are visible then, each group below the answer that it
+depends on, and `submitted` leaves out what was filled in where the condition does not hold.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,9 +20,10 @@ ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
 # Autocomplete tokens (WCAG 1.3.5) by role, else by common field names.
 AUTOCOMPLETE = {
     "given_name": "given-name", "family_name": "family-name", "email": "email", "phone": "tel",
-    "first_name": "given-name", "last_name": "family-name", "name": "name", "telephone": "tel", "mobile": "tel",
-    "address": "address-line1", "postal_code": "postal-code", "city": "address-level2", "country": "country-name",
-    "birth_date": "bday", "date_of_birth": "bday",
+    "first_name": "given-name", "last_name": "family-name", "name": "name",
+    "telephone": "tel", "mobile": "tel", "birth_date": "bday", "date_of_birth": "bday",
+    "address": "address-line1", "postal_code": "postal-code", "city": "address-level2",
+    "country": "country-name",
 }  # fmt: skip
 GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
 INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
@@ -218,8 +219,8 @@ def submitted(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return (values, files) as a submission has them (docs/api.md), from a posted HTML form.
 
-    Fields whose condition does not hold are left out. What the form does not have is kept: the form was edited
-    while it was filled in, and validation reports it.
+    Fields whose condition does not hold are left out. What the form does not have is kept, because validation
+    reports it: the form was edited while it was filled in.
     """
     values: dict[str, Any] = {}
     chosen: dict[str, Any] = {}

@@ -26,7 +26,7 @@ class Lock(Protocol):
 
 class DatabaseLock:
     """A lock in PostgreSQL. It belongs to an open transaction rather than to the session, so that it also
-    works through pgbouncer in transaction mode. The transaction reads nothing, so it does not delay vacuum."""
+    works through pgbouncer in transaction mode. The transaction has no snapshot and does not delay vacuum."""
 
     def __init__(self) -> None:
         self._own: Any = None

@@ -32,9 +32,14 @@ def new_name() -> str:
     return secrets.token_hex(16)
 
 
+def is_name(name: str) -> bool:
+    """Whether `name` is like those of `new_name`."""
+    return _NAME.fullmatch(name) is not None
+
+
 def final_path(name: str) -> Path:
     """Return the path of the file `name`. Raise ValueError for a name that is not one of `new_name`."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise ValueError("This is not the name of a private file.")
     return Path(settings.PRIVATE_ROOT, name)
 
@@ -97,7 +102,7 @@ def stored() -> Iterator[tuple[str, Path, bool]]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         is_temporary = path.name.startswith(".") and path.name.endswith(PART)
         name = path.name[1 : -len(PART)] if is_temporary else path.name
-        if _NAME.fullmatch(name):
+        if is_name(name):
             yield name, path, is_temporary
 
 

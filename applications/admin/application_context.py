@@ -9,13 +9,13 @@ from urllib.parse import quote
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from vacancies.admin.brand_access import within
 from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES
+from vacancies.admin.brand_access import within
 
 OTHERS = 20  # at most so many other applications of the same person
 
@@ -44,7 +44,7 @@ def submitted(application: Application) -> tuple[Submission | None, list[Section
     return submission, [section for section in sections if section.answers]
 
 
-def contact(application: Application) -> dict[str, str]:
+def contact(application: Application) -> dict[str, Any]:
     """Return the address and telephone number of the applicant, with links, and whether the mailbox is
     theirs."""
     address, phone = application.address, application.phone
@@ -94,6 +94,32 @@ def undoable(changes: list[StageChange], *, at: datetime) -> StageChange | None:
     it."""
     kept = without_undone(changes)
     return kept[-1] if len(kept) > 1 and kept[-1].visible_at > at else None
+
+
+def statuses(application: Application, *, at: datetime) -> dict[str, Any]:
+    """Return the status that the applicant sees at `at`, by language, and texts about its scheduled changes.
+    Requires `ordered_changes`."""
+    status = application.shown_status(at=at)
+    coming = []
+    before: Any = status
+    for visible_from in sorted(
+        change.visible_at for change in application.ordered_changes if change.visible_at > at
+    ):
+        after = application.shown_status(at=visible_from)
+        if after != before:
+            text = gettext("From %(visible_from)s: %(status)s.")
+            coming.append(text % {"visible_from": format_datetime(visible_from), "status": after})
+        before = after
+    labels = {gettext(name): status.label(code) for code, name in LANGUAGES.items()} if status else {}
+    return {"labels": labels, "coming": coming}
+
+
+def steps(application: Application) -> list[str]:
+    """Return the interviews and tasks that the applicant sees."""
+    return [
+        f"{format_datetime(step.planned_at)}: {step.name} ({step.result or gettext('no result yet')})"
+        for step in application.history.visible().in_order()
+    ]
 
 
 def emails(application: Application) -> QuerySet:

@@ -31,13 +31,12 @@ TWICE = timedelta(minutes=5)  # an equal email by the same author within this ti
 
 
 class EmailForm(forms.Form):
-    """Subject and text, in which placeholders are filled in. Raises an error about those that do not exist."""
+    """Subject and text, with placeholders. Those that do not exist are errors."""
 
     subject = forms.CharField(label=_("Subject"), max_length=200, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
         label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
     )
-
 
     def clean_subject(self) -> str:
         return self._checked("subject")
@@ -66,7 +65,7 @@ class EmailsAdmin(ApplicationParts):
             self.message_user(request, text, messages.WARNING)
             return self.back(request, application, "emails")
         step = request.POST.get("step", "")
-        template = MailTemplate.objects.filter(pk=as_id(request.GET.get("template"))).first()
+        template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
         own_language = language_of(application)
         language = mail.language_of(template, own_language) if template else own_language
         initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
@@ -103,10 +102,11 @@ class EmailsAdmin(ApplicationParts):
         self, request: HttpRequest, application: Application, language: str, subject: str, body: str
     ) -> HttpResponse:
         at = timezone.now()
+        author: Any = request.user
         with transaction.atomic():
             # Of two clicks, the second one waits here and finds the email of the first one.
             Application.objects.select_for_update().get(pk=application.pk)
-            sent = Message.objects.filter(application=application, author=request.user, queued_at__gt=at - TWICE)
+            sent = Message.objects.filter(application=application, author=author, queued_at__gt=at - TWICE)
             is_again = any((each.subject, each.body) == (subject, body) for each in sent)
             if not is_again:
                 outbox.queue(
@@ -116,7 +116,7 @@ class EmailsAdmin(ApplicationParts):
                     subject=subject,
                     body=body,
                     application=application,
-                    author=request.user,
+                    author=author,
                     at=at,
                 )
                 record(request.user, Access.CHANGE, application.pk)
@@ -136,6 +136,7 @@ class EmailsAdmin(ApplicationParts):
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
                     "author": person(message.author) if message.author else "",
+                    "reason": gettext(message.error) if message.error else "",
                 }
                 for message in shown.emails(application)
             ],
@@ -152,5 +153,7 @@ def rendered(
     """Return the subject and the body as they are stored: with the values of the placeholders. A personal
     link is without its secret, which only the applicant gets."""
     with translation.override(language):
-        subject, body = (mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body"))
+        subject, body = (
+            mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body")
+        )
     return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

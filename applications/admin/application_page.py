@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -23,7 +22,6 @@ from applications.models import Access, Application
 from applications.operations import move, undo
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
-from jobsite.languages import LANGUAGES
 
 CHANGE = "applications.change_application"
 
@@ -32,11 +30,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
-    fieldsets = (
-        (_("Decision"), {"fields": ("stage", "rating", "is_spontaneous")}),
-        (_("What the applicant sees"), {"fields": ("shown_status", "shown_steps")}),
-    )
-    readonly_fields = ("current_stage", "shown_status", "shown_steps")
+    fieldsets = ((_("Decision"), {"fields": ("stage", "rating", "is_spontaneous")}),)
+    readonly_fields = ("current_stage",)
     inlines = (StepInline,)
 
     class Media:
@@ -63,9 +58,9 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
-        (name, spec), *others = self.fieldsets
+        ((name, spec),) = self.fieldsets
         fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
-        return [(name, {"fields": fields}), *others]
+        return [(name, {"fields": fields})]
 
     # --- viewing: each view is logged ---
 
@@ -93,7 +88,7 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
         if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = shown.submitted(obj)
-        changes = list(obj.changes.select_related("stage", "author"))
+        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
         query = self.get_preserved_filters(request)
         context |= {
             "application": obj,
@@ -104,6 +99,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
             "others": shown.other_applications(request.user, obj),
+            "shown_statuses": shown.statuses(obj, at=at),
+            "shown_steps": shown.steps(obj),
             "stage_history": shown.stage_history(changes),
             "undoable": shown.undoable(changes, at=at),
             "may_change": self.has_change_permission(request, obj),
@@ -126,38 +123,6 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     @display(description=_("Stage"), ordering="stage_name", label=True)
     def current_stage(self, application: Any) -> str:
         return application.stage_name or "-"
-
-    @display(description=_("Status"))
-    def shown_status(self, application: Application) -> str:
-        """Return the candidate-facing status in each language, and its scheduled changes."""
-        now = timezone.now()
-        seen = Application.objects.with_shown().get(pk=application.pk)
-        status = seen.shown_status(at=now)
-        if status is None:
-            return gettext("Nothing yet.")
-        labels = ((gettext(name), status.label(code)) for code, name in LANGUAGES.items())
-        words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
-        coming: list[tuple[str]] = []
-        before: Any = status
-        for visible_from in sorted(
-            change.visible_at for change in seen.ordered_changes if change.visible_at > now
-        ):
-            after = seen.shown_status(at=visible_from)
-            if after != before:
-                text = gettext("From %(visible_from)s: %(status)s.")
-                coming.append((text % {"visible_from": format_datetime(visible_from), "status": after},))
-            before = after
-        later = format_html_join("", "<p>{}</p>", coming)
-        return format_html('<ul class="shown">{}</ul>{}', words, later)
-
-    @display(description=_("Interviews and tasks"))
-    def shown_steps(self, application: Application) -> str:
-        rows = application.history.visible().in_order()
-        lines = (
-            (format_datetime(step.planned_at), step.name, step.result or gettext("no result yet"))
-            for step in rows
-        )
-        return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
 
     # --- changing ---
 
@@ -203,8 +168,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
-        own = application.changes.filter(pk=as_id(request.POST.get("change"))).values_list("pk", flat=True)
-        undone, _kept = undo(list(own), author=request.user, at=timezone.now())
+        change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
+        undone, _kept = undo(change.values_list("pk", flat=True), author=request.user, at=timezone.now())
         if undone:
             record(request.user, Access.CHANGE, application.pk)
             text = gettext("The stage change was undone. The applicant did not see it.")

@@ -4,8 +4,9 @@
                       -> failed      refused for good, unknown, or LAST_AFTER has passed
                       -> queued      refused for now: tried again later
 
-`sending` is committed before the conversation with the mail server begins. An email that is found in this state
-was left by a process that was killed. It may have been delivered, so it becomes failed and is not sent again.
+`sending` is committed before the conversation with the mail server begins. An email that is found in this
+state was left by a process that was killed. It may have been delivered, so it becomes failed and is not sent
+again.
 """
 
 import logging
@@ -18,6 +19,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from applications.mail.links import with_personal_links
 from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
@@ -32,8 +34,9 @@ LAST_AFTER = timedelta(hours=72)
 PAUSE, PAUSE_MAX = timedelta(seconds=30), timedelta(minutes=5)
 RECORD_WAIT = 600  # seconds to wait for the database, to record that an email was sent
 ERROR_MAX = 500  # characters
-ABANDONED = "The dispatcher was stopped while the email was being sent: it may have been delivered."
-NOT_CONFIGURED = "EMAIL_URL is not set: emails cannot be sent."
+# Stored in English, and translated where they are shown.
+ABANDONED = _("The dispatcher was stopped while the email was being sent: it may have been delivered.")
+NOT_CONFIGURED = _("EMAIL_URL is not set: emails cannot be sent.")
 
 logger = logging.getLogger("jobsite.dispatch.mail")
 
@@ -62,7 +65,7 @@ class MailDelivery:
         return message
 
     def do(self, item: Message) -> str:
-        """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted or changed."""
+        """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
         item.attempts += 1
@@ -134,8 +137,7 @@ class MailDelivery:
 
 
 def as_email(message: Message) -> EmailMessage:
-    """Return `message` as it is sent, with the applicant's link. Applicants reply to the recruiter who wrote to
-    them."""
+    """Return `message` as it is sent, with the applicant's link. Replies go to the recruiter who wrote it."""
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
     is_written = message.kind == Message.Kind.TEMPLATE

@@ -72,7 +72,7 @@ def queue_digest(user: Any, *, at: datetime, base_url: str = "") -> Message | No
         withdrawn_at=None,
         vacancy__in=Vacancy.objects.workable_by(user).values("pk"),
     )
-    counts = list(
+    counts: list[Any] = list(
         rows.order_by()
         .values(pk_=F("vacancy"), title=F("vacancy__title"))
         .annotate(count=Count("*"))

@@ -1,7 +1,7 @@
 """Personal links in emails.
 
-A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The stored text of
-an email has the link without its secret; the secret is added when the email is sent.
+A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The stored text
+of an email has the link without its secret; the secret is added when the email is sent.
 """
 
 from django.conf import settings

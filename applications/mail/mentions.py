@@ -13,7 +13,7 @@ from jobsite.languages import site_language
 
 
 def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Message]:
-    """Queue an email to each colleague who is mentioned in `note`: active, with an address, and not its author.
+    """Queue an email to each colleague who is mentioned in `note`, except its author.
 
     It has a link and no personal data of the applicant, which erasures cannot reach in a mailbox. Call it
     once, in the transaction that stores the note and its mentions.

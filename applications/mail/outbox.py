@@ -6,12 +6,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_noop
 
 from applications.models import Application, Message
 from jobsite.languages import LANGUAGES, site_language
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
-INVALID_ADDRESS = "The address is not valid."
+INVALID_ADDRESS = gettext_noop("The address is not valid.")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 

@@ -3,6 +3,7 @@ been accepted. Django's backend provides the connection and its settings (EMAIL_
 
 import re
 import smtplib
+from contextlib import suppress
 from email.utils import parseaddr
 from typing import Any
 
@@ -11,6 +12,8 @@ from django.core import mail
 from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
 from django.utils.encoding import punycode
+
+from applications.mail.outbox import INVALID_ADDRESS
 
 TIMEOUT = 30.0  # seconds for each reply of the server
 CONTENT_TIMEOUT = 300.0  # for its reply to the content, which servers check first (RFC 5321, 4.5.3.2)
@@ -64,12 +67,11 @@ class Transport:
     def close(self) -> None:
         """End the connection, if there is one."""
         backend, self._backend = self._backend, None
-        if isinstance(backend, EmailBackend) and backend.connection:
-            try:
-                backend.connection.sock.settimeout(1)
+        if isinstance(backend, EmailBackend):
+            with suppress(*_FAILURES):
+                if backend.connection and backend.connection.sock:
+                    backend.connection.sock.settimeout(1)
                 backend.close()
-            except (*_FAILURES, AttributeError):  # smtplib sets `sock` to None
-                pass
 
     def _is_ready(self, sender: str, recipient: str) -> bool:
         """Announce an email. Return whether the server waits for its content; False if it closed the
@@ -101,8 +103,8 @@ class Transport:
         return True
 
     def _send_content(self, content: bytes) -> None:
-        """Send the content of the announced email. From here on, a lost connection means that nobody knows."""
-        smtp = self._backend.connection
+        """Send the content of the announced email. If the connection is lost now, its fate is unknown."""
+        smtp: Any = self._backend.connection
         end = b".\r\n" if content.endswith(b"\r\n") else b"\r\n.\r\n"
         try:
             smtp.sock.settimeout(CONTENT_TIMEOUT)
@@ -142,7 +144,7 @@ def _envelope(address: str) -> str:
     except UnicodeError:
         encoded = address
     if not local or not encoded.isascii():
-        raise PermanentError("The address is not valid.")
+        raise PermanentError(INVALID_ADDRESS)
     return encoded
 
 

@@ -9,7 +9,8 @@ from applications.operations.applicants import (
     verify,
     withdraw,
 )
-from applications.operations.stages import move, receive, undo
+from applications.operations.stages import move, move_if_unchanged, receive, undo
+from applications.operations.submitting import submit
 
 __all__ = [
     "AccountExistsError",
@@ -17,8 +18,10 @@ __all__ = [
     "claim",
     "create_account",
     "move",
+    "move_if_unchanged",
     "new_account",
     "receive",
+    "submit",
     "undo",
     "verify",
     "withdraw",

@@ -214,7 +214,7 @@ def test_page_shows_the_status_after_the_delay(anna, own):
 
     html = anna.get(page(own)).content.decode()
 
-    shown = html[html.index("What the applicant sees") : html.index('id="history-group"')]
+    shown = html[html.index("What the applicant sees") : html.index('id="stages"')]
     assert "In interviews" in shown
     assert "Not selected" not in shown
 
@@ -241,7 +241,7 @@ def test_page_shows_what_the_applicant_sees(anna, own):
 
     html = anna.get(page(own)).content.decode()
 
-    shown = html[html.index("What the applicant sees") : html.index('id="history-group"')]
+    shown = html[html.index("What the applicant sees") : html.index('id="stages"')]
     assert "English: <strong>Received</strong>" in shown
     assert "Dutch: <strong>Received (nl)</strong>" in shown
     assert "Not selected" in shown[shown.index("From ") :]  # when the embargo ends

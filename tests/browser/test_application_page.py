@@ -1,4 +1,4 @@
-"""A recruiter reads an application, notes, rates, writes an email, decides and undoes, by mouse and keyboard."""
+"""A recruiter reads an application, notes, rates, writes an email, decides and undoes the decision."""
 
 import os
 from datetime import timedelta
@@ -76,7 +76,9 @@ def office(filters: Any, settings: Any) -> Application:
         kind="receipt", application=mia, to=mia.email, language="nl", subject="Received", body="secret link",
         state="failed", error="The server refused the address.",
     )  # fmt: skip
-    MailTemplate.objects.create(name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs.")
+    MailTemplate.objects.create(
+        name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs."
+    )
     return mia
 
 

@@ -17,11 +17,12 @@ pytestmark = [
 ]
 page = pytest.fixture(open_page)
 
-# The markup as nested lists, without white space between elements, numbers of ids, and what only a page with scripts
-# or only one without them has.
+# The markup as nested lists, without white space between elements, numbers of ids, and what only a page with
+# scripts, or only one without them, has.
 OUTLINE = """(form) => {
   const skipped = ["role", "hidden", "disabled"];
-  const attributes = (node) => Array.from(node.attributes, ({ name, value }) => [name, value.replace(/job-form-\\d+/, "job-form")])
+  const unnumbered = ({ name, value }) => [name, value.replace(/job-form-\\d+/, "job-form")];
+  const attributes = (node) => Array.from(node.attributes, unnumbered)
     .filter(([name]) => !(node.matches(".job-form-condition") && skipped.includes(name)))
     .filter(([name]) => !(node.matches("form") && ["method", "action", "enctype"].includes(name)))
     .filter(([name]) => !(node.matches("a") && ["target", "rel"].includes(name))).sort();
@@ -59,7 +60,12 @@ def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
     """The same state as form.js shows after a click on the button."""
     typed = {"first_name": ['"Zoë" <b>'], "permit": ["no"], "why": ["\nOne\n<two>"], "drives": ["1"],
              "regimes": ["night", "day"], "extra": ["3"]}  # fmt: skip
-    errors = [("last_name", "Please fill this in."), ("regimes", "No."), ("english", "Yes?"), ("", "In general.")]
+    errors = [
+        ("last_name", "Please fill this in."),
+        ("regimes", "No."),
+        ("english", "Yes?"),
+        ("", "In general."),
+    ]
     html = render_to_string(
         "forms_structure/form.html",
         {"form": form_context(application(), language="en", typed=typed, errors=errors),
@@ -94,5 +100,3 @@ def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
         "Only if you chose “later” for “Your when”",
     ]
     assert "Only if you ticked “Your drives”" in legends
-
-

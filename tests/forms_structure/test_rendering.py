@@ -1,4 +1,4 @@
-"""What is read from a posted HTML form. tests/browser/test_form_markup.py compares the markup with form.js."""
+"""What is read from a posted HTML form. tests/browser/test_form_markup.py compares the markup."""
 
 from typing import Any
 
@@ -46,7 +46,13 @@ def test_submitted_values_are_those_of_form_js() -> None:
 def test_fields_whose_condition_does_not_hold_are_left_out() -> None:
     """Without JavaScript, an applicant sees them all."""
     file = SimpleUploadedFile("certificate.pdf", b"%PDF-")
-    typed = {"permit": ["no"], "permit_when": ["Soon"], "english": ["5"], "which": ["B"], "from": ["2027-01-01"]}
+    typed = {
+        "permit": ["no"],
+        "permit_when": ["Soon"],
+        "english": ["5"],
+        "which": ["B"],
+        "from": ["2027-01-01"],
+    }
     assert submitted(form(), typed, {"certificate": file}) == ({"permit": "no", "permit_when": "Soon"}, {})
 
     typed["permit"] = ["yes"]
@@ -78,7 +84,10 @@ def test_typed_texts_are_escaped() -> None:
         [section(text_field(label=attack, type="textarea"), text_field("b", label=attack), title=attack)]
     )
     context = form_context(
-        sections, language="en", typed={"city": [attack], "b": [attack]}, errors=[("city", attack), (attack, "")]
+        sections,
+        language="en",
+        typed={"city": [attack], "b": [attack]},
+        errors=[("city", attack), (attack, "")],
     )
     html = render_to_string("forms_structure/form.html", {"form": context, "hidden_inputs": {attack: attack}})
     assert html.count("alert(1)") > 10
@@ -87,7 +96,13 @@ def test_typed_texts_are_escaped() -> None:
 
 
 def test_links_to_scripts_are_left_out() -> None:
-    consent = {"name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12"}
+    consent = {
+        "name": "privacy_consent",
+        "type": "checkbox",
+        "label": "I agree.",
+        "required": True,
+        "css": "col-12",
+    }
     for url, is_linked in (("https://example.com/", True), ("javascript:alert(1)", False)):
         link = {"label": "Privacy", "url": url}
         sections = served_in_words([section(text_field())], consent={**consent, "link": link})

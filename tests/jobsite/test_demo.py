@@ -142,7 +142,7 @@ def test_closing_date_ends_at_midnight_in_the_time_zone(settings):
 
 def test_every_optional_field_is_filled_and_empty_on_published_vacancies(loaded):
     fields = (
-        *("title_internal", "location", "image", "image_url", "video", "publish_until"),
+        *("title_internal", "location", "image", "image_url", "video", "apply_url", "publish_until"),
         *("description", "short_description", "profile", "offer", "contact", "company", "postcustom1"),
     )
     published = list(Vacancy.objects.published(at=AT).values(*fields))

@@ -15,7 +15,7 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
-        "Restore the database and the media from an archive of `backup`. Verifies the whole archive first. "
+        "Restore the database and the files from an archive of `backup`. Verifies the whole archive first. "
         "All users have to sign in again. Applicants erased since the backup are erased again (ERASURE_LOG)."
     )
 

@@ -40,7 +40,7 @@ NOBODYS = {
 }
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
-    "applications.application": ("files",),
+    "applications.application": ("files", "note", "delete-note", "email", "undo", "unread"),
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
