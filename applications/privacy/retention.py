@@ -90,7 +90,7 @@ def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[s
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
         keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
         counts["idempotency_keys"] = keys.delete()[0]
-        counts["proofs"] = UsedProof.objects.filter(expires_at__lt=now).delete()[0]
+        counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
         since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
