@@ -42,7 +42,7 @@ KINDS = (  # of deleted rows
     "sessions",
     "failed_sign_ins",
     "idempotency_keys",
-    "proofs",
+    "used_proofs",
     "emails_to_colleagues",
     "form_snapshots",
     "accesses",

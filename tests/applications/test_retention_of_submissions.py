@@ -187,7 +187,7 @@ def test_technical_rows_are_deleted(at, command) -> None:
 
     report = json.loads(run(*command, "--format", "json")[1])
 
-    kinds = ("idempotency_keys", "proofs", "emails_to_colleagues", "form_snapshots")
+    kinds = ("idempotency_keys", "used_proofs", "emails_to_colleagues", "form_snapshots")
     assert {kind: report[kind] for kind in kinds} == dict.fromkeys(kinds, 1)
     assert IdempotencyKey.objects.get().key_hash == str(timedelta(hours=23))
     assert UsedProof.objects.get().digest == str(timedelta(hours=23))

@@ -22,7 +22,7 @@ class Command(BaseCommand):
             sessions=counts["sessions"],
             failed_sign_ins=counts["failed_sign_ins"],
             idempotency_keys=counts["idempotency_keys"],
-            proofs=counts["proofs"],
+            used_proofs=counts["used_proofs"],
             emails_to_colleagues=counts["emails_to_colleagues"],
             form_snapshots=counts["form_snapshots"],
         )

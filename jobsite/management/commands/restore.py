@@ -56,7 +56,7 @@ class Command(BaseCommand):
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
         again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
         if data.get("applications"):
-            again += f" {data['applications']} applications erased again."
+            again += f" {data['applications']} other applications erased again."
         self.finish(
             f"{verb}: {rows} rows and {files} files of {manifest['made_at']}, {found.signature}.{again}",
             lines=lines,
