@@ -1,10 +1,25 @@
-"""System checks of retention and erasure (manage.py check --deploy)."""
+"""System checks of the virus scanner, retention and erasure (manage.py check, check --deploy)."""
+
+from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from applications.models import Application
+from applications.submissions import antivirus
 from jobsite.ops.checks import register_content_check
+
+
+@register(Tags.security)
+def antivirus_is_valid(**kwargs: Any) -> list[CheckMessage]:
+    """Report an address of a virus scanner that cannot be used. Every file would be stored without a scan."""
+    if not settings.ANTIVIRUS:
+        return []
+    try:
+        antivirus.address()
+    except ValueError as error:
+        return [Error(str(error), id="jobsite.E014")]
+    return []
 
 
 @register_content_check

@@ -1,15 +1,36 @@
 """Querysets of applications: ownership, order and related rows."""
 
-import unicodedata
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Self
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
 from django.db.models import Prefetch, Q
 
+from vacancies.querysets import EVERY_BRAND
+
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+
 
 def folded_address(address: str) -> str:
-    """Return an e-mail address for comparison: two that a mail server treats alike are equal."""
-    return unicodedata.normalize("NFKC", address.strip()).casefold()
+    """Return an e-mail address for comparison: without the case of ASCII letters, and nothing else.
+
+    Whoever reads a mailbox gets the applications of its address. Unicode's case folding and normal forms make
+    addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
+    """
+    return address.strip().translate(_ASCII_LOWER)
+
+
+def accounts_with(address: str) -> list[Any]:
+    """Return the accounts that have `address` as their e-mail address or user name."""
+    folded = folded_address(address)
+    if not folded:
+        return []
+    named = models.Q(username__iexact=folded) | models.Q(email__iexact=folded)
+    rows = get_user_model()._default_manager.filter(named).order_by("pk")
+    # Databases differ in which other letters they consider equal.
+    return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
 
 
 class ApplicationQuerySet(models.QuerySet):
@@ -20,8 +41,13 @@ class ApplicationQuerySet(models.QuerySet):
         return self.filter(user=user)
 
     def from_address(self, address: str) -> Self:
-        """The applications that were sent with the e-mail address `address`."""
-        return self.filter(email_folded=folded_address(address))
+        """The applications that were sent with the e-mail address `address`; none if it is empty."""
+        folded = folded_address(address)
+        return self.filter(email_folded=folded) if folded else self.none()
+
+    def unclaimed(self, address: str) -> Self:
+        """The applications from `address` that belong to no account yet."""
+        return self.from_address(address).filter(user=None)
 
     def with_stage(self) -> Self:
         """Annotate `stage_id` and `stage_name`, the current stage."""
@@ -94,3 +120,18 @@ class HistoryQuerySet(models.QuerySet):
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")
+
+
+def readers_of(vacancy: Any) -> models.QuerySet:
+    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
+    vacancy)."""
+    backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
+    users = get_user_model()._default_manager
+    readers = users.with_perm("applications.view_application", backend=backend).filter(is_staff=True)
+    if vacancy.brand_id is None and not settings.MULTI_BRANDING:
+        return readers
+    everywhere = users.with_perm(EVERY_BRAND, backend=backend).order_by().values("pk")
+    if vacancy.brand_id is None:
+        return readers.filter(pk__in=everywhere)
+    members = users.filter(brands=vacancy.brand_id).values("pk")
+    return readers.filter(models.Q(pk__in=members) | models.Q(pk__in=everywhere))

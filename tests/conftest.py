@@ -66,8 +66,8 @@ def _settings_of_all_tests() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _isolated_files_and_cache(settings, tmp_path):
-    """An empty media folder and an empty cache for each test."""
-    settings.MEDIA_ROOT = tmp_path / "media"
+    """Empty folders of uploads and an empty cache for each test."""
+    settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
     cache.clear()
 
 

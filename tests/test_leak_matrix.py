@@ -65,6 +65,8 @@ ROWS: dict[str, Row] = {
     "v1/vacancies/{pk}": reads(),
     "v1/vacancies/{pk}/form": reads(),
     "v1/vacancies/{pk}/form/schema": reads(),
+    # 404: no vacancy of this site takes applications; tests/applications/submissions tests those that do
+    "v1/vacancies/{pk}/applications": dict.fromkeys(METHODS, 405) | {"POST": 404, "OPTIONS": 204},
     "v1/user/applications": reads((401, 200, 200, 200), options=(401, 204, 204, 204)),
     "v1/auth/token": {"GET": 405, "HEAD": 405, "PUT": 405, "PATCH": 405, "OPTIONS": 204, "POST": 400, "DELETE": 401},
     "openapi.json": reads(options=405),
@@ -232,7 +234,8 @@ def test_route_returns_the_statuses_of_its_row(world, route, viewer):
     for kind, path in addresses(world, route):
         for method in METHODS if kind in ("", "shown", "draft") else ("GET", "HEAD"):
             status = expected(row, method, viewer)
-            if "{pk}" in route and method in ("GET", "HEAD") and kind != "shown":
+            is_read = method in ("GET", "HEAD") and row["GET"] != 405
+            if "{pk}" in route and is_read and kind != "shown":
                 status = 200 if viewer in INSIDE.get(kind, ()) else 404
             allowed = may_read(viewer, route) | ({kind} if viewer in INSIDE.get(kind, ()) else NOTHING)
             if route == "v1/auth/token" and method == "DELETE" and viewer == "applicant A":

@@ -168,8 +168,17 @@ def _content(file: File) -> bytes:
         file.seek(0)
 
 
-def _begins(start: bytes) -> Callable[[File], bool]:
-    return lambda file: _content(file).startswith(start)
+def begins(start: bytes) -> Callable[[File], bool]:
+    """Return a check for a file that begins with the bytes `start`."""
+
+    def check(file: File) -> bool:
+        file.seek(0)
+        try:
+            return file.read(len(start)) == start
+        finally:
+            file.seek(0)
+
+    return check
 
 
 def _is_text(file: File) -> bool:
@@ -243,6 +252,18 @@ def _part(file: File, name: str) -> bytes:
         return b""
 
 
+def unpacked_size(file: File) -> int:
+    """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise ValidationError if
+    it has too many parts, BadZipFile if it is damaged."""
+    file.seek(0)
+    limited: Any = _Limited(file, DIRECTORY_BYTES_MAX)
+    try:
+        with ZipFile(limited) as packed:
+            return sum(part.file_size for part in packed.infolist())
+    finally:
+        file.seek(0)
+
+
 def _is_office(kind: str) -> Callable[[File], bool]:
     wanted = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml".encode()
     return lambda file: wanted in _part(file, "[Content_Types].xml")
@@ -254,9 +275,9 @@ def _is_open_document(kind: str) -> Callable[[File], bool]:
 
 
 CONTENT: dict[str, Callable[[File], bool]] = {
-    "pdf": _begins(b"%PDF-"),
+    "pdf": begins(b"%PDF-"),
     "txt": _is_text,
-    "rtf": _begins(rb"{\rtf"),
+    "rtf": begins(rb"{\rtf"),
     "doc": _is_old_office("WordDocument"),
     "docx": _is_office("wordprocessingml.document"),
     "odt": _is_open_document("text"),

@@ -16,7 +16,9 @@ from unfold.views import ChangeList
 
 from applications.admin.application_filters import FILTERS
 from applications.admin.application_page import ApplicationPage
+from applications.admin.board import BoardAdmin
 from applications.admin.bulk_actions import BulkActionsAdmin
+from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
 from jobsite.admin.base import counted
 from jobsite.formats import format_datetime
@@ -44,7 +46,7 @@ class ApplicationChangeList(ChangeList):
 
 
 @admin.register(Application)
-class ApplicationAdmin(BulkActionsAdmin, ApplicationPage):
+class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage):
     """The list of applications, with bulk actions."""
 
     list_display = (
@@ -55,6 +57,7 @@ class ApplicationAdmin(BulkActionsAdmin, ApplicationPage):
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
+    list_before_template = "admin/applications/application/list_before.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:

@@ -14,6 +14,25 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="DigestOptOut",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="FormSnapshot",
             fields=[
                 (
@@ -323,6 +342,19 @@ class Migration(migrations.Migration):
             field=models.BooleanField(db_default=False, default=False),
         ),
         migrations.AlterField(
+            model_name="accesslog",
+            name="action",
+            field=models.CharField(
+                choices=[
+                    ("view", "seen"),
+                    ("change", "changed"),
+                    ("export", "exported"),
+                    ("file", "file opened"),
+                ],
+                max_length=20,
+            ),
+        ),
+        migrations.AlterField(
             model_name="application",
             name="user",
             field=models.ForeignKey(
@@ -440,17 +472,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="message",
-            index=models.Index(
-                models.F("next_at"),
-                condition=models.Q(("state__in", ("queued", "sending"))),
-                name="messages_due",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                models.F("finished_at"), condition=models.Q(("state", "failed")), name="messages_failed"
-            ),
+            index=models.Index(fields=["state", "next_at"], name="messages_by_state"),
         ),
         migrations.AddConstraint(
             model_name="message",

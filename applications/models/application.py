@@ -155,13 +155,24 @@ class Application(models.Model):
         """The applicant's e-mail address, as the form or the account has it."""
         return self.email or (self.user.email if self.user else "")
 
-    def shown_status(self, *, at: datetime) -> Status | None:
-        """Return the status that the applicant sees at `at`: that of the latest stage whose embargo has
-        ended, else of the first stage; None without stages. Requires `with_shown()`."""
+    def shown_stage(self, *, at: datetime) -> Stage | None:
+        """Return the stage that the applicant knows of at `at`: the latest one whose embargo has ended, else
+        the first stage; None without stages. Requires `with_shown()`."""
         changes = without_undone(self.ordered_changes)
         visible = [change for change in changes if change.visible_at <= at]
         latest = visible[-1:] or changes[:1]
-        return latest[0].stage.status if latest else None
+        return latest[0].stage if latest else None
+
+    def shown_status(self, *, at: datetime) -> Status | None:
+        """Return the status that the applicant sees at `at`. Requires `with_shown()`."""
+        stage = self.shown_stage(at=at)
+        return stage.status if stage else None
+
+    def is_withdrawable(self, *, at: datetime) -> bool:
+        """Return whether the applicant can withdraw: until they see a result. A result under embargo must not
+        show, so it does not count. Requires `with_shown()`."""
+        stage = self.shown_stage(at=at)
+        return self.withdrawn_at is None and (stage is None or stage.kind == Stage.Kind.OPEN)
 
 
 class StageChange(models.Model):

@@ -5,6 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from applications.models.application import Application
+from jobsite.private_files import PrivateNameField
 from vacancies.models import Vacancy
 
 
@@ -50,7 +51,7 @@ class SubmissionFile(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="files")
     field = models.CharField(max_length=64)
     original_name = models.TextField()  # as sent; only displayed, never used as a path
-    path = models.CharField(max_length=100, unique=True)
+    path = PrivateNameField(max_length=100, unique=True)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     kind = models.CharField(max_length=10)  # detected from the content

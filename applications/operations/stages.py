@@ -25,10 +25,11 @@ def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Applicat
 
 
 def move(
-    *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime
+    *, applications: ApplicationQuerySet, stage: Stage, author: Any, at: datetime, is_known: bool = False
 ) -> tuple[list[int], list[int]]:
     """Move `applications` to `stage`. Return the ids of those that were moved, and of those that were in it
-    already.
+    already. `is_known`: the applicants know it already, so it has no embargo. Moving a withdrawn application
+    reopens it.
 
     A change has the time `at`, or that of the previous change if it is later: the application may have been
     moved while this call waited for its lock, or by a node whose clock is ahead.
@@ -45,10 +46,12 @@ def move(
                 unchanged.append(application.pk)
                 continue
             changed_at = max(at, application.last_at or at)
-            changes.append(StageChange(application=application, stage=stage, author=author, at=changed_at))
+            change = StageChange(application=application, stage=stage, author=author, at=changed_at)
+            change.is_exempt_from_embargo = is_known
+            changes.append(change)
         StageChange.objects.bulk_create(changes)
         moved = [change.application_id for change in changes]
-        Application.objects.filter(pk__in=moved).update(updated_at=at)
+        Application.objects.filter(pk__in=moved).update(updated_at=at, withdrawn_at=None)
     return moved, unchanged
 
 

@@ -7,9 +7,10 @@ from applications.privacy.accounts import (
     find,
     sessions_by_account,
 )
-from applications.privacy.deletion import ERASED, KINDS
-from applications.privacy.erasure import erase, erase_again
-from applications.privacy.export import export
+from applications.privacy.deletion import KINDS
+from applications.privacy.erasure import erase, erase_again, erase_application
+from applications.privacy.export import export, export_application
+from applications.privacy.mentions import ERASED
 from applications.privacy.retention import purge, purge_credentials
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "end_sessions",
     "erase",
     "erase_again",
+    "erase_application",
     "export",
+    "export_application",
     "find",
     "purge",
     "purge_credentials",

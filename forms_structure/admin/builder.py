@@ -20,22 +20,26 @@ from django.urls import URLPattern
 from django.utils.decorators import method_decorator
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from forms_structure import operations, structure
 from forms_structure.admin.base import FormBaseAdmin
 from forms_structure.api.v1 import serve
-from forms_structure.choices import LEVELS, FieldType, Language, Width
+from forms_structure.choices import LEVELS, FieldRole, FieldType, Language, Width
 from forms_structure.exchange import digest, level_labels
 from forms_structure.models import Form, Snapshot
 from forms_structure.outline import outline
 from forms_structure.presets import presets
-from forms_structure.roles import add_roles
+from forms_structure.roles import accepts_applications, add_roles
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 
+CANNOT_ACCEPT = gettext_lazy(
+    "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
+)
 NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
 
 
@@ -122,8 +126,13 @@ class BuilderAdmin(FormBaseAdmin):
                     "label": type_.label,
                     "has_options": type_.has_options,
                     "fixed_values": type_.fixed_values,
+                    "roles": [role.value for role in FieldRole if type_ in role.types],
                 }
                 for type_ in FieldType
+            ],
+            "roles": [
+                {"value": role.value, "label": role.label, "may_be_conditional": role.may_be_conditional}
+                for role in FieldRole
             ],
             "widths": [{"value": width.value, "label": width.label} for width in Width],
             "depth_max": settings.FORM_DEPTH_MAX,
@@ -181,14 +190,16 @@ class BuilderAdmin(FormBaseAdmin):
 
     @json_endpoint
     def check_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:
-        """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it."""
+        """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it, and
+        {"warning"}: why it cannot accept applications, or ""."""
         base = form.extends.structure if form.extends else ()
         form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
             form.language = posted["language"]
         sections, _ = serve(form)
         schema = submission_schema(sections, address=self.address("check", form))
-        return JsonResponse({"schema": schema, "version": digest(sections)})
+        warning = "" if accepts_applications(form.whole_structure) else CANNOT_ACCEPT
+        return JsonResponse({"schema": schema, "version": digest(sections), "warning": str(warning)})
 
     @json_endpoint
     def copy_view(self, request: HttpRequest, form: Form, posted: dict[str, Any]) -> HttpResponse:

@@ -33,9 +33,12 @@ def private(response: HttpResponse) -> None:
     response["Cache-Control"] = "private, no-store"
 
 
-def etag_of(body: bytes) -> str:
-    """Return the weak ETag of a response: a hash of its body, so that views and fast path return the same."""
-    return f'W/"{xxh3_128_hexdigest(body)}"'
+def etag_of(body: bytes, apply: str = "") -> str:
+    """Return the weak ETag of a response: a hash of its body, so that views and fast path return the same.
+
+    `apply` is the header `Apply`. It is hashed too, because a 304 cannot remove it from a stored response.
+    """
+    return f'W/"{xxh3_128_hexdigest(body + apply.encode())}"'
 
 
 def is_unchanged(environ: MutableMapping[str, Any], etag: str) -> bool:
@@ -70,7 +73,7 @@ class ConditionalMiddleware:
             return response
         if response.status_code == 200 and "no-store" not in response.get("Cache-Control", ""):
             if not response.has_header("ETag"):
-                response["ETag"] = etag_of(response.content)
+                response["ETag"] = etag_of(response.content, response.get("Apply", ""))
             patch_vary_headers(response, ["Accept-Encoding"])
             request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
             policy = response.get("Content-Security-Policy")

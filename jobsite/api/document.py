@@ -183,6 +183,11 @@ HEADERS = {
         "9f86d081884c7d65",
         pattern="^[0-9a-f]{16}$",
     ),
+    "Apply": _header(
+        "Address to send a submission to. Absent if the vacancy does not accept applications here.",
+        f"{EXAMPLE_HOST}/v1/vacancies/412/applications",
+        format="uri",
+    ),
     "Retry-After": _header("Seconds to wait.", "17", pattern="^[0-9]+$"),
     "WWW-Authenticate": _header("The scheme of the required credentials.", "Bearer"),
     "Deprecation": _header(

@@ -32,12 +32,22 @@ def check(service: Service, ids: Iterable[Any]) -> bool:
         for expected, received in shapes.form(body["data"]):
             service.report.expect(False, PATH, expected, received)
         service.report.checks += len(body["data"]) * len(shapes.FIELD)
+        _check_apply(service, id_, response)
         has_schemas |= _check_schema(service, id_, response)
     return has_schemas
 
 
 def _request(service: Service, id_: Any, suffix: str = "") -> Response:
     return service.request(f"/v1/vacancies/{id_}/form{suffix}", with_token=True)
+
+
+def _check_apply(service: Service, id_: Any, form: Response) -> None:
+    """Check the header Apply of `form`. It is absent if the vacancy does not accept applications here."""
+    apply = form.headers.get("Apply")
+    if apply is not None:
+        path = f"/v1/vacancies/{id_}/applications"
+        is_one = apply.startswith(("http://", "https://")) and apply.endswith(path)
+        service.report.expect(is_one, PATH, f"Apply to be an absolute URL that ends with {path}", apply)
 
 
 def _check_schema(service: Service, id_: Any, form: Response) -> bool:

@@ -87,6 +87,7 @@ VACANCY = {
     "profile": TEXT_OR_NULL, "offer": TEXT_OR_NULL, "contact": TEXT_OR_NULL, "company": TEXT_OR_NULL,
     "postcustom1": TEXT_OR_NULL, "image": URL_OR_NULL, "video": TEXT_OR_NULL, "attachments": FILLED,
     "head_recruiter": OBJECT, "recruiters": FILLED_OR_NULL, "updated_at": TIMESTAMP, "created_at": TIMESTAMP,
+    "apply_url": URL_OR_NULL,
 }  # fmt: skip
 APPLICATION = VACANCY | {"status": ANY_TEXT, "is_spontaneous": FLAG, "history": LIST}
 STEP = {

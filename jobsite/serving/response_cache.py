@@ -79,7 +79,7 @@ class RenderedResponse(NamedTuple):
 
     body: bytes
     until: datetime | None  # when the clock alone changes it
-    headers: dict[str, str]  # beside those of the template
+    headers: dict[str, str | None]  # beside those of the template; None: not this one
     revision: int
 
 
@@ -233,8 +233,9 @@ class ResponseCache:
             if len(self.header_templates) >= MAX_TEMPLATES:
                 self.header_templates.clear()
             self.header_templates[kind] = template
-            own = {"ETag": etag_of(rendered.body)} | rendered.headers
-            template = [*((name, value) for name, value in template if name not in own), *own.items()]
+            own = {"ETag": etag_of(rendered.body, rendered.headers.get("Apply") or "")} | rendered.headers
+            template = [(name, value) for name, value in template if name not in own]
+            template += [(name, value) for name, value in own.items() if value is not None]
             body = rendered.body
             until = rendered.until.timestamp() if rendered.until else float("inf")
         etag = next((value for name, value in template if name.lower() == "etag"), "")

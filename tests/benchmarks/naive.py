@@ -93,7 +93,7 @@ class VacancySerializer(serializers.ModelSerializer):
             "id", "title", "title_internal", "slug", "brand", "is_hot", "is_permanent", "functiongroup",
             "types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
             "jobcustom3_values", "jobcustom4_values", "location", *TEXTS, "image", "video", "attachments",
-            "head_recruiter", "recruiters", "updated_at", "created_at",
+            "head_recruiter", "recruiters", "updated_at", "created_at", "apply_url",
         ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -108,7 +108,7 @@ class VacancySerializer(serializers.ModelSerializer):
 
     def to_representation(self, vacancy: Vacancy) -> dict[str, Any]:
         item = super().to_representation(vacancy)
-        for name in ("location", "image", "video", *TEXTS):
+        for name in ("location", "image", "video", "apply_url", *TEXTS):
             if name in item:
                 item[name] = item[name] or None
         if "title_internal" in item:

@@ -107,6 +107,55 @@ def test_form_is_built_by_mouse(desk: Desk) -> None:
     }
 
 
+def test_email_field_says_who_applies(desk: Desk) -> None:
+    page, form = desk.page, make_form(structure=[])
+    desk.open(form)
+    warning = page.locator(".builder-warning")
+    warning.get_by_text("Nobody can apply with this form yet").wait_for()
+    desk.button("Section", exact=True).click()
+    desk.button("Add a field to Section without a title").click()
+    page.locator("[data-type=email]").click()
+    page.keyboard.type("Mail")
+    role = page.get_by_label("Says about the applicant")
+    assert role.input_value() == "email"
+    assert page.get_by_label("Required").is_checked()
+    warning.wait_for(state="hidden")
+
+    # Each role once: a second section and a copy leave it out, and it cannot be chosen again.
+    desk.button("Personal data").click()
+    page.locator(".builder-name", has_text="E-mail address").click()
+    assert role.input_value() == ""
+    assert role.locator("option[value=email]").is_disabled()
+    desk.row("First name").click()
+    desk.button("Duplicate field").click()
+    assert role.input_value() == ""
+    desk.save(2)
+
+    mail, *_ = stored(form)[0]["fields"]
+    assert (mail["name"], mail["role"], mail["required"]) == ("mail", "email", True)
+    personal = {each["name"]: each.get("role") for each in stored(form)[1]["fields"]}
+    assert personal == {
+        "first_name": "given_name",
+        "first_name_2": None,
+        "last_name": "family_name",
+        "email": None,
+        "phone": "phone",
+    }
+
+    # A role moves with its field. Another type loses it.
+    desk.row("Mail").click()
+    role.select_option(label="Nothing in particular")
+    warning.wait_for()
+    role.select_option(label="E-mail address of the applicant")
+    warning.wait_for(state="hidden")
+    page.get_by_label("Type", exact=True).select_option("text")
+    page.get_by_role("dialog").get_by_text("what it says about the applicant").wait_for()
+    page.get_by_role("dialog").get_by_role("button", name="Change the type").click()
+    warning.wait_for()
+    desk.save(3)
+    assert "role" not in stored(form)[0]["fields"][0]
+
+
 def test_form_is_built_by_keyboard(desk: Desk) -> None:
     page, form = desk.page, make_form(structure=[])
     desk.open(form)

@@ -182,6 +182,7 @@ def site(at, filters, settings):
         postcustom1="<h3>Plus</h3><p>日本語 🚑</p>",
         image="vacancies/nuit.jpg",
         video="https://video.example.com/1",
+        apply_url="https://apply.example.com/nuit",
         publish_from=at - timedelta(days=1),
         **times,
     )

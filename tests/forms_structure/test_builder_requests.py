@@ -12,6 +12,7 @@ from forms_structure.models import Form
 from forms_structure.outline import difference
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.builder import LIST, NAME, OTHER, STRUCTURE, ask, recruiter, save
+from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -168,6 +169,22 @@ def test_check_returns_the_public_schema(anna, client, form):
     served = client.get("/v1/vacancies/9/form/schema").json()["data"]
     assert (status, answer["version"]) == (200, served["version"])
     assert answer["schema"] == served["schema"] | {"$id": f"{LIST}{form.pk}/check/"}
+
+
+def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
+    mail = text_field("mail", type="email", role="email", required=True)
+    warning = (
+        "Nobody can apply with this form yet: it needs a required field for the e-mail address of the "
+        "applicant."
+    )
+    more = operations.create(name="More", structure=[], extends=form)
+
+    def warning_of(each, field):
+        return ask(anna, each, "check", structure=[section(field)])[1]["warning"]
+
+    warnings = [warning_of(form, text_field("a")), warning_of(form, mail), warning_of(more, mail)]
+
+    assert warnings == [warning, "", ""]
 
 
 def test_check_includes_the_names_of_the_extended_form(anna, form):

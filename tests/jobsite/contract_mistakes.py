@@ -1,6 +1,6 @@
 """Mistakes of a service, and the breaches with which check_contract has to report them."""
 
-SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version", "WWW-Authenticate")
+SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version", "Apply", "WWW-Authenticate")
 MINE = "/v1/user/applications"
 FORM, FORM_SCHEMA = "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/form/schema"
 
@@ -196,6 +196,18 @@ MISTAKES = {
     "another version of the form": (
         {"path": FORM, "status": 200, "headers": {"Form-Version": "2"}},
         f"{FORM}: Form-Version to be that of the schema",
+    ),
+    "Apply of another vacancy": (
+        {
+            "path": FORM,
+            "status": 200,
+            "headers": {"Apply": "http://jobs.acme.test/v1/vacancies/0/applications"},
+        },
+        f"{FORM}: Apply to be an absolute URL that ends with /v1/vacancies/",
+    ),
+    "relative Apply": (
+        {"path": FORM, "status": 200, "headers": {"Apply": "/v1/vacancies/1/applications"}},
+        f"{FORM}: Apply to be an absolute URL that ends with /v1/vacancies/",
     ),
     "older dialect": (
         _edit(

@@ -15,6 +15,8 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 from PIL import Image
 
+from forms_structure.models import Form
+from forms_structure.roles import accepts_applications
 from jobsite.demo import content
 from jobsite.html import sanitise
 from vacancies.choices import Keyword
@@ -121,6 +123,10 @@ def test_every_list_has_vacancies(loaded):
     }
 
 
+def test_every_form_accepts_applications(loaded):
+    assert [form.name for form in Form.objects.all() if not accepts_applications(form.whole_structure)] == []
+
+
 def test_datetimes_are_plausible(loaded):
     for vacancy in Vacancy.objects.all():
         assert vacancy.created_at < vacancy.updated_at < AT
@@ -136,7 +142,7 @@ def test_closing_date_ends_at_midnight_in_the_time_zone(settings):
 
 def test_every_optional_field_is_filled_and_empty_on_published_vacancies(loaded):
     fields = (
-        *("title_internal", "location", "image", "image_url", "video", "publish_until"),
+        *("title_internal", "location", "image", "image_url", "video", "apply_url", "publish_until"),
         *("description", "short_description", "profile", "offer", "contact", "company", "postcustom1"),
     )
     published = list(Vacancy.objects.published(at=AT).values(*fields))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parent
-FORM_JS = FOLDER.parents[1] / "forms_structure/static/forms_structure/form.js"
+VALIDATION_JS = FOLDER.parents[1] / "forms_structure/static/forms_structure/form/validation.js"
 # Keep the tools off the network.
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
 
@@ -68,7 +68,10 @@ def validators() -> Iterator[Validators]:
     """Start Node with validate.mjs."""
     require()
     with subprocess.Popen(
-        ["node", FOLDER / "validate.mjs", FORM_JS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ["node", FOLDER / "validate.mjs", VALIDATION_JS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         yield Validators(process)
         assert process.stdin

@@ -47,6 +47,50 @@ def version(client, vacancy):
     return get(client, vacancy)["Form-Version"]
 
 
+# --- Apply -------------------------------------------------------------------------------------
+
+MAIL = text_field("mail", type="email", role="email", required=True)
+
+
+@pytest.mark.parametrize("audience", ["public", "internal", "both"])
+def test_apply_is_the_address_for_submissions(client, audience):
+    vacancy = make_vacancy(form=make_form("Own", MAIL), audience=audience)
+
+    assert get(client, vacancy)["Apply"] == f"http://testserver/v1/vacancies/{vacancy.pk}/applications"
+    assert not get(client, vacancy, "form/schema").has_header("Apply")
+
+
+@pytest.mark.parametrize(
+    "field", [None, text_field("mail", type="email", required=True), MAIL | {"required": False}]
+)
+def test_apply_is_absent_without_a_required_address(client, field):
+    vacancy = make_vacancy(form=field and make_form("Own", field))
+
+    assert not get(client, vacancy).has_header("Apply")
+
+
+def test_apply_is_absent_with_an_external_address(client):
+    vacancy = make_vacancy(form=make_form("Own", MAIL))
+    first = get(client, vacancy)
+    Vacancy.objects.update(apply_url="https://apply.acme.test")
+
+    # Another tag: a 304 would leave the header in the response that the client stored.
+    second = get(client, vacancy, **{"If-None-Match": first["ETag"]})
+
+    assert (second.status_code, second.has_header("Apply")) == (200, False)
+    assert second.content == first.content
+    assert get(client, vacancy, **{"If-None-Match": second["ETag"]}).status_code == 304
+
+
+@pytest.mark.parametrize("is_base", [True, False])
+def test_apply_counts_the_extended_form(client, is_base):
+    base = make_form("Base", MAIL if is_base else text_field("a"))
+    more = make_form("More", text_field("b") if is_base else MAIL, extends=base)
+
+    assert get(client, make_vacancy(form=more)).has_header("Apply")
+    assert get(client, make_vacancy(form=base)).has_header("Apply") is is_base
+
+
 # --- Selection ---------------------------------------------------------------------------------
 
 

@@ -114,6 +114,26 @@ def test_preview_equals_the_published_item(client: Client, state: str, suffix: s
         assert before.headers.get(name) == after.headers.get(name)
 
 
+@pytest.mark.parametrize("state", STATES)
+def test_preview_names_the_address_for_applications_only_if_published(client: Client, state: str) -> None:
+    mail = text_field("mail", type="email", role="email", required=True)
+    vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]), **STATES[state])
+
+    preview = client.get(api(vacancy, "/form"), {"preview": token_for(vacancy.pk)})
+
+    assert preview.has_header("Apply") is (state == "published")
+
+
+def test_preview_links_to_the_external_application(client: Client) -> None:
+    vacancy = make_full("draft", apply_url="https://apply.acme.test/nurse?a=1&b=2")
+
+    page = client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
+
+    assert '<a href="https://apply.acme.test/nurse?a=1&amp;b=2"' in page
+    assert "form-data" not in page
+    assert "preview.js" not in page
+
+
 @pytest.mark.parametrize("state", ["draft", "published"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_preview_response_is_not_cached(client: Client, state: str, suffix: str) -> None:

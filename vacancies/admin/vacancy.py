@@ -59,7 +59,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
         tab(gettext_lazy("Job details"), "brand", "location", *Keyword.values),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
-        tab(gettext_lazy("Application form"), "form"),
+        tab(gettext_lazy("Application form"), "form", "apply_url", "applications_kept_days"),
         tab(gettext_lazy("Publication"), "status", "audience", "is_hot", "is_permanent", "publish_from",
             "last_day"),
     )  # fmt: skip

@@ -23,6 +23,7 @@ from django.utils import timezone
 from forms_structure.api import v1 as forms_v1
 from forms_structure.exchange import digest
 from forms_structure.models import Form
+from forms_structure.roles import accepts_applications
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.addresses import absolute
@@ -87,8 +88,12 @@ _PAGE = (
 )
 _BY_ID = f"SELECT {_ROW} FROM vacancies_listedvacancy WHERE vacancy_id "
 _SINGLE = (
-    f"SELECT {_ROW.format(version='v1')}, audience, publish_from, publish_until, brand_id, form_id "
+    f"SELECT {_ROW}, audience, publish_from, publish_until, brand_id, form_id, {{apply_url}} "
     "FROM vacancies_listedvacancy WHERE vacancy_id = %s"
+)
+_VACANCY = _SINGLE.format(version="v1", apply_url="NULL")
+_FORM = _SINGLE.format(
+    version="NULL", apply_url="(SELECT apply_url FROM vacancies_vacancy WHERE id = vacancy_id)"
 )
 
 
@@ -258,10 +263,10 @@ def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
     """Return one vacancy, or its form where `form` is the end of the path."""
     if parameters.read(request.query, ("preview",)):
         return None
-    rows = fetch(_SINGLE, pk)
+    rows = fetch(_FORM if form else _VACANCY, pk)
     if not rows:
         return None
-    *row, number, shared, audience, start, end, brand, own_form = rows[0]
+    *row, number, shared, audience, start, end, brand, own_form, apply_url = rows[0]
     start, end = as_datetime(start), as_datetime(end)
     assert start is not None  # for a published vacancy
     if not is_live(start, end, at=request.now) or (audience == Audience.INTERNAL and is_protected()):
@@ -270,16 +275,17 @@ def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
         return None
     resolver = request.cache.resolver(shared, request.base_url)
     if form:
-        body, headers = _form(request, form, own_form, brand)
+        apply = "" if apply_url else f"{request.base_url}/v1/vacancies/{pk}/applications"
+        body, headers = _form(request, form, own_form, brand, apply)
         return RenderedResponse(body, end, headers, number)
     data = resolver.fill(strip_markers(_items("v1", [tuple(row)])[0]))
     return RenderedResponse(b'{"data":' + data + b"}", end, {}, number)
 
 
 def _form(
-    request: _Request, form: str, own_form: int | None, brand: int | None
-) -> tuple[bytes, dict[str, str]]:
-    """Return the body and headers of a form or its schema."""
+    request: _Request, form: str, own_form: int | None, brand: int | None, apply: str
+) -> tuple[bytes, dict[str, str | None]]:
+    """Return the body and headers of a form or its schema. `apply` is where submissions go, "" if nowhere."""
     forms, key = request.cache.forms, (own_form, None if own_form else brand)
     served = forms.get(key)
     if served is None:
@@ -288,7 +294,8 @@ def _form(
         default = Form.objects.default().values_list("pk", flat=True)
         vacancy = Vacancy()
         vacancy.served_form_id = own_form or of_brand.first() or default.first()
-        sections, language = forms_v1.serve(vacancy.served_form)
+        served_form = vacancy.served_form
+        sections, language = forms_v1.serve(served_form)
         version = digest(sections)
         rules = submission_schema(sections, address=Token("address"))
         if len(forms) >= MAX_FORMS:
@@ -297,9 +304,10 @@ def _form(
             b'{"data":' + dumps(sections) + b"}",
             encode({"data": {"version": version, "schema": rules}}).split(MARK),
             {"Form-Version": version, "Content-Language": language},
+            served_form is not None and accepts_applications(served_form.whole_structure),
         )
-    sections_json, schema, headers = served
+    sections_json, schema, headers, accepts = served
     if form == "/form":
-        return sections_json, headers
+        return sections_json, headers | {"Apply": apply if apply and accepts else None}
     address = dumps(request.base_url + request.path)
     return b"".join(address if part == b"address" else part for part in schema), headers

@@ -146,6 +146,10 @@ VACANCY = {
     ),
     "updated_at": _datetime("Last change.", "2026-11-03 14:20:05"),
     "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
+    "apply_url": _address_or_null(
+        "Address of another site where applicants apply; null if they use the application form.",
+        "https://apply.example.com/naval-architect",
+    ),
 }  # fmt: skip
 
 OPTION = {

@@ -38,6 +38,7 @@ from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
+ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 NO_SUCH_VACANCY = "No published vacancy has this id."
 NO_SUCH_PREVIEW = "This preview link is invalid or has expired."
 
@@ -84,6 +85,7 @@ class VacancySerializer(ItemSerializer):
     attachments = AttachmentSerializer(many=True, read_only=True, required=False)
     head_recruiter = RecruiterSerializer(read_only=True)
     recruiters = RecruiterSerializer(source="shown_recruiters", many=True, read_only=True)
+    apply_url = TextField()
 
     class Meta:
         model = Vacancy
@@ -119,6 +121,7 @@ class VacancySerializer(ItemSerializer):
             "recruiters",
             "updated_at",
             "created_at",
+            "apply_url",
         )
         omit_absent = ("brand", "attachments")
 
@@ -215,6 +218,22 @@ class VacancyViewSet(ListViewSet):
         return self.list(request)
 
 
+def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at: datetime) -> Vacancy:
+    """Return the vacancy `pk` if it is published at `at` and open to the client of `request`.
+
+    A hidden one and an unknown one raise the same NotFound, after the same queries.
+    """
+    if not ID.fullmatch(pk):
+        raise NotFound(NO_SUCH_VACANCY)
+    published = vacancies.published(at=at).filter(pk=pk)
+    found = list(published.external() if is_protected() else published)
+    if not found and is_protected() and is_insider(request):
+        found = list(published.internal())
+    if not found:
+        raise NotFound(NO_SUCH_VACANCY)
+    return found[0]
+
+
 @extend_schema_view(
     retrieve=operation(
         id="getVacancy",
@@ -233,7 +252,8 @@ class VacancyViewSet(ListViewSet):
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
-        "The required consent is the last field of the last section.",
+        "The required consent is the last field of the last section. The header `Apply` is present if the "
+        "vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
         response=forms_v1.SectionSerializer(many=True),
@@ -241,7 +261,7 @@ class VacancyViewSet(ListViewSet):
         examples={"A form": {"data": [forms_schema.EXAMPLE]}},
         credentials=OPTIONAL_CREDENTIALS,
         errors=(404,),
-        headers=("Form-Version", "Content-Language"),
+        headers=("Form-Version", "Content-Language", "Apply"),
     ),
     form_schema=operation(
         id="getVacancyFormSchema",
@@ -268,24 +288,17 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     lookup_value_regex = "[^/]+"
     query_names = ("preview",)
     vacancy: Vacancy
+    accepts_applications: bool
 
     def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
         same queries."""
         pk = self.kwargs["pk"]
-        if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
-            raise NotFound(NO_SUCH_VACANCY)
-        if "preview" in self.query:
+        if "preview" in self.query and ID.fullmatch(pk):
             if opened_by(self.query["preview"]) == int(pk) and (found := list(vacancies.filter(pk=pk))):
                 return found[0]
             raise NotFound(NO_SUCH_PREVIEW)
-        published = vacancies.published(at=self.now).filter(pk=pk)
-        found = list(published.external() if is_protected() else published)
-        if not found and is_protected() and is_insider(self.request):
-            found = list(published.internal())
-        if not found:
-            raise NotFound(NO_SUCH_VACANCY)
-        return found[0]
+        return find_published(self.request, pk, vacancies, at=self.now)
 
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}
@@ -297,14 +310,20 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def served_form(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Return the sections of the vacancy's form, and the headers with its version and language. Always
         three queries: the vacancy, the form with the form that it extends, the consent."""
-        shown = Vacancy.objects.with_form().only("audience", "publish_until")
+        shown = Vacancy.objects.with_form().only(
+            "audience", "status", "publish_from", "publish_until", "apply_url"
+        )
         self.vacancy = self.get_object(shown)
-        sections, language = forms_v1.serve(self.vacancy.served_form)
+        form = self.vacancy.served_form
+        sections, language = forms_v1.serve(form)
+        self.accepts_applications = self.vacancy.accepts_applications(form, at=self.now)
         return sections, {"Form-Version": digest(sections), "Content-Language": language}
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
         sections, headers = self.served_form()
+        if self.accepts_applications:
+            headers["Apply"] = absolute(request, request.path.removesuffix("form") + "applications")
         return Response({"data": sections}, headers=headers)
 
     @action(detail=True, url_path="form/schema")

@@ -13,7 +13,7 @@ RECRUITER_COLUMNS = ("publish_until", "audience")
 
 def column_values(item: dict[str, Any], vacancy: Vacancy) -> dict[str, Any]:
     """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
-    names = ("title", "is_hot", "is_permanent", "location", "video", "created_at", *TEXTS)
+    names = ("title", "is_hot", "is_permanent", "location", "video", "apply_url", "created_at", *TEXTS)
     values = {name: item[name] for name in names if name in item}
     if "image" in item:
         values["image_url"] = item["image"]

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from django.db import reset_queries, transaction
+from django.utils.text import slugify
 
 from jobsite.html import CleanHtml, sanitise
 from vacancies.choices import Keyword
@@ -170,6 +171,8 @@ def _vacancy(
         is_hot=random.random() < 0.08,
         is_permanent=until is None and random.random() < 0.3,
         location=town if random.random() < 0.9 else "",
+        # Not drawn, so that the same seed still makes the same vacancies.
+        apply_url="" if publish_from.second else f"https://apply.example.com/{slugify(title)}",
         audience=random.choices(list(Audience), weights=(85, 7, 8))[0],
         status=Status.PUBLISHED,
         publish_from=publish_from,

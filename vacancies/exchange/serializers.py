@@ -87,6 +87,7 @@ class ItemSerializer(serializers.Serializer):
     attachments = _Attachment(many=True, required=False, allow_null=True)
     head_recruiter = _Recruiter(required=False, allow_null=True)
     recruiters = _Recruiter(many=True, required=False, allow_null=True)
+    apply_url = _Url()
     created_at = DateTimeField()
     updated_at = DateTimeField()
     published_at = DateTimeField(allow_null=True)

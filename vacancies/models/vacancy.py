@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
+from forms_structure.roles import accepts_applications
 from jobsite.fields import WebURLField
 from vacancies.choices import Keyword
 from vacancies.fields import FoldedField, HtmlField
@@ -252,6 +253,11 @@ class Vacancy(models.Model):
     def served_form(self) -> Form | None:
         """The form that applicants get, with the one that it extends. One query. Requires `with_form()`."""
         return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
+
+    def accepts_applications(self, form: Form | None, *, at: datetime) -> bool:
+        """Whether the service takes applications with `form`, the `served_form`, at `at`."""
+        is_open = self.state_at(at) == State.PUBLISHED and not self.apply_url
+        return is_open and form is not None and accepts_applications(form.whole_structure)
 
     def labels(self, keyword: Keyword) -> list[str]:
         """Return the labels of one vocabulary in order. Requires `with_related()`."""

@@ -23,6 +23,7 @@ class Builder extends Editing {
     this.wasTried = false; // to save with errors
     this.faults = new Map(); // messages by key, by node id
     this.kinds = new Map(data.types.map((type) => [type.value, type]));
+    this.roles = new Map(data.roles.map((role) => [role.value, role]));
     this.widths = data.widths;
     this.canChange = data.can_change;
     this.frozen = new Set(data.frozen);
@@ -65,6 +66,7 @@ class Builder extends Editing {
       icon("verified_user"),
       gettext("The system adds consent to the privacy statement at the end."),
     );
+    this.warning = h("p", { class: "builder-warning", role: "status", hidden: true });
     const foldAll = button("unfold_less", gettext("Collapse all"), () => this.foldAll(true), { kind: "quiet" });
     const openAll = button("unfold_more", gettext("Expand all"), () => this.foldAll(false), { kind: "quiet" });
     const tabs = [
@@ -91,6 +93,7 @@ class Builder extends Editing {
         this.data.extends && foreignSections(this.data.extends),
         this.tree.list,
         this.consent,
+        this.warning,
         this.start,
       ),
       this.preview.element,

@@ -15,7 +15,7 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
-        "Restore the database and the media from an archive of `backup`. Verifies the whole archive first. "
+        "Restore the database and the files from an archive of `backup`. Verifies the whole archive first. "
         "All users have to sign in again. Applicants erased since the backup are erased again (ERASURE_LOG)."
     )
 
@@ -54,7 +54,8 @@ class Command(BaseCommand):
     def report(self, verb: str, found: Verified | Restored, lines: Iterable[str] = (), **data: Any) -> None:
         manifest = found.manifest
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
-        again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
+        kinds = {"erased": "applicants", "applications": "applications"}
+        again = "".join(f" {data[key]} {kind} erased again." for key, kind in kinds.items() if data.get(key))
         self.finish(
             f"{verb}: {rows} rows and {files} files of {manifest['made_at']}, {found.signature}.{again}",
             lines=lines,

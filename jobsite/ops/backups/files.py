@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-PART = ".part"  # suffix of incomplete files
+from jobsite.private_files import PART
+
 STAGING = f".jobsite-restore-*{PART}"  # temporary folders of `restore`
 CHUNK = 1 << 20  # bytes
 
@@ -25,20 +26,6 @@ def printable(value: Any) -> str:
     """Return untrusted `value` as one line of ASCII for a terminal."""
     text = ascii(str(value))[1:-1]
     return text if len(text) <= 200 else f"{text[:200]}..."
-
-
-def create_private(path: Path) -> Any:
-    """Create a file that only this user can read, and return it open for reading and writing."""
-    return open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "w+b")
-
-
-def sync_folder(folder: Path) -> None:
-    """Write the entries of `folder` to the disk."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def digest(file: Any) -> str:
@@ -75,10 +62,11 @@ def staging(parent: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def create_folder(folder: Path, undo: Any) -> None:
-    """Create `folder` and its parents. The ExitStack `undo` removes the new ones, if they are empty."""
+def create_folder(folder: Path, undo: Any, mode: int = 0o777) -> None:
+    """Create `folder` with `mode`, and its parents. The ExitStack `undo` removes the new ones, if they are
+    empty."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        missing.mkdir(exist_ok=True)
+        missing.mkdir(mode if missing == folder else 0o777, exist_ok=True)
         undo.callback(_remove_if_empty, missing)
 
 

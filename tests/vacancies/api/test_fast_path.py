@@ -91,6 +91,52 @@ def test_responses_equal_those_of_the_views(site):
     assert set(rendered) == set(ListedVacancy.objects.live(at=timezone.now()))
 
 
+def test_apply_header_equals_that_of_the_views_after_every_change(site):
+    def field(**values):
+        return {"name": "mail", "type": "email", "label": "Mail", "required": True, "css": "col-12"} | values
+
+    def structure(**values):
+        return [{"title": "", "description": "", "fields": [field(**values)]}]
+
+    form = operations.create(name="With", structure=structure(role="email"))
+    base = operations.create(name="Base", structure=structure())
+    extension = [{"title": "", "description": "", "fields": [field(name="b", role="email")]}]
+    vacancies = [
+        make_vacancy(form=form),
+        make_vacancy(form=form, apply_url="https://apply.acme.test"),
+        make_vacancy(form=base),
+        make_vacancy(form=operations.create(name="More", structure=extension, extends=base)),
+        make_vacancy(form=form, audience="internal"),
+        make_vacancy(),
+    ]
+
+    def applying() -> list[bool]:
+        """Check all forms, in both orders: the headers of the first one are the template of the others."""
+        shown = []
+        for pk in [vacancy.pk for vacancy in (*vacancies, *vacancies[::-1])]:
+            site.same(f"/v1/vacancies/{pk}/form")
+            site.same(f"/v1/vacancies/{pk}/form/schema")
+            _, headers, _ = site.ask(site.cached, f"/v1/vacancies/{pk}/form")
+            shown.append(f"http://testserver/v1/vacancies/{pk}/applications" == headers.get("Apply"))
+            assert shown[-1] or "Apply" not in headers
+        assert shown == [*shown[:6], *shown[5::-1]]
+        return shown[:6]
+
+    assert applying() == [True, False, False, True, True, False]
+    Vacancy.objects.filter(pk=vacancies[0].pk).update(apply_url="https://apply.acme.test/0")
+    assert applying() == [False, False, False, True, True, False]
+    Vacancy.objects.update(apply_url="")
+    assert applying() == [True, True, False, True, True, False]
+    operations.save(form=form, structure=structure())
+    assert applying() == [False, False, False, True, False, False]
+    site.cached.header_templates.clear()
+    operations.save(form=form, structure=structure(role="email", required=False))
+    operations.make_default(form=form)
+    assert applying() == [False, False, False, True, False, False]
+    operations.save(form=form, structure=structure(role="email"))
+    assert applying() == [True, True, False, True, True, True]
+
+
 QUERIES = (
     "fields=id,title", "fields=brand,regions,head_recruiter,image", "sort=title", "sort=-title",
     "sort=published_at&page[size]=2&page[number]=3", "sort=published_at&page[size]=2&page[number]=99",

@@ -67,6 +67,28 @@ def rows():
     )
 
 
+def test_roles_survive_an_export_and_a_form_without_roles(client, tmp_path):
+    mail = {"name": "mail", "type": "email", "label": "E-mail", "required": True, "css": "col-12"}
+    known = operations.create(
+        name="Known", structure=[{"title": "You", "description": "", "fields": [mail | {"role": "email"}]}]
+    )
+    make_vacancy(pk=1, form=known)
+    for pk in (2, 3):
+        make_vacancy(pk=pk)
+    before = rows()[:2]
+
+    exported = tmp_path / "exported.json"
+    run("export_forms", "--output", exported)
+    assert json.loads(exported.read_text())["1"]["data"][0]["fields"][0] == mail | {"role": "email"}
+    exported.write_text(exported.read_text().replace('"1"', '"2"', 1))
+    run("import_forms", exported)
+    assert "role" not in json.dumps(served(client, 1))
+    run("import_forms", write(tmp_path, {1: sections(mail), 3: sections(mail)}))
+
+    assert rows()[:2] == before
+    assert set(Vacancy.objects.values_list("form", flat=True)) == {known.pk}
+
+
 def test_equal_forms_are_shared_and_the_import_is_idempotent(client, tmp_path):
     for pk in (1, 2, 3):
         make_vacancy(pk=pk, title=f"Job {pk}")

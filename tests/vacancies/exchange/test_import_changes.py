@@ -79,7 +79,7 @@ def test_empty_value_clears_the_field(client, tmp_path, empty):
     run(write(tmp_path, [FULL]))
     keys = [keyword.value for keyword in Keyword] if empty != "" else []
     keys += ["recruiters"] if empty != "" else []
-    keys += [*html_fields(Vacancy), "location", "image", "video"] if empty != [] else []
+    keys += [*html_fields(Vacancy), "location", "image", "video", "apply_url"] if empty != [] else []
     item = FULL | dict.fromkeys(keys, empty)
     if empty is None:
         item |= {"attachments": None, "is_hot": None}

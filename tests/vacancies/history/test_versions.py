@@ -47,7 +47,8 @@ def folded(vacancy: Vacancy) -> dict[str, Any]:
 
 EVERYTHING = sorted(
     ["title", "title_internal", "brand", "is_hot", "is_permanent", "location", "image", "image_url", "video",
-     "head_recruiter", "form", "audience", "status", "publish_from", "publish_until", "recruiters",
+     "head_recruiter", "form", "apply_url", "applications_kept_days",
+     "audience", "status", "publish_from", "publish_until", "recruiters",
      "attachments", *html_fields(Vacancy), *Keyword.values]
 )  # fmt: skip
 

@@ -27,6 +27,11 @@ export class Editing extends Validation {
     return tree.mayHold(this.form, parentId, id, this.data.depth_max);
   }
 
+  /** Whether the field `id` is visible only if another one has a certain value. */
+  isConditional(id) {
+    return tree.pathTo(this.form, id).some(({ kind }) => kind === "choice");
+  }
+
   mayAddTo(id) {
     return tree.pathTo(this.form, id).filter(({ kind }) => kind === "choice").length <= this.data.depth_max;
   }
@@ -44,6 +49,12 @@ export class Editing extends Validation {
       ...(this.foreign ? tree.namesIn(this.foreign) : []),
       ...this.language.consent_section.fields.map(({ name }) => name),
     ]);
+  }
+
+  /** The roles that fields have, except the field `exceptId`. */
+  takenRoles(exceptId = null) {
+    const own = tree.fieldsIn(this.form).filter(({ id }) => id !== exceptId);
+    return new Set([...own.flatMap(({ role }) => role ?? []), ...(this.foreign ? tree.rolesIn(this.foreign) : [])]);
   }
 
   /** Change the label. A name that was not typed follows the label. */
@@ -64,7 +75,7 @@ export class Editing extends Validation {
   }
 
   addSections(sections = null) {
-    const taken = this.taken();
+    const taken = { names: this.taken(), roles: this.takenRoles() };
     const made = sections
       ? sections.map((section) => tree.fresh(tree.readSection(section, this.kinds), taken))
       : [tree.makeSection()];
@@ -74,10 +85,17 @@ export class Editing extends Validation {
   }
 
   addField(parentId, type) {
-    const field = { ...tree.makeField(type, this.kinds), name: tree.freeName("field", this.taken()) };
+    const made = tree.makeField(type, this.kinds);
+    const field = { ...made, ...this.usualRole(parentId, type), name: tree.freeName("field", this.taken()) };
     this.state.change(tree.insert(this.form, parentId, this.node(parentId).children.length, field), { select: field.id });
     this.goTo(field.id, "label");
     this.notes.say(gettext("Added %(what)s", { what: this.kinds.get(type).label }));
+  }
+
+  /** The first e-mail field is the applicant's address, which is required. */
+  usualRole(parentId, type) {
+    const isUsual = type === "email" && this.node(parentId).kind === "section" && !this.takenRoles().has("email");
+    return isUsual ? { role: "email", required: true } : {};
   }
 
   async retype(id, type) {
@@ -180,7 +198,7 @@ export class Editing extends Validation {
 
   duplicate(id) {
     const [node, parent] = tree.pathTo(this.form, id).reverse();
-    const copy = tree.fresh(node, this.taken(), true);
+    const copy = tree.fresh(node, { names: this.taken(), roles: this.takenRoles() }, true);
     this.state.change(tree.insert(this.form, parent.id, parent.children.indexOf(node) + 1, copy), { select: copy.id });
     this.goTo(copy.id, "row");
     this.notes.say(gettext("Duplicated %(what)s", { what: this.nameOf(node) }));

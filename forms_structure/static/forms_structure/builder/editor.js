@@ -174,6 +174,7 @@ export class FieldEditor extends Editor {
         { wide: false },
       ),
       h("div", { class: "builder-control builder-ticks" }, ticks),
+      kind.roles.length > 0 && this.roles(kind.roles),
       this.widths(),
       kind.has_options && h("p", { class: "builder-label is-wide" }, gettext("Options")),
       type === "range" && h("p", { class: "builder-label is-wide" }, gettext("Levels")),
@@ -186,6 +187,29 @@ export class FieldEditor extends Editor {
         button("add", gettext("Option"), () => app.addChoices(id), { "data-part": "add", kind: "quiet" }),
       this.details(node),
     );
+  }
+
+  /** What the field says about the applicant. A role that another field has cannot be chosen. */
+  roles(fitting) {
+    const { app, id } = this;
+    const offered = fitting.map((value) => h("option", { value }, app.roles.get(value).label));
+    const select = h(
+      "select",
+      { "data-part": "role", onchange: () => this.edit({ role: select.value || null }) },
+      h("option", { value: "" }, gettext("Nothing in particular")),
+      offered,
+    );
+    const show = ({ role }) => {
+      const taken = app.takenRoles(id);
+      const isConditional = app.isConditional(id);
+      for (const option of offered) {
+        const fits = !isConditional || app.roles.get(option.value).may_be_conditional;
+        option.disabled = option.value !== role && (taken.has(option.value) || !fits);
+      }
+      select.value = role ?? "";
+    };
+    const hint = gettext("The system uses it to show who applies and to reply.");
+    return this.control("role", gettext("Says about the applicant"), select, show, { hint });
   }
 
   widths() {

@@ -327,9 +327,10 @@ class FieldView extends NodeView {
           .filter(Boolean)
           .join(", ")
       : "";
+    const role = app.roles.get(node.role)?.label;
     const { isSelected } = this;
     const errors = app.faultsAt(node).length + node.children.reduce((sum, choice) => sum + app.faultsAt(choice).length, 0);
-    this.draw([node.label, node.type, node.required, width, words, errors, isSelected], () => [
+    this.draw([node.label, node.type, node.required, role, width, words, errors, isSelected], () => [
       this.handle(),
       this.row([
         h("span", { class: "builder-symbol", title: kind.label }, icon(SYMBOLS.get(node.type))),
@@ -346,6 +347,7 @@ class FieldView extends NodeView {
             ),
         ),
         !isSelected && h("span", { class: "builder-meta" }, `${kind.label}${width}`),
+        !isSelected && role && h("span", { class: "builder-meta", title: role }, icon("badge"), spoken(role)),
         errorMark(errors),
         !isSelected && words && h("span", { class: "builder-words" }, words),
       ]),

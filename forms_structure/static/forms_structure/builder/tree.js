@@ -3,7 +3,7 @@
  *
  *     form     {name, language}                                        children: sections
  *     section  {title, description}                                    children: fields
- *     field    {name, auto, type, label, ask, required, css}           children: choices
+ *     field    {name, auto, type, label, ask, required, css, role}     children: choices
  *     choice   {value, auto, label}                                    children: the fields that it shows
  *
  * All have {id, kind, children}. Nodes never change: an edit returns a new form that shares what is the same, so an
@@ -13,7 +13,8 @@
  * thereby in the order of the choices.
  *
  * `kinds` is what the server says about types of fields: {label, has_options, fixed_values} by value.
- * `auto` is true while a name (value) follows the label; `ask` the name of the input that asks for the language, or null.
+ * `auto` is true while a name (value) follows the label; `ask` the name of the input that asks for the language, or null;
+ * `role` what the field says about the applicant, or null.
  */
 
 import { gettext, ngettext } from "./texts.js";
@@ -26,7 +27,7 @@ export const makeChoice = (value, label = "", auto = false, fields = []) => node
 export const makeField = (type, kinds) =>
   node(
     "field",
-    { name: "", auto: true, type, label: "", ask: null, required: false, css: "col-12" },
+    { name: "", auto: true, type, label: "", ask: null, required: false, css: "col-12", role: null },
     freshChoices(type, kinds),
   );
 const freshChoices = (type, kinds) =>
@@ -52,14 +53,15 @@ export function readSection({ title, description, fields }, kinds) {
   );
 }
 
-function readField({ name, type, label, required, css, options, conditional = [] }, kinds) {
+function readField({ name, type, label, required, css, role = null, options, conditional = [] }, kinds) {
   const asks = typeof label === "object";
+  const text = asks ? label.label : label;
   const shownBy = new Map();
   for (const each of conditional) shownBy.set(each.on_value, [...(shownBy.get(each.on_value) ?? []), each]);
   const choices = options ?? kinds.get(type).fixed_values.map((value) => ({ value, label: "" }));
   return node(
     "field",
-    { name, auto: false, type, label: asks ? label.label : label, ask: asks ? label.name : null, required, css },
+    { name, auto: false, type, label: text, ask: asks ? label.name : null, required, css, role },
     choices.map((choice) =>
       makeChoice(
         choice.value,
@@ -79,8 +81,9 @@ export function writeForm(form, kinds) {
   }));
 }
 
-function writeField({ name, type, label, ask, required, css, children }, kinds) {
+function writeField({ name, type, label, ask, required, css, role, children }, kinds) {
   const json = { name, type, label: ask === null ? label : { name: ask, label }, required, css };
+  if (role !== null) json.role = role;
   if (kinds.get(type).has_options) json.options = children.map(({ value, label }) => ({ value, label }));
   const conditional = children.flatMap((choice) =>
     choice.children.map((field) => ({ ...writeField(field, kinds), on_value: choice.value })),
@@ -88,10 +91,10 @@ function writeField({ name, type, label, ask, required, css, children }, kinds) 
   return conditional.length ? { ...json, conditional } : json;
 }
 
-/** The sections of a structure as applicants get them (interface 2.9), with what is generated: options of ranges, and
- *  `consent`, the section that is all there is to an empty form; otherwise its field is the last one. */
+/** The sections of a structure as applicants get them (interface 2.9), without roles and with what is generated:
+ *  options of ranges, and `consent`, the section that is all there is to an empty form; otherwise its field is the last one. */
 export function served(structure, { levels, consent }) {
-  const field = ({ label, options, conditional, ...rest }) => ({
+  const field = ({ label, options, conditional, role, ...rest }) => ({
     ...rest,
     label: typeof label === "object" ? { type: "text", ...label } : label,
     ...(rest.type === "range" && { options: levels.map((level) => ({ name: rest.name, ...level })) }),
@@ -136,6 +139,9 @@ export const fieldsIn = (root) => [...walk(root)].filter(({ kind }) => kind === 
 
 /** All names in the form, including those of label inputs. */
 export const namesIn = (root) => fieldsIn(root).flatMap(({ name, ask }) => (ask === null ? [name] : [name, ask]));
+
+/** All roles that fields of the form have. */
+export const rolesIn = (root) => fieldsIn(root).flatMap(({ role }) => role ?? []);
 
 /** The node and the key of a path from the server: "sections.0.fields.2.options.0.label". */
 export function locate(form, path) {
@@ -218,6 +224,7 @@ export function step(root, id, by) {
 
 /** What `field` loses with another type, as text, and the field with that type. */
 export function retype(field, type, kinds) {
+  const keepsRole = field.role === null || kinds.get(type).roles.includes(field.role);
   const keeps = kinds.get(field.type).has_options && kinds.get(type).has_options;
   const hanging = fieldsIn(field).length - 1;
   const options = kinds.get(field.type).has_options ? field.children.filter(({ label }) => label).length : 0;
@@ -235,8 +242,10 @@ export function retype(field, type, kinds) {
     goes.push(hanging === 1 ? gettext("the field that depends on it") : many);
   }
   if (field.ask !== null && type !== "range") goes.push(gettext("the question for the language"));
+  if (!keepsRole) goes.push(gettext("what it says about the applicant"));
   const children = keeps || type === field.type ? field.children : freshChoices(type, kinds);
-  return { goes, field: { ...field, type, children, ask: type === "range" ? field.ask : null } };
+  const role = keepsRole ? field.role : null;
+  return { goes, field: { ...field, type, children, role, ask: type === "range" ? field.ask : null } };
 }
 
 /* --- names --- */
@@ -264,19 +273,22 @@ export function freeName(name, taken) {
   for (let number = 2; ; number++) if (!taken.has(`${base}_${number}`)) return `${base}_${number}`;
 }
 
-/** A copy of `root` with new ids and with names that are not in `taken`. The names are added to `taken`. */
-export function fresh(root, taken, auto = false) {
+/** A copy of `root` with new ids, and with names and roles that are not in the sets `names` and `roles`, to which they
+ *  are added. A name is numbered, a role is left out. */
+export function fresh(root, { names, roles }, auto = false) {
   const copy = { ...root, id: `n${++lastId}` };
   if (root.kind === "field") {
     const claim = (name) => {
-      const free = freeName(name, taken);
-      taken.add(free);
+      const free = freeName(name, names);
+      names.add(free);
       return free;
     };
     copy.name = claim(root.name);
     copy.auto = root.auto || auto;
     if (root.ask !== null) copy.ask = claim(root.ask);
+    copy.role = roles.has(root.role) ? null : root.role;
+    if (copy.role !== null) roles.add(copy.role);
   }
-  copy.children = root.children.map((child) => fresh(child, taken));
+  copy.children = root.children.map((child) => fresh(child, { names, roles }));
   return copy;
 }

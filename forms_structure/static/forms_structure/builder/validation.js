@@ -1,5 +1,6 @@
 /** The errors of the form, as the server reports them. */
 
+import { icon } from "./dom.js";
 import { Failure, post } from "./server.js";
 import { Saving } from "./saving.js";
 import { gettext, quoted } from "./texts.js";
@@ -35,6 +36,12 @@ export class Validation extends Saving {
     }
     this.tree.render({ all: true });
     this.showFaults();
+  }
+
+  /** Show why the form cannot accept applications, if it cannot. */
+  warn(text) {
+    this.warning.hidden = !text;
+    if (this.warning.textContent !== text) this.warning.replaceChildren(...(text ? [icon("warning"), text] : []));
   }
 
   showFaults() {
@@ -75,6 +82,7 @@ export class Validation extends Saving {
       if (status === 200) {
         this.schema = answer.schema;
         this.refreshPreview();
+        this.warn(answer.warning);
       }
       const own = [...(this.faults.get(form.id) ?? [])].filter(([key]) => key === "name" || key === "language");
       this.setFaults({ ...Object.fromEntries(own), ...answer.faults }, form);

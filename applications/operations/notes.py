@@ -1,0 +1,44 @@
+"""Notes of recruiters, and the colleagues that they mention."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from applications.mail.mentions import queue_mentions
+from applications.models import Application, Note
+from applications.querysets import readers_of
+
+_MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]+)")  # the characters of user names, not within an address
+
+
+def add_note(
+    *, application: Application, text: str, author: Any, base_url: str = "", at: datetime
+) -> tuple[Note, list[str]]:
+    """Add a note with `text`, and queue an email to each colleague that it mentions by @username. Return the
+    note, and the names that are of nobody who may view the application: they get no email."""
+    readers = readers_of(application.vacancy).exclude(pk=author.pk)
+    mentioned, unknown = mentions(text, readers)
+    unknown = [name for name in unknown if name.casefold() != author.get_username().casefold()]
+    with transaction.atomic():
+        note = Note.objects.create(application=application, author=author, text=text, created_at=at)
+        note.mentioned.set(mentioned)
+        queue_mentions(note, base_url=base_url, at=at)
+    return note, unknown
+
+
+def mentions(text: str, readers: Iterable[Any]) -> tuple[list[Any], list[str]]:
+    """Return those of `readers` that `text` mentions by @username, in any case, and the other names."""
+    by_name = {user.get_username().casefold(): user for user in readers}
+    found, unknown = {}, {}
+    for name in _MENTION.findall(text):
+        # a user name can end with a dot; a dot after one is more likely that of the sentence
+        for each in (name, name.rstrip(".-+@")):
+            if user := by_name.get(each.casefold()):
+                found[user.pk] = user
+                break
+        else:
+            unknown[name.rstrip(".-+@") or name] = None
+    return list(found.values()), list(unknown)

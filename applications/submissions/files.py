@@ -1,0 +1,202 @@
+"""Files of submissions: which are accepted, and how they are stored so that a crash loses none.
+
+`store` writes files before the transaction of the submission, `StoredFiles.add_rows` adds their rows in it,
+and `StoredFiles.finish` gives them their final names after it (jobsite/private_files.py).
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from zipfile import BadZipFile
+
+from django.core.exceptions import ValidationError
+from django.core.files import File
+from django.db import DatabaseError
+from django.utils.translation import gettext as _
+
+from applications.models import Submission, SubmissionFile
+from applications.submissions import antivirus
+from jobsite import private_files
+from vacancies.validators import CONTENT, begins, unpacked_size
+from vacancies.validators import kind_of as named_kind
+
+FILE_BYTES_MAX = 10 * 1024 * 1024
+# A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
+UNPACKED_BYTES_MAX = 20 * 1024 * 1024
+UNPACKED_RATIO_MAX = 20
+
+# The accepted types: a check of the content, and the media type.
+TYPES: dict[str, tuple[Callable[[File], bool], str]] = {
+    "pdf": (CONTENT["pdf"], "application/pdf"),
+    "rtf": (CONTENT["rtf"], "application/rtf"),
+    "jpg": (begins(b"\xff\xd8\xff"), "image/jpeg"),
+    "png": (begins(b"\x89PNG\r\n\x1a\n"), "image/png"),
+    "docx": (
+        CONTENT["docx"],
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ),
+    "odt": (CONTENT["odt"], "application/vnd.oasis.opendocument.text"),
+    "txt": (CONTENT["txt"], "text/plain; charset=utf-8"),
+}
+
+logger = logging.getLogger(__name__)
+
+
+class FileError(Exception):
+    """A file cannot be stored. `status`: 413 too large, 415 type not allowed, 422 virus, 503 no room."""
+
+    def __init__(self, field: str, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.field, self.status, self.detail = field, status, detail
+
+
+@dataclass
+class StoredFiles:
+    """Files that are written under temporary names, with their unsaved rows."""
+
+    rows: list[SubmissionFile] = field(default_factory=list)
+
+    def add_rows(self, submission: Submission) -> None:
+        """Insert the rows, in the transaction of `submission`."""
+        for row in self.rows:
+            row.submission = submission
+        SubmissionFile.objects.bulk_create(self.rows)
+
+    def finish(self) -> None:
+        """Give the files their final names, after the commit. A failure is logged: `open_file` and
+        clean_media complete the rename."""
+        for row in self.rows:
+            try:
+                private_files.complete(row.path)
+            except OSError as error:
+                logger.error("A file keeps its temporary name for now: %s", error)
+
+    def discard(self) -> None:
+        """Delete the files after an error. Call it outside the transaction.
+
+        A connection that is lost during the COMMIT leaves it open whether the rows exist. Their files are
+        kept; clean_media removes those without a row.
+        """
+        names = {row.path for row in self.rows}
+        try:
+            names -= set(SubmissionFile.objects.filter(path__in=names).values_list("path", flat=True))
+        except DatabaseError:
+            return
+        private_files.delete(names)
+
+
+def store(files: Mapping[str, File]) -> StoredFiles:
+    """Check `files`, by name of the form field, and write them to the disk under temporary names.
+
+    Raise FileError; then nothing is stored.
+    """
+    rows = [_row(name, file) for name, file in files.items()]
+    stored = StoredFiles()
+    for row, file in zip(rows, files.values(), strict=True):
+        try:
+            private_files.write(row.path, _chunks(file))
+        except BaseException as error:
+            private_files.delete(each.path for each in stored.rows)
+            if not isinstance(error, OSError):
+                raise
+            logger.error("A file of an applicant cannot be stored: %s", error)
+            detail = _("The server cannot store files at the moment. Nothing was saved. Try again later.")
+            raise FileError(row.field, 503, detail) from error
+        stored.rows.append(row)
+    return stored
+
+
+def open_file(file: SubmissionFile) -> Any:
+    """Open `file` for reading, after completing an interrupted rename. Raise FileNotFoundError."""
+    return private_files.open_file(file.path)
+
+
+def delete_files(paths: Iterable[str]) -> None:
+    """Delete the files with these values of `SubmissionFile.path`, after the commit that deletes the rows."""
+    private_files.delete(paths)
+
+
+def media_type(file: SubmissionFile) -> str:
+    return TYPES[file.kind][1] if file.kind in TYPES else "application/octet-stream"
+
+
+def kind_of(file: File, name: str) -> str:
+    """Return the accepted type of `file`, a key of TYPES; empty if there is none. Raise ValidationError for a
+    document with macros, too many parts or an excessive size when unpacked.
+
+    Text has no signature: it is accepted only if `name` ends in .txt, so that a damaged PDF, or a script, is
+    not taken for text.
+    """
+    kind = next((kind for kind, (is_kind, _type) in TYPES.items() if is_kind(file)), "")
+    if kind in ("docx", "odt") and _is_bomb(file):
+        return ""
+    if kind == "txt" and (_is_markup(file) or not name.lower().endswith(".txt")):
+        return ""
+    return kind
+
+
+def download_name(file: SubmissionFile) -> str:
+    """Return the name under which `file` is downloaded: without control characters and separators, of at most
+    100 characters, with an extension of its type, so that text named run.js is not executed."""
+    name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in file.original_name)
+    name = name.strip(". _")
+    extension = f".{file.kind}"
+    endings = (".jpg", ".jpeg") if file.kind == "jpg" else (extension,)
+    if name.lower().endswith(endings):
+        extension = PurePosixPath(name).suffix
+        name = name[: -len(extension)]
+    return f"{name[:100].rstrip('. ') or file.field}{extension}"
+
+
+def _row(name: str, file: File) -> SubmissionFile:
+    """Return the unsaved row of `file`. Raise FileError."""
+    original_name = (file.name or "").replace("\0", "")  # PostgreSQL stores no NUL
+    size: int = file.size or 0
+    if size > FILE_BYTES_MAX:
+        raise FileError(name, 413, _("This file is larger than 10 MB."))
+    try:
+        kind = kind_of(file, original_name)
+    except ValidationError as error:
+        raise FileError(name, 415, " ".join(error.messages)) from error
+    if not kind:
+        detail = _("This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG.")
+        raise FileError(name, 415, detail)
+    try:
+        scan_state = antivirus.scan(file)
+    except antivirus.VirusFoundError as error:
+        logger.warning("A virus was found in a file of a submission: %s", error)
+        raise FileError(name, 422, _("This file contains a virus. Nothing was saved.")) from error
+    sha256 = hashlib.sha256()
+    for chunk in _chunks(file):
+        sha256.update(chunk)
+    return SubmissionFile(
+        field=name,
+        original_name=original_name,
+        path=private_files.new_name(),
+        size=size,
+        sha256=sha256.hexdigest(),
+        kind=kind,
+        scan_state=scan_state,
+    )
+
+
+def _chunks(file: File) -> Iterable[bytes]:
+    file.seek(0)
+    return file.chunks()
+
+
+def _is_bomb(file: File) -> bool:
+    """Whether a document unpacks to an excessive size."""
+    try:
+        unpacked = unpacked_size(file)
+    except (BadZipFile, OSError, ValueError):
+        return True  # the directory was readable a moment ago
+    return unpacked > max(UNPACKED_BYTES_MAX, UNPACKED_RATIO_MAX * (file.size or 0))
+
+
+def _is_markup(file: File) -> bool:
+    """Whether text is of a type that browsers execute."""
+    return named_kind(file) in ("HTML", "SVG", "XML")

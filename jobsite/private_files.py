@@ -1,0 +1,120 @@
+"""Files below PRIVATE_ROOT. Only this account can read them, and no URL leads to them.
+
+A file is written under a temporary name before the transaction that stores its name, and gets its final name
+after the commit. The temporary name follows from the final one, so that whoever opens the file can complete a
+rename that a crash prevented.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+PART = ".part"  # suffix of incomplete files
+_NAME = re.compile(r"[0-9a-f]{32}")
+
+
+class PrivateNameField(models.CharField):
+    """The name of a file below PRIVATE_ROOT. Backups contain the files that such columns name."""
+
+    def deconstruct(self) -> Any:
+        name, _path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.CharField", args, kwargs
+
+
+def new_name() -> str:
+    return secrets.token_hex(16)
+
+
+def is_name(name: str) -> bool:
+    """Whether `name` is like those of `new_name`."""
+    return _NAME.fullmatch(name) is not None
+
+
+def final_path(name: str) -> Path:
+    """Return the path of the file `name`. Raise ValueError for a name that is not one of `new_name`."""
+    if not is_name(name):
+        raise ValueError("This is not the name of a private file.")
+    return Path(settings.PRIVATE_ROOT, name)
+
+
+def temporary_path(name: str) -> Path:
+    final = final_path(name)
+    return final.with_name(f".{final.name}{PART}")
+
+
+def write(name: str, chunks: Iterable[bytes]) -> None:
+    """Write the file `name` to the disk, under its temporary name. Raise OSError; then there is no file."""
+    folder = Path(settings.PRIVATE_ROOT)
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sync_folder(folder.parent)
+    path = temporary_path(name)
+    try:
+        with create_private(path) as file:
+            for chunk in chunks:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(folder)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def complete(name: str) -> bool:
+    """Give the file its final name. Return whether it still had the temporary one.
+
+    The rename is not synced: a crash that loses it leaves the temporary name, which is completed later.
+    """
+    try:
+        temporary_path(name).rename(final_path(name))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def open_file(name: str) -> Any:
+    """Open the file `name` for reading, after completing its rename. Raise FileNotFoundError."""
+    with suppress(FileNotFoundError):
+        return open(final_path(name), "rb")
+    complete(name)  # by us, or meanwhile by another process
+    return open(final_path(name), "rb")
+
+
+def delete(names: Iterable[str]) -> None:
+    """Delete the files. Those that do not exist are ignored."""
+    for name in names:
+        temporary_path(name).unlink(missing_ok=True)
+        final_path(name).unlink(missing_ok=True)
+
+
+def stored() -> Iterator[tuple[str, Path, bool]]:
+    """Yield the name and the path of each file, and whether the path is the temporary one. Files with other
+    names, which are not ours, are left out."""
+    folder = Path(settings.PRIVATE_ROOT)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_temporary = path.name.startswith(".") and path.name.endswith(PART)
+        name = path.name[1 : -len(PART)] if is_temporary else path.name
+        if is_name(name):
+            yield name, path, is_temporary
+
+
+def create_private(path: Path) -> Any:
+    """Create a file that only this user can read, and return it open for reading and writing."""
+    return open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "w+b")
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the entries of `folder` to the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

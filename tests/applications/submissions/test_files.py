@@ -1,0 +1,285 @@
+"""Storage of files of submissions: types, names, crash points and a full disk."""
+
+import hashlib
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DatabaseError, connection, transaction
+
+from applications.models import ScanState, SubmissionFile
+from applications.submissions import files as stored_files
+from applications.submissions.files import (
+    FILE_BYTES_MAX,
+    FileError,
+    StoredFiles,
+    delete_files,
+    download_name,
+    open_file,
+    store,
+)
+from tests.applications.makers import make_application, make_submission
+from tests.applications.submissions.test_antivirus import EICAR, Clamd
+from tests.vacancies.sample_files import DOCX, JAR, SVG, XLSX, encoded, legacy_office, make_zip, open_document
+
+PDF = b"%PDF-1.7 text"
+ODT = open_document("text")
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+
+
+def upload(name: str, content: bytes) -> Any:
+    file = SimpleUploadedFile("a", content)
+    file._name = name  # the constructor would shorten it
+    return file
+
+
+def names(folder: Any) -> list[str]:
+    return sorted(os.listdir(folder)) if Path(folder).exists() else []
+
+
+def submit(name: str = "cv.pdf", content: bytes = PDF) -> SubmissionFile:
+    """Store a file in the order of `operations.submit`."""
+    files = store({"cv": upload(name, content)})
+    with transaction.atomic():
+        files.add_rows(make_submission(make_application(), {}))
+    files.finish()
+    return SubmissionFile.objects.latest("pk")
+
+
+# --- Types -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("cv.pdf", PDF, "pdf"),
+        ("cv.docx", DOCX, "docx"),
+        ("cv.odt", ODT, "odt"),
+        ("cv.rtf", rb"{\rtf1 text}", "rtf"),
+        ("cv.TXT", "Jürgen".encode(), "txt"),
+        ("bmw.txt", b"BMW engineer", "txt"),
+        ("cv.jpg", encoded("JPEG"), "jpg"),
+        ("cv.png", encoded("PNG"), "png"),
+        ("cv.doc", DOCX, "docx"),  # by content, not by name
+        ("cv", PDF, "pdf"),
+        ("polyglot.html", PDF + b"<html><script>alert(1)</script>", "pdf"),
+    ],
+)
+def test_type_is_detected_from_the_content(name: str, content: bytes, kind: str) -> None:
+    (row,) = store({"cv": upload(name, content)}).rows
+    assert (row.field, row.original_name, row.kind, row.size, row.scan_state) == (
+        "cv",
+        name,
+        kind,
+        len(content),
+        ScanState.OFF,
+    )
+    assert row.sha256 == hashlib.sha256(content).hexdigest()
+
+
+BOMB = make_zip({"[Content_Types].xml": WORD.encode(), "word/document.xml": bytes(50_000_000)})
+MACROS = make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": b"x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cv.svg", SVG),
+        ("cv.pdf", SVG),
+        ("cv.png", SVG),
+        ("cv.txt", SVG),
+        ("cv.txt", b"<!doctype html><script>alert(1)</script>"),
+        ("cv.pdf", b"<html>%PDF-1.7"),
+        ("cv.pdf", b"text"),  # text has no signature
+        ("run.js", b"alert(1)"),
+        ("cv.txt", b"MZ\x90\0\x03"),
+        ("cv.docx", JAR),
+        ("cv.docx", XLSX),
+        ("cv.docx", BOMB),
+        ("cv.docx", MACROS),
+        ("cv.docx", DOCX[:60]),
+        ("cv.docx", legacy_office("WordDocument")),
+        ("cv.gif", encoded("GIF")),
+        ("cv.pdf", b""),
+    ],
+)
+def test_other_types_are_refused(settings, name: str, content: bytes) -> None:
+    with pytest.raises(FileError) as refused:
+        store({"letter": upload("a.pdf", PDF), "cv": upload(name, content)})
+    assert (refused.value.field, refused.value.status) == ("cv", 415)
+    assert names(settings.PRIVATE_ROOT) == []
+
+
+def test_document_of_many_tables_is_no_bomb() -> None:
+    word = b"<w:tr><w:tc>" * 1_000_000  # 12 MB
+    content = make_zip({"[Content_Types].xml": WORD.encode(), "word/document.xml": word})
+    assert store({"cv": upload("cv.docx", content)}).rows[0].kind == "docx"
+
+
+def test_file_over_10_mb_is_refused() -> None:
+    store({"cv": upload("cv.pdf", PDF.ljust(FILE_BYTES_MAX))})
+    with pytest.raises(FileError) as refused:
+        store({"cv": upload("cv.pdf", PDF.ljust(FILE_BYTES_MAX + 1))})
+    assert (refused.value.status, refused.value.detail) == (413, "This file is larger than 10 MB.")
+
+
+def test_virus_is_refused_and_a_failed_scan_is_recorded(settings, tmp_path) -> None:
+    settings.ANTIVIRUS = f"clamd:{tmp_path}/clamd.sock"
+    assert store({"cv": upload("cv.pdf", PDF)}).rows[0].scan_state == ScanState.FAILED
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "clamd.sock"))
+        listener.listen()
+        Clamd(listener)
+        assert store({"cv": upload("cv.pdf", PDF)}).rows[0].scan_state == ScanState.CLEAN
+        with pytest.raises(FileError) as refused:
+            store({"cv": upload("cv.txt", EICAR)})
+    assert refused.value.status == 422
+    assert len(names(settings.PRIVATE_ROOT)) == 2
+
+
+# --- Names -------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "downloaded"),
+    [
+        ("../../etc/passwd.pdf", "etc_passwd.pdf"),
+        ("cv\r\nSet-Cookie: a=b.pdf", "cv__Set-Cookie_ a=b.pdf"),
+        ("cv\u202efdp.exe", "cv_fdp.exe.pdf"),
+        ('"; filename=x.html', "; filename=x.html.pdf"),
+        ("x" * 4096, "x" * 100 + ".pdf"),
+        ("nul\0.pdf", "nul.pdf"),
+        ("…/", "….pdf"),
+        ("..", "cv.pdf"),
+        ("Lebenslauf Jürgen.PDF", "Lebenslauf Jürgen.PDF"),
+    ],
+)
+def test_name_is_never_used_as_a_path(settings, name: str, downloaded: str) -> None:
+    file = submit(name)
+    assert file.original_name == name.replace("\0", "")
+    assert names(settings.PRIVATE_ROOT) == [file.path]
+    assert download_name(file) == downloaded
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "", "0" * 31, "0" * 32 + "/x"])
+def test_other_paths_are_not_opened(path: str) -> None:
+    with pytest.raises(ValueError, match="not the name"):
+        open_file(SubmissionFile(path=path))
+    with pytest.raises(ValueError, match="not the name"):
+        delete_files([path])
+
+
+# --- Crash points ------------------------------------------------------------------------------
+
+
+def content_of(file: SubmissionFile) -> bytes:
+    with open_file(file) as opened:
+        return opened.read()
+
+
+@pytest.mark.django_db
+def test_stored_file_is_private(settings) -> None:
+    file = submit()
+    folder = Path(settings.PRIVATE_ROOT)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / file.path).stat().st_mode) == 0o600
+    assert content_of(file) == PDF
+
+
+@pytest.mark.django_db
+def test_crash_before_the_commit_leaves_a_temporary_file(settings) -> None:
+    (row,) = store({"cv": upload("cv.pdf", PDF)}).rows
+    assert names(settings.PRIVATE_ROOT) == [f".{row.path}.part"]
+
+
+@pytest.mark.django_db
+def test_crash_between_commit_and_rename_loses_nothing(settings) -> None:
+    files = store({"cv": upload("cv.pdf", PDF)})
+    files.add_rows(make_submission(make_application(), {}))
+    file = SubmissionFile.objects.get()
+    assert content_of(file) == PDF
+    assert names(settings.PRIVATE_ROOT) == [file.path]
+    files.finish()  # the rename was completed by the reader
+    assert content_of(file) == PDF
+
+
+@pytest.mark.django_db
+def test_failed_rename_is_completed_later(settings, monkeypatch) -> None:
+    files = store({"cv": upload("cv.pdf", PDF)})
+    files.add_rows(make_submission(make_application(), {}))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(PermissionError()))
+        files.finish()
+    assert content_of(SubmissionFile.objects.get()) == PDF
+
+
+@pytest.mark.django_db
+def test_discard_deletes_the_files(settings) -> None:
+    store({"cv": upload("cv.pdf", PDF), "letter": upload("a.txt", b"text")}).discard()
+    assert names(settings.PRIVATE_ROOT) == []
+
+
+@pytest.mark.django_db
+def test_discard_keeps_files_whose_rows_were_committed() -> None:
+    files = store({"cv": upload("cv.pdf", PDF)})
+    files.add_rows(make_submission(make_application(), {}))
+    files.discard()  # the connection was lost after the commit
+    assert content_of(SubmissionFile.objects.get()) == PDF
+
+
+@pytest.mark.django_db
+def test_discard_keeps_files_if_the_database_does_not_respond(settings) -> None:
+    def fail(*args: Any) -> None:
+        raise DatabaseError
+
+    files = store({"cv": upload("cv.pdf", PDF)})
+    with connection.execute_wrapper(fail):
+        files.discard()
+    assert len(names(settings.PRIVATE_ROOT)) == 1
+
+
+@pytest.mark.django_db
+def test_missing_file_is_an_error_of_the_reader() -> None:
+    file = submit()
+    delete_files([file.path, file.path])
+    with pytest.raises(FileNotFoundError):
+        open_file(file)
+
+
+def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
+    write, calls = stored_files.private_files.write, []
+
+    def fill(name: str, chunks: Any) -> None:
+        calls.append(name)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        write(name, chunks)
+
+    monkeypatch.setattr(stored_files.private_files, "write", fill)
+    with pytest.raises(FileError) as refused:
+        store({"cv": upload("cv.pdf", PDF), "letter": upload("a.txt", b"text")})
+    assert (refused.value.field, refused.value.status) == ("letter", 503)
+    assert names(settings.PRIVATE_ROOT) == []
+
+
+def test_disk_that_is_full_during_a_write_keeps_no_part(settings, monkeypatch) -> None:
+    def fail(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    settings.PRIVATE_ROOT.mkdir()
+    with pytest.raises(FileError) as refused:
+        store({"cv": upload("cv.pdf", PDF)})
+    assert refused.value.status == 503
+    assert names(settings.PRIVATE_ROOT) == []
+
+
+def test_no_files_need_no_folder(settings) -> None:
+    files = store({})
+    files.finish()
+    assert (files, Path(settings.PRIVATE_ROOT).exists()) == (StoredFiles(), False)
