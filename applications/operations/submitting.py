@@ -26,6 +26,7 @@ from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import Error, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
+from forms_structure.structure import HONEYPOT
 from jobsite.unique_names import retry_on_conflict
 from vacancies.models import Vacancy
 
@@ -92,6 +93,7 @@ def submit(
         raise ClosedError
     if files.keys() - file_fields(form):
         raise UnknownPartError
+    values = {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
     fingerprint = idempotency.fingerprint(values, files)
     content = idempotency.digest(fingerprint, form_version, source)
     stored = StoredFiles()
