@@ -1,10 +1,29 @@
-"""System checks of retention and erasure (manage.py check --deploy)."""
+"""System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
+
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.utils import timezone
 
-from applications.models import Application
+from applications.models import Application, Message
+from applications.submissions import antivirus
 from jobsite.ops.checks import register_content_check
+
+WAIT_MAX = timedelta(minutes=10)
+
+
+@register(Tags.security)
+def antivirus_is_valid(**kwargs: Any) -> list[CheckMessage]:
+    """Report an address of a virus scanner that cannot be used. Every file would be stored without a scan."""
+    if not settings.ANTIVIRUS:
+        return []
+    try:
+        antivirus.address()
+    except ValueError as error:
+        return [Error(str(error), id="jobsite.E014")]
+    return []
 
 
 @register_content_check
@@ -30,3 +49,21 @@ def applications_expire() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+@register_content_check
+def emails_are_delivered() -> list[CheckMessage]:
+    """Report emails that nobody sends."""
+    before = timezone.now() - WAIT_MAX
+    waiting = (
+        Message.objects.filter(state__in=Message.WAITING, queued_at__lt=before).order_by("queued_at").first()
+    )
+    if waiting is None:
+        return []
+    return [
+        Warning(
+            f"An email is queued since {waiting.queued_at:%Y-%m-%d %H:%M} UTC.",
+            hint="Run manage.py deliver (jobsite-deliver.service), and check EMAIL_URL.",
+            id="jobsite.W021",
+        )
+    ]

@@ -1,34 +1,62 @@
-"""The pages of applicants: the receipt that a signed link opens, and the own applications of an account."""
+"""The pages of applicants: their applications, opened with their account or with the link of a receipt."""
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import SetPasswordForm
+from django.core.exceptions import ObjectDoesNotExist
+from django.core.paginator import Paginator
+from django.db.models import ProtectedError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from applications.submissions.links import opened_by
-from jobsite.accounts.pages import page
+from applications import operations, privacy
+from applications.models import Application
+from applications.querysets import accounts_with
+from applications.submissions.answers import answers
+from applications.submissions.links import MAX_AGE, opened_by
+from jobsite.accounts import pages as accounts
+from jobsite.api.addresses import own
+from jobsite.formats import format_datetime
+
+PER_PAGE = 20
+View = Callable[..., HttpResponse]
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
-def receipt_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Serve `view`, which gets the application that the token opens, under a URL that grants access.
+# --- Access --------------------------------------------------------------------------------------
 
-    The Referer has no path: other pages must not see the token. It is not left out, because browsers then send
-    `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #162).
+
+def by_link(view: View) -> View:
+    """Call `view` with the application that the token of the URL opens. Opening it proves that the mailbox is
+    the applicant's, so the URL grants access.
+
+    The Referer has no path: other pages must not see the token. It is not left out, because browsers then
+    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #161).
     """
 
-    @page
+    @accounts.page
     @wraps(view)
-    def answer(request: HttpRequest, token: str, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, token: str) -> HttpResponse:
         application = opened_by(token)
         if application is None:
-            context = {"heading": _("This link has expired")}
+            context = {"heading": _("This link is not valid"), "days": MAX_AGE.days}
             response = render(request, "applications/link_expired.html", context, status=404)
         else:
-            response = view(request, application, *args, token=token, **kwargs)
+            if request.method == "GET":  # not HEAD: programs that check links send it
+                operations.verify(application=application, at=timezone.now())
+            base = reverse("application-receipt", args=[token])
+            response = view(request, application, base=base, is_by_link=True)
         response["Referrer-Policy"] = "strict-origin"
         response["X-Robots-Tag"] = "noindex, nofollow"
         return response
@@ -36,9 +64,233 @@ def receipt_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     return answer
 
 
-@receipt_page
+def by_account(view: View) -> View:
+    """Call `view` with an application of the signed-in user, else respond with 404."""
+
+    @signed_in
+    @wraps(view)
+    def answer(request: HttpRequest, pk: int) -> HttpResponse:
+        application = Application.objects.of(request.user).filter(pk=pk).first()
+        if application is None:
+            context = {"heading": _("There is no such application")}
+            return render(request, "applications/not_found.html", context, status=404)
+        base = reverse("application-own", args=[pk])
+        return view(request, application, base=base, is_by_link=False)
+
+    return answer
+
+
+def signed_in(view: View) -> View:
+    return accounts.page(login_required(view, login_url="account-login"))
+
+
+def by_its_owner(view: View) -> View:
+    """Let only its user manage an application that belongs to an account: others may have the link, too."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+        if not _is_manageable(request, application):
+            return redirect(place["base"])
+        return view(request, application, **place)
+
+    return answer
+
+
+def _is_manageable(request: HttpRequest, application: Application) -> bool:
+    return application.user_id in (None, request.user.pk)
+
+
+# --- One application -------------------------------------------------------------------------------
+
+
 @require_safe
-def receipt(request: HttpRequest, application: Any, token: str) -> HttpResponse:
-    """Show what the applicant sent."""
-    context = {"heading": _("Your application"), "application": application}
-    return render(request, "applications/receipt.html", context)
+def application(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+    """Show the status of an application, its steps and what was stored."""
+    return _application(request, application, **place)
+
+
+def _application(
+    request: HttpRequest,
+    application: Application,
+    *,
+    base: str,
+    is_by_link: bool,
+    error: Any = "",
+    status: int = 200,
+) -> HttpResponse:
+    at = timezone.now()
+    found = Application.objects.filter(pk=application.pk).select_related("submission__snapshot").with_shown()
+    application = get_object_or_404(found.prefetch_related("submission__files"))
+    submission = getattr(application, "submission", None)
+    context = {
+        "heading": application.vacancy.title,
+        "is_wide": True,
+        "application": _shown(application, at),
+        "row": application,
+        "sections": answers(submission) if submission else (),
+        "is_manageable": _is_manageable(request, application),
+        "is_withdrawable": application.is_withdrawable(at=at),
+        "base": base,
+        "is_by_link": is_by_link,
+        "error": error,
+    }
+    if is_by_link:
+        context |= _offer(request, application)
+    return render(request, "applications/application.html", context, status=status)
+
+
+def _shown(application: Application, at: datetime) -> dict[str, Any]:
+    shown = application.shown_status(at=at)
+    steps = application.visible_history if settings.APPLICATION_HISTORY else ()
+    return {
+        "pk": application.pk,
+        "title": application.vacancy.title,
+        "status": shown.label(translation.get_language() or "") if shown else "",
+        "sent": format_datetime(application.created_at),
+        "withdrawn": format_datetime(application.withdrawn_at) if application.withdrawn_at else "",
+        "reference": application.reference,
+        "steps": [(format_datetime(step.planned_at), step.name, step.result) for step in steps],
+    }
+
+
+def _offer(request: HttpRequest, application: Application) -> dict[str, Any]:
+    """Return what the page of a link offers. It may say whether an account has the address: whoever opened
+    the link reads its mailbox."""
+    if application.user_id:
+        return {"offer": "own" if application.user_id == request.user.pk else "sign in"}
+    others = Application.objects.unclaimed(application.email).exclude(pk=application.pk).count()
+    if request.user.is_authenticated:
+        offer = "claim"
+    elif accounts_with(application.email):
+        offer = "sign in to claim"
+    else:
+        offer = "create" if operations.new_account(application) else ""
+    return {"offer": offer, "others": others}
+
+
+@by_its_owner
+@get_or_post
+def withdraw(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+    """Ask for a confirmation, then withdraw the application."""
+    if request.method == "POST":
+        try:
+            operations.withdraw(application=application, base_url=own(request), at=timezone.now())
+        except operations.DecidedError:
+            error = _("This application has a result. It can no longer be withdrawn.")
+            return _application(request, application, **place, error=error, status=409)
+        except Application.DoesNotExist:
+            raise Http404 from None
+        return redirect(place["base"])
+    context = {"heading": _("Withdraw this application?"), "application": application, **place}
+    return render(request, "applications/withdraw.html", context)
+
+
+@by_its_owner
+@get_or_post
+def delete(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+    """Ask for a confirmation, then delete the application and all its data."""
+    if request.method == "POST":
+        privacy.erase_application(application=application)
+        return redirect("application-deleted" if place["is_by_link"] else "account")
+    context = {"heading": _("Delete this application?"), "application": application, **place}
+    return render(request, "applications/delete.html", context)
+
+
+@by_its_owner
+@require_safe
+def export(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+    """Send what the applicant sees of the application as a JSON file."""
+    return _download(privacy.export_application(application=application, now=timezone.now()))
+
+
+def _download(data: dict[str, Any]) -> HttpResponse:
+    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = 'attachment; filename="applications.json"'
+    return response
+
+
+@accounts.page
+@require_safe
+def deleted(request: HttpRequest) -> HttpResponse:
+    return render(request, "applications/deleted.html", {"heading": _("Your data was deleted")})
+
+
+# --- From the link to an account ---------------------------------------------------------------------
+
+
+@get_or_post
+def create_account(request: HttpRequest, application: Application, *, base: str, **place: Any) -> Any:
+    """Create an account for the address of the link, and sign in."""
+    user = operations.new_account(application)
+    if user is None or _offer(request, application)["offer"] != "create":
+        return redirect(base)  # that page says why
+    form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        password = form.cleaned_data["new_password1"]
+        try:
+            user = operations.create_account(proven=application, password=password, at=timezone.now())
+        except operations.AccountExistsError:
+            return redirect(base)
+        return accounts.enter(request, user, reverse("account"))
+    context = {"heading": _("Create an account"), "form": form, "base": base, "username": user.username}
+    return render(request, "applications/create_account.html", context)
+
+
+@require_POST
+def claim(request: HttpRequest, application: Application, *, base: str, **place: Any) -> HttpResponse:
+    """Add the applications from the address of the link to the account of the signed-in user."""
+    if not request.user.is_authenticated:
+        return redirect(base)
+    with suppress(ObjectDoesNotExist):  # the account was deleted meanwhile
+        operations.claim(proven=application, user=request.user, at=timezone.now())
+    return redirect("account")
+
+
+# --- The account -------------------------------------------------------------------------------------
+
+
+@signed_in
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    """Show the applications of the current user, and links to manage the account."""
+    at = timezone.now()
+    rows = Application.objects.of(request.user).newest_first().with_shown()
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "heading": _("Your account"),
+        "is_wide": True,
+        "has_factors": accounts.HAS_FACTORS,
+        "page": page,
+        "applications": [_shown(each, at) for each in page],
+    }
+    return render(request, "registration/account.html", context)
+
+
+@signed_in
+@require_safe
+def export_account(request: HttpRequest) -> HttpResponse:
+    """Send the data about the current user as a JSON file."""
+    return _download(privacy.export(user=request.user, now=timezone.now(), is_own=True))
+
+
+@signed_in
+@get_or_post
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """Ask for the password, then delete the account of the current user with all its applications."""
+    user: Any = request.user
+    form = accounts.PasswordForm(request, request.POST if request.method == "POST" else None)
+    context = {"heading": _("Delete your account?"), "form": form, "user": user}
+    context["count"] = Application.objects.of(user).count()
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            privacy.erase(user=user)
+        except (privacy.StaffAccountError, ProtectedError):
+            context["is_refused"], status = True, 409
+        except privacy.NoSuchAccountError:
+            return redirect("application-deleted")
+        else:
+            request.session.flush()
+            return redirect("application-deleted")
+    return render(request, "applications/delete_account.html", context, status=status)

@@ -6,7 +6,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import models
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from vacancies.querysets import EVERY_BRAND
 
@@ -20,6 +20,17 @@ def folded_address(address: str) -> str:
     addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
     """
     return address.strip().translate(_ASCII_LOWER)
+
+
+def accounts_with(address: str) -> list[Any]:
+    """Return the accounts that have `address` as their e-mail address or user name."""
+    folded = folded_address(address)
+    if not folded:
+        return []
+    named = models.Q(username__iexact=folded) | models.Q(email__iexact=folded)
+    rows = get_user_model()._default_manager.filter(named).order_by("pk")
+    # Databases differ in which other letters they consider equal.
+    return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
 
 
 class ApplicationQuerySet(models.QuerySet):
@@ -47,6 +58,13 @@ class ApplicationQuerySet(models.QuerySet):
             stage_name=models.Subquery(latest.values("stage__name")[:1]),
         )
 
+    def with_latest_change(self) -> Self:
+        """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a change by
+        somebody else in the meantime is noticed."""
+        changes = self.model._meta.get_field("changes").related_model._default_manager
+        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
+        return self.annotate(change_id=models.Subquery(latest.values("pk")[:1]))
+
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")
 
@@ -65,6 +83,34 @@ class ApplicationQuerySet(models.QuerySet):
             ),
             Prefetch("vacancy", vacancies.with_related()),
         )
+
+    def matching(self, words: str) -> Self:
+        """The applications that contain each of the `words` in the name, address, reference or account of
+        the applicant, or in the title of the vacancy; or that are to the vacancy with this id."""
+        found = self
+        for word in words.replace("\0", "").split():
+            found = found.filter(self._with_word(word))
+        return found
+
+    def _with_word(self, word: str) -> Q:
+        """Vacancies and accounts are searched once each, not once per application."""
+        vacancies, accounts = (
+            self.model._meta.get_field(name).related_model._base_manager for name in ("vacancy", "user")
+        )
+        by_account = Q()
+        for name in ("username", "first_name", "last_name", "email"):
+            by_account |= Q(**{f"{name}__icontains": word})
+        found = (
+            Q(given_name__icontains=word)
+            | Q(family_name__icontains=word)
+            | Q(email_folded__contains=folded_address(word))
+            | Q(reference=word.upper())
+            | Q(vacancy__in=vacancies.filter(title__icontains=word).values("pk"))
+            | Q(user__in=accounts.filter(by_account).values("pk"))
+        )
+        if word.isascii() and word.isdigit() and len(word) < 19:
+            found |= Q(vacancy=int(word))
+        return found
 
 
 class HistoryQuerySet(models.QuerySet):

@@ -3,7 +3,23 @@
 from django.urls import path
 
 from applications import pages
+from applications.pages import by_account, by_link
+
+LINK, OWN = "receipt/<str:token>", "applications/<int:pk>"
 
 urlpatterns = [
-    path("receipt/<str:token>", pages.receipt, name="application-receipt"),
+    path("", pages.account, name="account"),
+    path("export", pages.export_account, name="account-export"),
+    path("delete", pages.delete_account, name="account-delete"),
+    path("deleted", pages.deleted, name="application-deleted"),
+    path(LINK, by_link(pages.application), name="application-receipt"),
+    path(f"{LINK}/withdraw", by_link(pages.withdraw), name="application-receipt-withdraw"),
+    path(f"{LINK}/delete", by_link(pages.delete), name="application-receipt-delete"),
+    path(f"{LINK}/export", by_link(pages.export), name="application-receipt-export"),
+    path(f"{LINK}/account", by_link(pages.create_account), name="application-receipt-account"),
+    path(f"{LINK}/claim", by_link(pages.claim), name="application-receipt-claim"),
+    path(OWN, by_account(pages.application), name="application-own"),
+    path(f"{OWN}/withdraw", by_account(pages.withdraw), name="application-own-withdraw"),
+    path(f"{OWN}/delete", by_account(pages.delete), name="application-own-delete"),
+    path(f"{OWN}/export", by_account(pages.export), name="application-own-export"),
 ]

@@ -31,6 +31,8 @@ Field = dict[str, Any]
 Structure = list[Section]
 
 CONSENT = "privacy_consent"  # the name of the field that the system generates
+# A field that renderers hide from people. Only programs that fill in everything send it: spam.
+HONEYPOT = "contact_me_by_fax"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 FIELDS_MAX = 1_000
 OPTIONS_MAX = 10_000  # of one field
@@ -229,6 +231,9 @@ class _Checker:
         elif value == CONSENT:
             text = _("%(name)s is the name of the consent box that the system adds.")
             self.fault(path, text, name=CONSENT)
+        elif value == HONEYPOT:
+            text = _("%(name)s is the name of the hidden field that detects spam.")
+            self.fault(path, text, name=HONEYPOT)
         elif other := self.names.get(value):
             text = _("%(name)s is also the name of %(other)s.")
             self.fault(path, text, name=shown(value), other=other)

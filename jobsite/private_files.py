@@ -8,7 +8,7 @@ rename that a crash prevented.
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,14 @@ def new_name() -> str:
     return secrets.token_hex(16)
 
 
+def is_name(name: str) -> bool:
+    """Whether `name` is like those of `new_name`."""
+    return _NAME.fullmatch(name) is not None
+
+
 def final_path(name: str) -> Path:
     """Return the path of the file `name`. Raise ValueError for a name that is not one of `new_name`."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise ValueError("This is not the name of a private file.")
     return Path(settings.PRIVATE_ROOT, name)
 
@@ -88,6 +93,17 @@ def delete(names: Iterable[str]) -> None:
     for name in names:
         temporary_path(name).unlink(missing_ok=True)
         final_path(name).unlink(missing_ok=True)
+
+
+def stored() -> Iterator[tuple[str, Path, bool]]:
+    """Yield the name and the path of each file, and whether the path is the temporary one. Files with other
+    names, which are not ours, are left out."""
+    folder = Path(settings.PRIVATE_ROOT)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_temporary = path.name.startswith(".") and path.name.endswith(PART)
+        name = path.name[1 : -len(PART)] if is_temporary else path.name
+        if is_name(name):
+            yield name, path, is_temporary
 
 
 def create_private(path: Path) -> Any:

@@ -125,6 +125,7 @@ LOGGING: dict[str, Any] = {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # clients cause it; they get a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
+        "jobsite.dispatch": {"level": "INFO"},
         "jobsite.ops.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
@@ -376,6 +377,8 @@ BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", 
 ANTIVIRUS = env.str("ANTIVIRUS", "")
 # When a submission needs a proof of work: auto (while a vacancy receives many), always or off.
 APPLY_PROOF = env.str("APPLY_PROOF", "auto")
+if APPLY_PROOF not in ("auto", "always", "off"):
+    raise ImproperlyConfigured(f"APPLY_PROOF is {APPLY_PROOF!r}, not auto, always or off.")
 APPLY_PAGES = env.bool("APPLY_PAGES", default=False)  # serve /apply/<id>
 BODY_CACHE_MB = env.int("BODY_CACHE_MB", default=64)  # response cache of each process; 0 disables it
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
@@ -392,7 +395,7 @@ CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
 if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
 CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media)(/|$)"
-CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "traceparent", "x-request-id"]
+CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-none-match", "traceparent", "x-request-id"]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
 CORS_EXPOSE_HEADERS = [
     "Apply", "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
@@ -428,7 +431,7 @@ UNFOLD = {
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
-    "DASHBOARD_CALLBACK": "vacancies.admin.dashboard.dashboard",
+    "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
     "SCRIPTS": [lambda request: static("jobsite/admin.js")],
     "SIDEBAR": {

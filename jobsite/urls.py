@@ -9,6 +9,7 @@ from rest_framework.routers import SimpleRouter
 
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
+from applications.api.submissions import SubmissionViewSet
 from jobsite.accounts.lockout import limited
 from jobsite.accounts.pages import password_in_admin
 from jobsite.admin.users import view_on_site
@@ -21,6 +22,7 @@ from vacancies.pages import preview
 v1 = SimpleRouter(trailing_slash=False)
 v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
 v1.register("vacancies", vacancies_v1.SingleVacancyViewSet, basename="single-vacancy")
+v1.register("vacancies", SubmissionViewSet, basename="submission")
 v1.register("filters", vacancies_v1.FilterViewSet, basename="filter")
 v1.register("user/applications", applications_v1.ApplicationViewSet, basename="application")
 token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})

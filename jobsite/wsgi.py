@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -53,10 +54,11 @@ def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
 
 count = None
 if settings.METRICS_PORT:
+    from applications import metrics as of_applications
     from jobsite.ops import metrics
-    from vacancies.metrics import collect
+    from vacancies import metrics as of_vacancies
 
-    metrics.start(collect)
+    metrics.start(lambda: chain(of_vacancies.collect(), of_applications.collect()))
     count = metrics.count
 
 _requests = Requests(_site, count, settings.LOG_REQUESTS)

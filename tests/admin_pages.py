@@ -15,12 +15,14 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from applications.models import AccessLog, Status
+from applications.mail.outbox import queue
+from applications.models import AccessLog, MailTemplate, Message, Note, StageChange, Status, SubmissionFile
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
+from jobsite import private_files
 from jobsite.admin import roles
-from tests.applications.makers import make_application, make_stage, make_step
+from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
@@ -69,6 +71,12 @@ def address(route: str, pk: Any = 0, number: Any = 0) -> str:
     """The URL of `route` for the row `pk`."""
     filled = re.sub(r"<int:number>", str(number), route)
     return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
+
+
+def place_file(pk: Any) -> None:
+    """Write the file of the row `pk`, because each test has its own folder."""
+    if file := SubmissionFile.objects.filter(pk=pk).first():
+        private_files.write(file.path, [file.original_name.encode()])
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -122,13 +130,22 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
     application = make_application(
-        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}")
+        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}"), read_at=now
     )
+    later = make_stage(f"Later {text[2:]}", embargo_days=9)
+    StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
+    Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
     step = make_step(application, f"{text} talk {WORD}", result=text, planned_at=now + timedelta(days=1))
+    submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
+    make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
+    message = queue(
+        kind=Message.Kind.TEMPLATE, to=f"{text}@applicant.test", language="en", subject=f"{text} {WORD}",
+        body=text, application=application, author=colleague, at=now,
+    )  # fmt: skip
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
-        brand=brand, form=form, contact=contact, gone=pk, application=application, step=step,
+        brand=brand, form=form, contact=contact, gone=pk, application=application, step=step, message=message,
         applicant=applicant, token=token, colleague=colleague, **made,
     )  # fmt: skip
 
@@ -205,6 +222,10 @@ def build() -> SimpleNamespace:
         "applications.token": own.token,
         "applications.accesslog": AccessLog.objects.get(application=own.application.pk),
         "applications.application": own.application,
+        "applications.mailtemplate": MailTemplate.objects.create(
+            name="Spare template", subject_en="Spare", body_en="Spare"
+        ),
+        "applications.message": own.message,
         "applications.stage": stage,
         "applications.status": Status.objects.create(label_en="Spare status"),
         "applications.historyentry": own.step,
@@ -244,6 +265,7 @@ def build() -> SimpleNamespace:
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
         "applications.application": [foreign.application.pk],
         "applications.historyentry": [foreign.step.pk],
+        "applications.message": [foreign.message.pk],
         "applications.token": [foreign.token.pk],
         "applications.accesslog": [AccessLog.objects.get(application=foreign.application.pk).pk],
         "auth.user": [theirs.pk, foreign.applicant.pk],
@@ -298,6 +320,12 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
+    elif kind == "note":
+        data = {"text": "Posted"}
+    elif kind == "email":
+        data = {"subject": "Posted", "body": "Posted", "step": "send"}
+    elif kind == "undo":
+        data = {"change": row.changes.last().pk if row else 0}
     elif kind == "option":
         data = {"label": "Posted"}
     elif kind == "password":
@@ -330,6 +358,8 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
             return {"name": "Posted", "status": status, "embargo_days": 0, "position": 0}
         case "applications.status":
             return {"label_en": "Posted"}
+        case "applications.mailtemplate":
+            return {"name": "Posted", "subject_en": "Posted", "body_en": "Posted"}
         case "applications.application":
             seen = row.changes.last().pk if row else ""
             return {"stage": world.other_stage.pk, "seen": seen}
@@ -370,7 +400,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     }  # fmt: skip
     for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version"):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
-    for name in ("StageChange", "HistoryEntry"):
+    for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {}
     for label, wanted in own.items():

@@ -7,7 +7,7 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from forms_structure.api.v1 import serve
-from forms_structure.exchange import digest
+from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
 from jobsite.api.addresses import absolute
 from jobsite.html import sanitise
@@ -55,7 +55,8 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
             for field in Vacancy._meta.fields
             if field.name in TEXTS and item[field.name]
         ],
-        "form": {"sections": sections, "schema": schema, "language": language, "version": digest(sections)},
+        "form": form_context(sections, language=language),
+        "form_data": {"sections": sections, "schema": schema, "language": language},
         "state": vacancy.state,
         "is_shown": vacancy.state == State.PUBLISHED,
         "is_internal": vacancy.audience == Audience.INTERNAL,

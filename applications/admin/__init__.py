@@ -3,6 +3,8 @@
 from applications.admin import (  # noqa: F401 - importing registers
     access,
     application,
+    mail_template,
+    message,
     stage,
     step,
     vacancy,

@@ -1,106 +1,46 @@
-"""The admin page of one application: its stage, and what the applicant sees."""
+"""The admin page of one application: the answers beside the form, stage, notes and emails."""
 
 from typing import Any
 
-from django import forms
+from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget
 
-from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.models import Access, Application, HistoryEntry, Stage
-from applications.operations import move
-from jobsite.admin.base import RowsInline, as_id, person
+from applications.admin import application_context as shown
+from applications.admin.application_emails import EmailsAdmin
+from applications.admin.application_form import ApplicationForm, StepInline
+from applications.admin.application_notes import NotesAdmin
+from applications.admin.application_order import neighbours
+from applications.admin.brand_access import record
+from applications.models import Access, Application
+from applications.operations import move, undo
+from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
-from jobsite.languages import LANGUAGES
+
+CHANGE = "applications.change_application"
 
 
-class ApplicationForm(forms.ModelForm):
-    """An application and its stage. `seen` is the latest stage change when the page was rendered. The stage
-    changes only if the user chose another one, and nobody else changed it in the meantime."""
-
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
-    stage = forms.ModelChoiceField(
-        Stage.objects.all(),
-        label=_("Stage"),
-        widget=UnfoldAdminSelectWidget,
-        help_text=_("Stage changes are logged with your name and the time."),
-    )
-
-    class Meta:
-        model = Application
-        fields = ("is_spontaneous",)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.latest = self.instance.changes.select_related("stage").last() if self.instance.pk else None
-        if self.latest and "stage" in self.fields:
-            self.initial.update(stage=self.latest.stage_id, seen=str(self.latest.pk))
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        stage, seen = data.get("stage"), data.get("seen", "")
-        if stage is None or self.latest is None or seen == str(self.latest.pk):
-            return data
-        was = self.instance.changes.filter(pk__in=[as_id(seen)]).first()
-        if was and was.stage_id == stage.pk:
-            data["stage"] = self.latest.stage  # not changed here: keep the other user's choice
-        elif stage.pk != self.latest.stage_id:
-            text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
-            self.add_error("stage", text % {"stage": self.latest.stage})
-            data_again: Any = self.data
-            self.data = {**data_again.dict(), self.add_prefix("seen"): str(self.latest.pk)}
-        return data
-
-
-class StepForm(forms.ModelForm):
-    """A row whose inputs have labels: screen readers do not read the column heading as the label."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in ("name", "planned_at", "result", "is_visible"):
-            if field := self.fields.get(name):
-                for widget in getattr(field.widget, "widgets", [field.widget]):
-                    widget.attrs["aria-label"] = str(field.label)
-
-
-class StepInline(RowsInline):
-    """The interviews and tasks of an application. The permissions of the application apply."""
-
-    model = HistoryEntry
-    form = StepForm
-    fields = ("name", "planned_at", "result", "is_visible")
-    tab = False
-    verbose_name_plural = _("interviews and tasks")
-
-    def may(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("applications.change_application")
-
-    has_add_permission = has_change_permission = has_delete_permission = may
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("applications.view_application")
-
-
-class ApplicationPage(BrandScopedAdmin):
+class ApplicationPage(NotesAdmin, EmailsAdmin):
     """The page of an application. `ApplicationAdmin` adds the list."""
 
     form = ApplicationForm
-    fieldsets = (
-        (_("Application"), {"fields": ("applicant", "email", "to", "applied", "is_spontaneous", "stage")}),
-        (_("What the applicant sees"), {"fields": ("shown_status", "shown_steps")}),
-        (_("Stage history"), {"fields": ("stages",)}),
-    )
-    readonly_fields = (
-        "applicant", "email", "to", "applied", "current_stage", "shown_status", "shown_steps", "stages"
-    )  # fmt: skip
+    fieldsets = ((_("Decision"), {"fields": ("stage", "rating", "is_spontaneous")}),)
+    readonly_fields = ("current_stage",)
     inlines = (StepInline,)
+
+    class Media:
+        css = {"all": ("applications/application.css",)}
+        js = ("applications/application.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = {"undo": self.undo_view, "unread": self.unread_view}
+        return [*self.object_urls(own), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows: Any = super().get_queryset(request)
@@ -118,9 +58,9 @@ class ApplicationPage(BrandScopedAdmin):
         """A read-only page shows the stage as text."""
         if self.has_change_permission(request, obj):
             return self.fieldsets
-        (name, spec), *others = self.fieldsets
+        ((name, spec),) = self.fieldsets
         fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
-        return [(name, {"fields": fields}), *others]
+        return [(name, {"fields": fields})]
 
     # --- viewing: each view is logged ---
 
@@ -128,6 +68,10 @@ class ApplicationPage(BrandScopedAdmin):
         response = super().change_view(request, object_id, *args, **kwargs)
         if response.status_code == 200:
             record(request.user, Access.VIEW, int(object_id))
+            form = response.context_data["adminform"].form
+            # the only error, of this form and of its interviews
+            if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
+                response = self.confirmation(request, response.context_data["original"], form)
         response["Cache-Control"] = "private, no-store"
         return response
 
@@ -136,18 +80,41 @@ class ApplicationPage(BrandScopedAdmin):
         record(request.user, Access.VIEW, int(object_id))
         return response
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **kwargs: Any
+    ) -> Any:
+        """Add what the page shows beside the form. A user who may change the application reads it now."""
+        at = timezone.now()
+        if request.method == "GET" and obj.read_at is None and self.has_change_permission(request, obj):
+            Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
+        submission, sections = shown.submitted(obj)
+        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author"))
+        query = self.get_preserved_filters(request)
+        context |= {
+            "application": obj,
+            "at": format_datetime(obj.created_at),
+            "withdrawn_at": format_datetime(obj.withdrawn_at) if obj.withdrawn_at else "",
+            "contact": shown.contact(obj),
+            "submission": submission,
+            "consented_at": format_datetime(submission.consented_at) if submission else "",
+            "sections": sections,
+            "others": shown.other_applications(request.user, obj),
+            "shown_statuses": shown.statuses(obj, at=at),
+            "shown_steps": shown.steps(obj),
+            "stage_history": shown.stage_history(changes),
+            "undoable": shown.undoable(changes, at=at),
+            "may_change": self.has_change_permission(request, obj),
+            "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
+            "query": f"?{query}" if query else "",
+            **neighbours(self, request, obj),
+            **self.notes_context(request, obj),
+            **self.emails_context(request, obj),
+        }
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
     @display(description=_("Applicant"))
     def applicant(self, application: Application) -> str:
         return application.shown_name
-
-    @display(description=_("E-mail"))
-    def email(self, application: Application) -> str:
-        return application.address or "-"
-
-    @display(description=_("Vacancy"))
-    def to(self, application: Application) -> str:
-        url = reverse("admin:vacancies_vacancy_change", args=[application.vacancy_id])
-        return format_html('<a class="text-link" href="{}">{}</a>', url, application.vacancy.title)
 
     @display(description=_("Applied"), ordering="created_at")
     def applied(self, application: Application) -> str:
@@ -157,60 +124,34 @@ class ApplicationPage(BrandScopedAdmin):
     def current_stage(self, application: Any) -> str:
         return application.stage_name or "-"
 
-    @display(description=_("Status"))
-    def shown_status(self, application: Application) -> str:
-        """Return the candidate-facing status in each language, and its scheduled changes."""
-        now = timezone.now()
-        seen = Application.objects.with_shown().get(pk=application.pk)
-        status = seen.shown_status(at=now)
-        if status is None:
-            return gettext("Nothing yet.")
-        labels = ((gettext(name), status.label(code)) for code, name in LANGUAGES.items())
-        words = format_html_join("", "<li>{}: <strong>{}</strong></li>", labels)
-        coming: list[tuple[str]] = []
-        before: Any = status
-        for visible_from in sorted(
-            change.visible_at for change in seen.ordered_changes if change.visible_at > now
-        ):
-            after = seen.shown_status(at=visible_from)
-            if after != before:
-                text = gettext("From %(visible_from)s: %(status)s.")
-                coming.append((text % {"visible_from": format_datetime(visible_from), "status": after},))
-            before = after
-        later = format_html_join("", "<p>{}</p>", coming)
-        return format_html('<ul class="shown">{}</ul>{}', words, later)
-
-    @display(description=_("Interviews and tasks"))
-    def shown_steps(self, application: Application) -> str:
-        rows = application.history.visible().in_order()
-        lines = (
-            (format_datetime(step.planned_at), step.name, step.result or gettext("no result yet"))
-            for step in rows
-        )
-        return format_html_join("", "<p>{}: {} ({})</p>", lines) or gettext("None.")
-
-    @display(description=_("Stages"))
-    def stages(self, application: Application) -> str:
-        rows = application.changes.select_related("stage", "author")
-        by_somebody = gettext("%(changed_at)s: %(stage)s, by %(person)s")
-        by_nobody = gettext("%(changed_at)s: %(stage)s, by the system")
-        lines = (
-            (by_somebody if change.author else by_nobody)
-            % {
-                "changed_at": format_datetime(change.at),
-                "stage": change.stage,
-                "person": person(change.author) if change.author else "",
-            }
-            for change in rows
-        )
-        return format_html_join("", "<p>{}</p>", ((line,) for line in lines)) or gettext("None.")
-
     # --- changing ---
+
+    def confirmation(self, request: HttpRequest, application: Application, form: Any) -> TemplateResponse:
+        """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
+        stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
+        repeated = [
+            (name, value)
+            for name, values in request.POST.lists()
+            for value in values
+            if name not in ("csrfmiddlewaretoken", "confirmed")
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Move %(applicant)s to %(stage)s?")
+            % {"applicant": application.shown_name, "stage": stage},
+            "opts": self.opts,
+            "original": application,
+            "stage": stage,
+            "repeated": [*repeated, ("confirmed", stage.pk)],
+            "back": self.page_of(request, application),
+        }
+        return TemplateResponse(request, "admin/applications/application/confirm.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         now = timezone.now()
         obj.updated_at = now
-        obj.save(update_fields=["is_spontaneous", "updated_at"])
+        changed = [name for name in ("rating", "is_spontaneous") if name in form.changed_data]
+        obj.save(update_fields=[*changed, "updated_at"])
         if form.cleaned_data["stage"].pk != obj.stage_id:
             rows = Application.objects.filter(pk=obj.pk)
             move(applications=rows, stage=form.cleaned_data["stage"], author=request.user, at=now)
@@ -223,6 +164,28 @@ class ApplicationPage(BrandScopedAdmin):
             step.save()
         for step in formset.deleted_objects:
             step.delete()
+
+    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Undo the posted stage change of the application."""
+        application = self.posted_to(request, object_id, CHANGE)
+        change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
+        undone, _kept = undo(change.values_list("pk", flat=True), author=request.user, at=timezone.now())
+        if undone:
+            record(request.user, Access.CHANGE, application.pk)
+            text = gettext("The stage change was undone. The applicant did not see it.")
+            self.message_user(request, text, messages.SUCCESS)
+        else:
+            text = gettext("Not undone: the applicant sees the change already, or the stage changed again.")
+            self.message_user(request, text, messages.WARNING)
+        return self.back(request, application, "stages")
+
+    def unread_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Mark the application as new, and return to the list: its page would mark it as read again."""
+        application = self.posted_to(request, object_id, CHANGE)
+        Application.objects.filter(pk=application.pk).update(read_at=None)
+        record(request.user, Access.CHANGE, application.pk)
+        self.message_user(request, gettext("Marked as unread."), messages.SUCCESS)
+        return self.response_post_save_change(request, application)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Applicants are erased by a command only, because it covers all data."""

@@ -18,7 +18,7 @@ from applications import tokens
 from applications.api import schema
 from jobsite.api import caching
 from jobsite.api.authentication import BearerAuthentication
-from jobsite.api.openapi import example, reference, titled
+from jobsite.api.openapi import example, titled
 from jobsite.api.throttling import RateLimit
 
 if "allauth" in settings.INSTALLED_APPS:
@@ -42,21 +42,6 @@ class ShallowJSONParser(JSONParser):
             raise ParseError("The JSON is nested too deeply.") from None
 
 
-def _responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any]:
-    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
-    found: dict[int, Any] = {
-        status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
-    }
-    for other in others:
-        found |= other
-    return {str(status): found[status] for status in sorted(found)}
-
-
-def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
-    content = {"application/problem+json": {"schema": body or reference("Problem")}}
-    return {status: {"description": description, "content": content}}
-
-
 @extend_schema_view(
     create=extend_schema(
         operation={
@@ -70,7 +55,7 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
                 "required": True,
                 "content": {"application/json": {"schema": schema.complete(schema.CREDENTIALS)}},
             },
-            "responses": _responses(
+            "responses": schema.responses(
                 {
                     200: {
                         "description": "The token.",
@@ -86,10 +71,10 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
                         },
                     }
                 },
-                _refused(
+                schema.refused(
                     400, "The body is not a JSON object with a user name and a password.", schema.BAD_BODY
                 ),
-                _refused(415, "The `Content-Type` of the body is not JSON."),
+                schema.refused(415, "The `Content-Type` of the body is not JSON."),
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
         }
@@ -101,7 +86,7 @@ def _refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
             "description": "Revokes the token of the request. Other tokens of the user stay valid.",
             "tags": ["Applications"],
             "security": [{"bearer": []}],
-            "responses": _responses(
+            "responses": schema.responses(
                 {204: {"description": "The token is revoked."}},
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),

@@ -77,3 +77,20 @@ BAD_BODY = complete(  # a Problem whose errors are about values of a body
     }
 )
 BAD_BODY["properties"]["errors"] = {"type": "array", "items": complete(_MEMBER)}
+
+
+def responses(*others: dict[int, Any], errors: dict[int, str]) -> dict[str, Any]:
+    """The responses of an operation: `others`, the shared ones of `errors`, and those of every operation."""
+    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError"} | errors
+    found: dict[int, Any] = {
+        status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
+    }
+    for other in others:
+        found |= other
+    return {str(status): found[status] for status in sorted(found)}
+
+
+def refused(status: int, description: str, body: Any = None) -> dict[int, Any]:
+    """An error response of its own, a problem document with the schema `body`."""
+    content = {"application/problem+json": {"schema": body or reference("Problem")}}
+    return {status: {"description": description, "content": content}}

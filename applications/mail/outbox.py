@@ -4,15 +4,15 @@ import re
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_noop
 
 from applications.models import Application, Message
 from jobsite.languages import LANGUAGES, site_language
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
-INVALID_ADDRESS = "The address is not valid."
+INVALID_ADDRESS = gettext_noop("The address is not valid.")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -64,8 +64,3 @@ def is_address(text: str) -> bool:
 def one_line(text: str) -> str:
     """Return `text` without line breaks and other control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
-
-
-def absolute(path: str, base_url: str = "") -> str:
-    """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
-    return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"

@@ -7,10 +7,11 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.outbox import absolute, queue
+from applications.mail.links import personal_link
+from applications.mail.outbox import queue
 from applications.models import Application, Message
 from applications.submissions.answers import Answer, answers
-from applications.submissions.links import MAX_AGE, receipt_path
+from applications.submissions.links import MAX_AGE
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
 
@@ -83,7 +84,7 @@ def _receipt(application: Application, base_url: str) -> Iterator[str]:
         yield _("You have applied for this vacancy before. This is another application.")
         yield ""
     yield _("Open this link to see your application, to follow it or to withdraw it:")
-    yield absolute(receipt_path(application), base_url)
+    yield personal_link(base_url)
     yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
     yield ""
     yield _("If you did not apply, somebody entered your address by mistake. You need not do anything.")
@@ -106,8 +107,9 @@ def _answer(answer: Answer) -> Iterator[str]:
     if answer.file:
         values = [f"{values[0]} ({filesizeformat(answer.file.size)})"]
     lines = [line for value in values for line in value.splitlines()]
+    label = answer.label if answer.label.endswith((".", "?", "!", ":")) else f"{answer.label}:"
     if len(lines) == 1:
-        yield f"{INDENT}{answer.label}: {lines[0]}"
+        yield f"{INDENT}{label} {lines[0]}"
         return
-    yield f"{INDENT}{answer.label}:"
+    yield f"{INDENT}{label}"
     yield from (f"{INDENT}{INDENT}{line}".rstrip() for line in lines)

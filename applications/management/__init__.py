@@ -1,8 +1,12 @@
-"""Lookup of the account that a command is about."""
+"""Lookup of the person that a command is about."""
 
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from applications import privacy
+from applications.models import Application
+from applications.querysets import accounts_with
 from jobsite.ops.commands import UsageError
 
 
@@ -12,3 +16,35 @@ def account(username: str) -> Any:
         return privacy.find(username=username)
     except privacy.NoSuchAccountError as error:
         raise UsageError(str(error)) from None
+
+
+def add_person(parser: CommandParser) -> None:
+    """Add the arguments of `person`."""
+    parser.add_argument("username", nargs="?", help="the user name of an account")
+    parser.add_argument(
+        "--email",
+        default="",
+        metavar="ADDRESS",
+        help="all applications from this e-mail address, and the account with it",
+    )
+
+
+def person(options: dict[str, Any]) -> tuple[Any, str]:
+    """Return the account (None: there is none) and the e-mail address ("": not given) of the arguments. Raise
+    UsageError. Its message names neither, because messages are logged."""
+    username, address = options["username"], options["email"].strip()
+    if bool(username) == bool(address):
+        raise UsageError("Pass a user name or --email.")
+    if username:
+        return account(username), ""
+    accounts = accounts_with(address)
+    if len(accounts) > 1:
+        raise UsageError("Several accounts have this e-mail address. Pass their user names first.")
+    if not accounts and not Application.objects.from_address(address).exists():
+        raise UsageError("There is no account and no application with this e-mail address.")
+    return next(iter(accounts), None), address
+
+
+def described(user: Any) -> str:
+    """Return the beginning of a summary."""
+    return "an account with" if user else "no account,"

@@ -1,4 +1,5 @@
 import django.db.models.deletion
+import django.db.models.functions
 import django.utils.timezone
 import jobsite.languages
 from django.conf import settings
@@ -13,6 +14,25 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name="DigestOptOut",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
         migrations.CreateModel(
             name="FormSnapshot",
             fields=[
@@ -284,6 +304,14 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="application",
             name="read_at",
+            # What exists is not new. Both databases set the default without rewriting rows one by one.
+            field=models.DateTimeField(
+                blank=True, db_default=django.db.models.functions.Now(), editable=False, null=True
+            ),
+        ),
+        migrations.AlterField(
+            model_name="application",
+            name="read_at",
             field=models.DateTimeField(blank=True, editable=False, null=True),
         ),
         migrations.AddField(
@@ -321,6 +349,19 @@ class Migration(migrations.Migration):
             model_name="stagechange",
             name="is_undo",
             field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AlterField(
+            model_name="accesslog",
+            name="action",
+            field=models.CharField(
+                choices=[
+                    ("view", "seen"),
+                    ("change", "changed"),
+                    ("export", "exported"),
+                    ("file", "file opened"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.AlterField(
             model_name="application",
@@ -440,17 +481,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="message",
-            index=models.Index(
-                models.F("next_at"),
-                condition=models.Q(("state__in", ("queued", "sending"))),
-                name="messages_due",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                models.F("finished_at"), condition=models.Q(("state", "failed")), name="messages_failed"
-            ),
+            index=models.Index(fields=["state", "next_at"], name="messages_by_state"),
         ),
         migrations.AddConstraint(
             model_name="message",

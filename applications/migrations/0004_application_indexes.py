@@ -27,4 +27,8 @@ class Migration(migrations.Migration):
                 models.F("created_at"), condition=models.Q(("read_at", None)), name="applications_unread"
             ),
         ),
+        AddIndexOnline(
+            model_name="stagechange",
+            index=models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest"),
+        ),
     ]

@@ -9,7 +9,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
-from applications.models.message import MailTemplate, Message, Note
+from applications.models.message import DigestOptOut, MailTemplate, Message, Note
 from applications.models.submission import (
     FormSnapshot,
     IdempotencyKey,
@@ -23,6 +23,7 @@ __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "DigestOptOut",
     "FormSnapshot",
     "HistoryEntry",
     "IdempotencyKey",

@@ -27,6 +27,7 @@ class Access(models.TextChoices):
     VIEW = "view", pgettext_lazy("an application", "seen")
     CHANGE = "change", pgettext_lazy("an application", "changed")
     EXPORT = "export", pgettext_lazy("an application", "exported")
+    FILE = "file", pgettext_lazy("an application", "file opened")
 
 
 class AccessLog(models.Model):

@@ -190,6 +190,8 @@ class StageChange(models.Model):
 
     class Meta:
         ordering = ["at", "pk"]
+        # Has all that `with_stage()` reads, so that lists do not read the table.
+        indexes = [models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")]
 
     def __str__(self) -> str:
         return str(self.stage)

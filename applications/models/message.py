@@ -48,6 +48,8 @@ class Message(models.Model):
         SENT = "sent", pgettext_lazy("an email", "sent")
         FAILED = "failed", pgettext_lazy("an email", "failed")
 
+    WAITING = (State.QUEUED, State.SENDING)  # neither sent nor failed
+
     kind = models.CharField(max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(
@@ -82,12 +84,21 @@ class Message(models.Model):
             )
         ]
         indexes = [
-            models.Index("next_at", condition=Q(state__in=("queued", "sending")), name="messages_due"),
-            models.Index("finished_at", condition=Q(state="failed"), name="messages_failed"),
+            # not partial: SQLite would not use it for a parameter
+            models.Index(fields=["state", "next_at"], name="messages_by_state"),
         ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
+
+
+class DigestOptOut(models.Model):
+    """A user who receives no daily digest."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return str(self.user_id)
 
 
 class Note(models.Model):

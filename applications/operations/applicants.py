@@ -7,19 +7,25 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from applications.mail.receipt import queue_withdrawal
 from applications.models import Application, Stage
 from applications.operations.stages import move
+from applications.querysets import accounts_with, folded_address
 
 User = get_user_model()
+USERNAME_MAX = User._meta.get_field("username").max_length or 0
 
 
 class DecidedError(Exception):
     """The applicant has seen a result, so there is nothing left to withdraw."""
+
+
+class AccountExistsError(Exception):
+    """There is an account with this address already."""
 
 
 def verify(*, application: Application, at: datetime) -> None:
@@ -40,6 +46,32 @@ def claim(*, proven: Application, user: Any, at: datetime) -> list[int]:
         claimed = Application.objects.filter(pk__in=pks)
         claimed.update(user=user, verified_at=Coalesce(F("verified_at"), at))
     return pks
+
+
+def new_account(proven: Application) -> Any:
+    """Return an unsaved account with the address of `proven` as its user name; None if it is too long."""
+    username = folded_address(proven.email)
+    if not username or len(username) > USERNAME_MAX:
+        return None
+    names = {"first_name": proven.given_name[:150], "last_name": proven.family_name[:150]}
+    return User(username=username, email=proven.email, **names)
+
+
+def create_account(*, proven: Application, password: str, at: datetime) -> Any:
+    """Create an account with the address of `proven`, whose link was opened, and claim its applications.
+    Return the account. Raise AccountExistsError."""
+    user = new_account(proven)
+    user.set_password(password)
+    user.date_joined = at
+    try:
+        with transaction.atomic():
+            if accounts_with(user.email):
+                raise AccountExistsError
+            user.save()
+            claim(proven=proven, user=user, at=at)
+    except IntegrityError:  # another request created it meanwhile
+        raise AccountExistsError from None
+    return user
 
 
 def withdraw(*, application: Application, base_url: str = "", at: datetime) -> bool:

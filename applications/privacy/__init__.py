@@ -7,10 +7,11 @@ from applications.privacy.accounts import (
     find,
     sessions_by_account,
 )
-from applications.privacy.deletion import ERASED, KINDS
-from applications.privacy.erasure import erase, erase_again
-from applications.privacy.export import export
-from applications.privacy.retention import purge, purge_credentials
+from applications.privacy.deletion import KINDS
+from applications.privacy.erasure import erase, erase_again, erase_application
+from applications.privacy.export import export, export_application
+from applications.privacy.mentions import ERASED
+from applications.privacy.retention import has_own_periods, purge, purge_expired
 
 __all__ = [
     "ERASED",
@@ -20,9 +21,12 @@ __all__ = [
     "end_sessions",
     "erase",
     "erase_again",
+    "erase_application",
     "export",
+    "export_application",
     "find",
+    "has_own_periods",
     "purge",
-    "purge_credentials",
+    "purge_expired",
     "sessions_by_account",
 ]

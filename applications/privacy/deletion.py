@@ -1,9 +1,9 @@
 """Deletion of applications and accounts with every row that refers to them."""
 
-import json
-import re
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from axes import models as axes
@@ -11,62 +11,103 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from applications.models import Application, HistoryEntry, StageChange, Token
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Message,
+    Note,
+    StageChange,
+    Submission,
+    SubmissionFile,
+    Token,
+)
+from applications.privacy import mentions
+from applications.submissions.files import delete_files
 
 User = get_user_model()
 
 KINDS = (  # of deleted rows
     "applications",
+    "submissions",
+    "files",
+    "emails",
+    "notes",
     "stage_changes",
     "steps",
     "accounts",
     "tokens",
     "sessions",
     "failed_sign_ins",
+    "idempotency_keys",
+    "used_proofs",
+    "emails_to_colleagues",
+    "form_snapshots",
     "accesses",
     "log_entries",
     "log_entries_cleaned",
+    "notes_cleaned",
+    "emails_cleaned",
 )
 BATCH = 500
-ERASED = "[erased]"
+_PARTS = {  # of an application, by kind
+    "applications": Application,
+    "submissions": Submission,
+    "files": SubmissionFile,
+    "emails": Message,
+    "notes": Note,
+    "stage_changes": StageChange,
+    "steps": HistoryEntry,
+}
 SIGN_INS = (
     axes.AccessAttempt,
     axes.AccessFailureLog,
     axes.AccessLog,
 )  # name, IP address and time
 
+logger = logging.getLogger(__name__)
+
 
 def delete_applications(pks: Iterable[int]) -> Counter[str]:
-    """Delete the applications `pks` with their stage changes, steps and entries in the admin's log."""
+    """Delete the applications `pks` with everything that belongs to them, and their entries in the admin's
+    log. Their files are deleted after the commit: a crash leaves files without a row, which clean_media
+    deletes."""
     wanted = list(pks)
     counts: Counter[str] = Counter()
     for start in range(0, len(wanted), BATCH):
         chosen = wanted[start : start + BATCH]
-        for model in (StageChange, HistoryEntry):
+        for model in (StageChange, HistoryEntry, Note, Message, Submission):
             rows = model._default_manager.filter(application__in=chosen)
             counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))
         counts["log_entries"] += _delete_log_of(Application, chosen)
+        files = SubmissionFile.objects.filter(submission__application__in=chosen)
+        paths = list(files.values_list("path", flat=True))
         deleted = Application.objects.filter(pk__in=chosen).delete()[1]
-        counts["applications"] += deleted.get(Application._meta.label, 0)
-        counts["stage_changes"] += deleted.get(StageChange._meta.label, 0)
-        counts["steps"] += deleted.get(HistoryEntry._meta.label, 0)
+        counts.update({kind: deleted.get(model._meta.label, 0) for kind, model in _PARTS.items()})
+        transaction.on_commit(partial(_delete_files, paths))
     return counts
 
 
+def _delete_files(paths: list[str]) -> None:
+    for path in paths:
+        try:
+            delete_files([path])
+        except OSError as error:  # the rows are deleted already
+            logger.error("A file of an applicant is left for clean_media: %s.", type(error).__name__)
+
+
 def delete_account(user: Any, sessions: Mapping[int, list[str]]) -> Counter[str]:
-    """Delete an account without applications, with its credentials, sessions and log entries."""
+    """Delete an account without applications, with its credentials, sessions and log entries, and its name in
+    rows about others."""
     counts: Counter[str] = Counter()
     counts["sessions"] = Session.objects.filter(pk__in=sessions.get(user.pk, [])).delete()[0]
     counts.update(delete_tokens(Token.objects.filter(user=user)))
-    for model in SIGN_INS:
-        rows = model._default_manager.filter(typed_by(user))
-        counts["failed_sign_ins"] += rows.count()
-        rows.delete()
+    counts["failed_sign_ins"] = delete_sign_ins(typed_by(user))
     own = LogEntry.objects.filter(user=user)
     counts["log_entries"] += _delete_log_of(User, [user.pk]) + own.delete()[0]
-    counts["log_entries_cleaned"] = _clean_log(user)
+    counts.update(mentions.clean(mentions.names_of(user, ())))
     user.delete()
     counts["accounts"] = 1
     return counts
@@ -78,10 +119,18 @@ def delete_tokens(tokens: QuerySet[Token]) -> Counter[str]:
     return Counter(log_entries=entries, tokens=tokens.delete()[0])
 
 
-def typed_by(user: Any) -> Q:
-    """Match failed sign-ins with the name of `user`, or with the e-mail address typed as a name."""
-    typed = Q(username__iexact=user.get_username())
-    return typed | Q(username__iexact=user.email) if user.email else typed
+def delete_sign_ins(rows: Q) -> int:
+    """Delete the failed sign-ins that `rows` matches. Return their number."""
+    return sum(model._default_manager.filter(rows).delete()[0] for model in SIGN_INS)
+
+
+def typed_by(user: Any = None, address: str = "") -> Q:
+    """Match failed sign-ins with the name of `user`, or with an e-mail address typed as a name."""
+    names = {user.get_username(), user.email} if user else set()
+    typed = Q(pk__in=[])
+    for name in (names | {address}) - {""}:
+        typed |= Q(username__iexact=name)
+    return typed
 
 
 def log_entries_about(model: Any, pks: Iterable[Any]) -> Q:
@@ -92,43 +141,3 @@ def log_entries_about(model: Any, pks: Iterable[Any]) -> Q:
 
 def _delete_log_of(model: Any, pks: Iterable[Any]) -> int:
     return LogEntry.objects.filter(log_entries_about(model, pks)).delete()[0]
-
-
-def _clean_log(user: Any) -> int:
-    """Replace the user name, e-mail address and full name of `user` in log entries about other rows. Return
-    the number of changed entries. A first or last name alone is not replaced: others may have it."""
-    full = user.get_full_name()
-    names = {user.get_username(), user.email, full if " " in full else ""} - {""}
-    # only as a whole word, name or address
-    patterns = (rf"(?<![\w.@+-]){re.escape(name)}(?!\.?[\w@+-])" for name in names)
-    pattern = re.compile("|".join(patterns), re.IGNORECASE)
-    mentioned = Q()
-    for name in names:
-        in_json = json.dumps(name)[1:-1]  # as escaped in a change message
-        mentioned |= Q(object_repr__icontains=name) | Q(change_message__icontains=name)
-        mentioned |= Q(change_message__icontains=in_json)
-    count = 0
-    for entry in LogEntry.objects.filter(mentioned):
-        before = entry.object_repr, entry.change_message
-        entry.object_repr = pattern.sub(ERASED, entry.object_repr)
-        entry.change_message = _clean_message(entry.change_message, pattern)
-        if before != (entry.object_repr, entry.change_message):
-            entry.save(update_fields=["object_repr", "change_message"])
-            count += 1
-    return count
-
-
-def _clean_message(message: str, pattern: re.Pattern[str]) -> str:
-    def clean(node: Any) -> Any:
-        if isinstance(node, dict):
-            return {key: clean(value) for key, value in node.items()}
-        if isinstance(node, list):
-            return [clean(member) for member in node]
-        return pattern.sub(ERASED, node) if isinstance(node, str) else node
-
-    try:
-        content = json.loads(message)
-    except ValueError:
-        return pattern.sub(ERASED, message)
-    cleaned = clean(content)
-    return message if cleaned == content else json.dumps(cleaned)

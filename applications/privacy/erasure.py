@@ -1,7 +1,8 @@
 """Erasure of an applicant on request, and again after a restore."""
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -10,52 +11,76 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import ProtectedError
+from django.db.models import ProtectedError, Q
 from django.utils import timezone
 
 from applications.models import Application
-from applications.privacy.accounts import NoSuchAccountError, StaffAccountError, sessions_by_account
-from applications.privacy.deletion import delete_account, delete_applications
+from applications.privacy import mentions
+from applications.privacy.accounts import (
+    NoSuchAccountError,
+    StaffAccountError,
+    sessions_by_account,
+)
+from applications.privacy.deletion import delete_account, delete_applications, delete_sign_ins, typed_by
+from applications.querysets import accounts_with, folded_address
 
 User = get_user_model()
 
 
-def erase(*, user: Any, is_logged: bool = True) -> Counter[str]:
-    """Delete the applicant `user` and all their data. Return the number of deleted rows by kind.
+def erase(*, user: Any = None, address: str = "", is_logged: bool = True) -> Counter[str]:
+    """Delete an applicant: the account `user` with its applications, and all applications that were sent from
+    the e-mail address `address`, in whichever account they are. Return the number of deleted rows by kind.
 
-    If `is_logged`, an anonymous hash is appended to ERASURE_LOG, outside the database: an older backup still
-    contains the applicant (see `erase_again`).
+    If `is_logged`, a line of anonymous hashes is appended to ERASURE_LOG, outside the database: an older
+    backup still contains the applicant (see `erase_again`).
 
     The access log of the applications is kept: it has application ids, which no longer lead to a person.
     Raise StaffAccountError for an account of the admin, ProtectedError if other rows refer to the account,
     and NoSuchAccountError if it was erased meanwhile.
     """
-    digest = _digest(user.pk, user.date_joined)
     with transaction.atomic():
-        user = User._default_manager.select_for_update().filter(pk=user.pk).first()
-        if user is None:
-            raise NoSuchAccountError("There is no account of this name.")
-        if user.is_staff or user.is_superuser:
-            raise StaffAccountError
-        counts = delete_applications(Application.objects.of(user).values_list("pk", flat=True))
-        counts.update(delete_account(user, sessions_by_account()))
-        if settings.ERASURE_LOG and is_logged:  # before the commit: if it cannot be logged, nothing is erased
-            with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
-                log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {digest}\n")
-                log.flush()
-                os.fsync(log.fileno())
-        return counts
+        user = _locked(user) if user else None
+        own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
+        applications = _lock(own | Q(user=user) if user else own)
+        digests = [_digest_of(each) for each in applications]
+        names = mentions.names_of(user, applications) | ({address} - {""})
+        counts = delete_applications(each.pk for each in applications)
+        if user:
+            digests.append(_digest(user.pk, user.date_joined))
+            counts.update(delete_account(user, sessions_by_account()))
+        for each in {each.email for each in applications} | {address}:
+            counts["failed_sign_ins"] += delete_sign_ins(typed_by(address=each))
+        counts.update(mentions.clean(names))
+        if is_logged:  # before the commit: if it cannot be logged, nothing is erased
+            _log(digests)
+    return counts
+
+
+def erase_application(*, application: Application) -> Counter[str]:
+    """Delete one application, as its applicant asked. If it is all that is stored of them, delete what else
+    names them too. Return the number of deleted rows by kind."""
+    with transaction.atomic():
+        found = _lock(Q(pk=application.pk))
+        if not found:
+            return Counter()
+        others = Application.objects.from_address(found[0].email).exclude(pk=application.pk)
+        if not (found[0].user_id or others.exists() or accounts_with(found[0].email)):
+            return erase(address=found[0].email)
+        counts = delete_applications([application.pk])
+        _log([_digest_of(found[0])])
+    return counts
 
 
 def erase_again() -> Counter[str] | None:
-    """Erase the accounts of ERASURE_LOG again, after a restore. Return how many were erased, and how many
-    were kept because other rows refer to them; None if there is no log. A newer account of the same name is
-    not erased."""
+    """Erase the accounts and applications of ERASURE_LOG again, after a restore. Return how many accounts
+    were erased, how many were kept because other rows refer to them, and how many applications of others were
+    erased; None if there is no log. A newer account of the same name, and a newer application from the same
+    address, are not erased."""
     if not settings.ERASURE_LOG or not os.path.exists(settings.ERASURE_LOG):
         return None
     with open(settings.ERASURE_LOG) as log:
-        digests = {line.split()[-1] for line in log if line.strip()}
-    counts: Counter[str] = Counter(erased=0, kept=0)
+        digests = {digest for line in log for digest in line.split()[1:]}
+    counts: Counter[str] = Counter(erased=0, kept=0, applications=0)
     for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
         if _digest(pk, joined) in digests:
             try:
@@ -63,9 +88,63 @@ def erase_again() -> Counter[str] | None:
                 counts["erased"] += 1
             except (ProtectedError, StaffAccountError):
                 counts["kept"] += 1
+    rows = Application.objects.order_by("pk").only("pk", "created_at", "reference", "email_folded")
+    by_address: dict[str, set[int]] = defaultdict(set)
+    for each in rows.iterator():
+        if _digest_of(each) in digests:
+            by_address[each.email_folded].add(each.pk)
+    for address, pks in by_address.items():
+        counts["applications"] += _erase_again_from(address, pks)
     return counts
+
+
+def _erase_again_from(address: str, pks: set[int]) -> int:
+    """Erase the applications `pks`, all from `address`. If nothing else of this address is stored, delete
+    what else names the applicant too. Return the number of deleted applications."""
+    with transaction.atomic():
+        stored = Application.objects.from_address(address).values_list("pk", flat=True)
+        counts: Counter[str] = Counter()
+        if pks >= set(stored) and not accounts_with(address):
+            counts = erase(address=address, is_logged=False)
+        return counts["applications"] + delete_applications(pks)["applications"]
+
+
+def _locked(user: Any) -> Any:
+    """Return the current row of `user`, locked."""
+    user = User._default_manager.select_for_update().filter(pk=user.pk).first()
+    if user is None:
+        raise NoSuchAccountError("There is no account of this name.")
+    if user.is_staff or user.is_superuser:
+        raise StaffAccountError
+    return user
+
+
+def _lock(wanted: Q) -> list[Application]:
+    rows = Application.objects.filter(wanted).order_by("pk").select_for_update()
+    return list(rows)
+
+
+def _log(digests: Iterable[str]) -> None:
+    """Append a line with the time and `digests` to ERASURE_LOG, if there is one."""
+    if not settings.ERASURE_LOG:
+        return
+    with open(settings.ERASURE_LOG, "a", opener=partial(os.open, mode=0o600)) as log:
+        log.write(f"{timezone.now():%Y-%m-%dT%H:%M:%SZ} {' '.join(digests)}\n")
+        log.flush()
+        os.fsync(log.fileno())
 
 
 def _digest(pk: int, joined: datetime) -> str:
     """Return a hash that identifies an account only to those who have its row."""
-    return sha256(f"{pk} {joined.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}".encode()).hexdigest()
+    return sha256(f"{pk} {_exact(joined)}".encode()).hexdigest()
+
+
+def _digest_of(application: Application) -> str:
+    """Return a hash that identifies an application only to those who have its row. It is the row that is
+    recorded, not the address: whoever applies again after an erasure is not erased by a restore."""
+    key = f"application {application.pk} {_exact(application.created_at)} {application.reference or ''}"
+    return sha256(key.encode()).hexdigest()
+
+
+def _exact(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}"

@@ -1,86 +1,187 @@
 """Export of the data about an applicant."""
 
+from base64 import b64encode
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
+from django.db.models import Q
 
-from applications.models import Access, AccessLog, Application, Token, without_undone
+from applications.models import Access, AccessLog, Application, Message, SubmissionFile, Token, without_undone
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import SIGN_INS, log_entries_about, typed_by
+from applications.querysets import folded_address
+from applications.submissions.answers import answers
+from applications.submissions.files import open_file
 from jobsite.languages import site_language
 
 User = get_user_model()
+_RELATED = (
+    "changes__stage__status",
+    "history",
+    "messages",
+    "notes",
+    "submission__snapshot",
+    "submission__files",
+)
 
 
-def export(*, user: Any, now: datetime) -> dict[str, Any]:
-    """Return all data about `user` and record the export in the access log. Secrets and hashes are omitted.
-    Internal stages are exported as the statuses that the applicant sees."""
-    applications = list(
-        Application.objects.of(user)
-        .newest_first()
-        .select_related("vacancy")
-        .prefetch_related("changes__stage__status", "history")
-    )
+def export(
+    *, user: Any = None, address: str = "", now: datetime, is_own: bool = False, has_content: bool = False
+) -> dict[str, Any]:
+    """Return all data about the account `user`, and about the applications that were sent from `address`.
+    Secrets and hashes of secrets are omitted. Internal stages are exported as the statuses that the applicant
+    sees. `has_content`: with the content of files, in base64.
+
+    The access log records the export, unless it `is_own`: the applicant's own download. That one has only
+    what applicants see on the site, without recruiters' notes (docs/decisions.md #163).
+    """
+    own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
+    rows = Application.objects.filter(own | Q(user=user) if user else own).newest_first()
+    applications = list(rows.select_related("vacancy").prefetch_related(*_RELATED))
     pks = [application.pk for application in applications]
-    AccessLog.objects.bulk_create(AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks)
-    attempts = (row for model in SIGN_INS for row in model._default_manager.filter(typed_by(user)))
-    return {
-        "account": {
-            "username": user.get_username(),
-            "email": user.email,
-            "first_name": user.first_name,
-            "last_name": user.last_name,
-            "is_active": user.is_active,
-            "date_joined": user.date_joined,
-            "last_login": user.last_login,
-        },
-        "applications": [_application(application, now) for application in applications],
-        "tokens": list(Token.objects.filter(user=user).order_by("created").values("created", "expiry")),
-        "sessions": list(
-            Session.objects.filter(pk__in=sessions_by_account().get(user.pk, []))
-            .order_by("expire_date")
-            .values("expire_date")
-        ),
-        "changes_of_account": list(
-            LogEntry.objects.filter(log_entries_about(User, [user.pk]))
-            .order_by("action_time")
-            .values("action_time")
-        ),
-        "failed_sign_ins": [
-            {"at": row.attempt_time, "address": row.ip_address, "browser": row.user_agent} for row in attempts
-        ],
-        "accesses": [
+    data = {
+        "account": user and _account(user),
+        "applications": [_application(each, now, is_own, has_content) for each in applications],
+        **_credentials(user, address),
+    }
+    if not is_own:
+        AccessLog.objects.bulk_create(AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks)
+        data["accesses"] = [
             {"application": access.application, "action": access.get_action_display(), "at": access.at}
             for access in AccessLog.objects.filter(application__in=pks).order_by("at", "pk")
+        ]
+    return data
+
+
+def export_application(*, application: Application, now: datetime) -> dict[str, Any]:
+    """Return what the applicant sees of one application, without an account."""
+    rows = Application.objects.filter(pk=application.pk)
+    found = rows.select_related("vacancy").prefetch_related(*_RELATED)
+    return {"applications": [_application(each, now, is_own=True) for each in found]}
+
+
+def _account(user: Any) -> dict[str, Any]:
+    return {
+        "username": user.get_username(),
+        "email": user.email,
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "is_active": user.is_active,
+        "date_joined": user.date_joined,
+        "last_login": user.last_login,
+    }
+
+
+def _credentials(user: Any, address: str) -> dict[str, Any]:
+    attempts = (row for model in SIGN_INS for row in model._default_manager.filter(typed_by(user, address)))
+    sessions = sessions_by_account().get(user.pk, []) if user else []
+    changes = LogEntry.objects.filter(log_entries_about(User, [user.pk] if user else []))
+    return {
+        "tokens": list(Token.objects.filter(user=user).order_by("created").values("created", "expiry"))
+        if user
+        else [],
+        "sessions": list(
+            Session.objects.filter(pk__in=sessions).order_by("expire_date").values("expire_date")
+        ),
+        "changes_of_account": list(changes.order_by("action_time").values("action_time")),
+        "failed_sign_ins": [
+            {"at": row.attempt_time, "address": row.ip_address, "browser": row.user_agent} for row in attempts
         ],
     }
 
 
-def _application(application: Application, now: datetime) -> dict[str, Any]:
+def _application(
+    application: Application, now: datetime, is_own: bool, has_content: bool = False
+) -> dict[str, Any]:
     changes = without_undone(list(application.changes.all()))
     visible = [change for change in changes if change.visible_at <= now] or changes[:1]
-    return {
+    emails = [
+        message
+        for message in application.messages.all()
+        if message.recipient_id is None and (not is_own or message.state == Message.State.SENT)
+    ]
+    data = {
         "id": application.pk,
+        "reference": application.reference,
         "vacancy": {"id": application.vacancy.pk, "title": application.vacancy.title},
+        "given_name": application.given_name,
+        "family_name": application.family_name,
+        "email": application.email,
+        "phone": application.phone,
+        "language": application.language,
         "is_spontaneous": application.is_spontaneous,
+        "is_repeated": application.is_repeated,
         "created_at": application.created_at,
-        "updated_at": application.updated_at,
+        "verified_at": application.verified_at,
+        "withdrawn_at": application.withdrawn_at,
         "statuses": [
             {"at": min(change.visible_at, now), "status": change.stage.status.label(site_language())}
             for change in visible
         ],
-        "history": [
+        "history": _history(application, is_own),
+        "submission": _submission(application, has_content),
+        "emails": [
             {
-                "name": step.name,
-                "result": step.result,
-                "planned_at": step.planned_at,
-                "is_visible": step.is_visible,
-                "created_at": step.created_at,
-                "updated_at": step.updated_at,
+                "to": message.to,
+                "subject": message.subject,
+                "body": message.body,
+                "state": message.state,
+                "queued_at": message.queued_at,
+                "finished_at": message.finished_at,
             }
-            for step in application.history.all()
+            for message in emails
         ],
     }
+    if not is_own:
+        # `updated_at` would show a stage under embargo
+        data["updated_at"] = application.updated_at
+        data["rating"] = application.rating
+        data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
+    return data
+
+
+def _history(application: Application, is_own: bool) -> list[dict[str, Any]]:
+    names = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
+    return [
+        {name: getattr(step, name) for name in names}
+        for step in application.history.all()
+        if not is_own or (step.is_visible and settings.APPLICATION_HISTORY)
+    ]
+
+
+def _submission(application: Application, has_content: bool) -> dict[str, Any] | None:
+    submission = getattr(application, "submission", None)
+    if submission is None:
+        return None
+    given = (answer for section in answers(submission) for answer in section.answers if answer.values)
+    return {
+        "answers": [{"field": each.name, "label": each.label, "values": each.values} for each in given],
+        "values": submission.values,
+        "files": [_file(file, has_content) for file in submission.files.all()],
+        "source": submission.source,
+        "consent_text": submission.consent_text,
+        "consent_version": submission.consent_version,
+        "consented_at": submission.consented_at,
+    }
+
+
+def _file(file: SubmissionFile, has_content: bool) -> dict[str, Any]:
+    data = {
+        "field": file.field,
+        "name": file.original_name,
+        "size": file.size,
+        "kind": file.kind,
+        "sha256": file.sha256,
+        "scan": file.scan_state,
+    }
+    if has_content:
+        try:
+            with open_file(file) as content:
+                data["content"] = b64encode(content.read()).decode()
+        except FileNotFoundError:
+            data["content"] = None
+    return data

@@ -4,6 +4,7 @@ import logging
 import re
 import socket
 import struct
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,8 +49,9 @@ def scan(file: Any) -> ScanState:
 def address() -> str | tuple[str, int]:
     """Return the path of clamd's socket, or its host and port. Raise ValueError if ANTIVIRUS is invalid."""
     parts = urlsplit(settings.ANTIVIRUS)
-    if parts.scheme == "clamd" and parts.hostname and parts.path in ("", "/"):
-        return parts.hostname, parts.port or PORT
+    with suppress(ValueError):  # an invalid port
+        if parts.scheme == "clamd" and parts.hostname and parts.path in ("", "/"):
+            return parts.hostname, parts.port or PORT
     if parts.scheme == "clamd" and not parts.netloc and parts.path.startswith("/"):
         return parts.path
     raise ValueError("ANTIVIRUS must be clamd:/path/of/socket or clamd://host:port.")

@@ -14,7 +14,6 @@ from zipfile import BadZipFile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.core.files.uploadedfile import UploadedFile
 from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
@@ -89,7 +88,7 @@ class StoredFiles:
         private_files.delete(names)
 
 
-def store(files: Mapping[str, UploadedFile]) -> StoredFiles:
+def store(files: Mapping[str, File]) -> StoredFiles:
     """Check `files`, by name of the form field, and write them to the disk under temporary names.
 
     Raise FileError; then nothing is stored.
@@ -152,7 +151,7 @@ def download_name(file: SubmissionFile) -> str:
     return f"{name[:100].rstrip('. ') or file.field}{extension}"
 
 
-def _row(name: str, file: UploadedFile) -> SubmissionFile:
+def _row(name: str, file: File) -> SubmissionFile:
     """Return the unsaved row of `file`. Raise FileError."""
     original_name = (file.name or "").replace("\0", "")  # PostgreSQL stores no NUL
     size: int = file.size or 0
@@ -184,7 +183,7 @@ def _row(name: str, file: UploadedFile) -> SubmissionFile:
     )
 
 
-def _chunks(file: UploadedFile) -> Iterable[bytes]:
+def _chunks(file: File) -> Iterable[bytes]:
     file.seek(0)
     return file.chunks()
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from forms_structure.api import schema
 from forms_structure.choices import LEVELS, FieldType, Width
 from forms_structure.models import ConsentText, Form
-from forms_structure.structure import CONSENT
+from forms_structure.structure import CONSENT, Structure
 from jobsite.api.openapi import documented
 from jobsite.api.serializers import PlainItemSerializer, TextField
 from jobsite.languages import site_language
@@ -83,13 +83,17 @@ def serve(form: Form | None) -> tuple[list[dict[str, Any]], str]:
     the consent (docs/decisions.md #36, #38). One query."""
     language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language)
+    return served_sections(form.whole_structure if form else [], consent, language), language
+
+
+def served_sections(structure: Structure, consent: ConsentText, language: str) -> list[dict[str, Any]]:
+    """Return the sections of `structure` as the API serves them, with the consent, in `language`."""
     with translation.override(language):
-        structure = form.whole_structure if form else []
         sections: list[Any] = list(SectionSerializer(structure, many=True).data)
         if not sections:
             sections = [{"title": gettext("Privacy"), "description": None, "fields": []}]
         sections[-1]["fields"].append(FormFieldSerializer(_consent_field(consent)).data)
-    return sections, language
+    return sections
 
 
 def _consent_field(consent: ConsentText) -> dict[str, Any]:

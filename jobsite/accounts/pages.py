@@ -12,16 +12,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from axes import utils as axes
+from django import forms
 from django.conf import settings
 from django.contrib.admin import site
-from django.contrib.auth import authenticate, get_user_model, views
+from django.contrib.auth import authenticate, get_user_model, login, views
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.forms import PasswordChangeForm, PasswordResetForm
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import connections
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import path, reverse_lazy
 from django.utils import translation
@@ -116,6 +117,25 @@ class OldPassword:
         return old
 
 
+class PasswordForm(forms.Form):
+    """Asks for the password of the signed-in user before something that cannot be undone. An account that
+    signs in by another way has none, and is not asked."""
+
+    old_password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    error_messages = PasswordChangeForm.error_messages
+    clean_old_password = OldPassword.clean_old_password
+
+    def __init__(self, request: Any, data: Any = None) -> None:
+        super().__init__(data)
+        self.request, self.user = request, request.user
+        if not self.user.has_usable_password():
+            del self.fields["old_password"]
+
+
 class PasswordView(views.PasswordChangeView):
     def get_form_class(self) -> Any:
         """Return Django's form, or the admin's, with the request, which the view does not pass."""
@@ -179,11 +199,12 @@ class LoginView(views.LoginView):
         return sign_in.by_password(self.request, form.get_user(), self.get_success_url())
 
 
-@login_required(login_url="account-login")
-def account(request: HttpRequest) -> HttpResponse:
-    """Show the current user and links to manage the account."""
-    context = {"heading": _("Your account"), "has_factors": HAS_FACTORS}
-    return render(request, "registration/account.html", context)
+def enter(request: HttpRequest, user: Any, then: str) -> HttpResponse:
+    """Sign `user` in, who has just chosen the password, and redirect to the path `then`."""
+    if IS_EXTENDED:
+        return sign_in.by_password(request, user, then)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect(then)
 
 
 def _form(view: Any, heading: Any, button: Any, **options: Any) -> Any:
@@ -209,7 +230,6 @@ _sent = views.PasswordResetDoneView.as_view(
 _confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
 
 urlpatterns = [
-    path("", page(account), name="account"),
     path("login", page(_login), name="account-login"),
     path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account-logout"),
     path("password", page(login_required(_password, login_url="account-login")), name="account-password"),

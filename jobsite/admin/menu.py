@@ -36,8 +36,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {
             "title": _("Applicants"),
             "items": [
-                page(_("Applications"), "inbox", "applications.application"),
+                page(_("Applications"), "inbox", "applications.application")
+                | {"badge": "applications.admin.start_page.unread_count"},
                 page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
+                page(_("Emails"), "mail", "applications.message"),
+                page(_("Email templates"), "drafts", "applications.mailtemplate"),
                 page(_("Stages"), "checklist", "applications.stage"),
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],

@@ -23,6 +23,9 @@ RECRUITER = {
     "forms_structure.consenttext": "view",
     "applications.application": "view change",
     "applications.historyentry": ALL,
+    "applications.note": "view add",
+    "applications.message": "view add",
+    "applications.mailtemplate": "view",
     "applications.stage": "view",
     "applications.status": "view",
 }
@@ -38,6 +41,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "vacancies.brand": "view add change",
             "vacancies.recruiter": ALL,
             "vacancies.filteroption": "view add",
+            "applications.mailtemplate": ALL,
         },
         EVERY_BRAND,
     ),

@@ -39,13 +39,17 @@ class InvalidParameters(exceptions.APIException):
         super().__init__(" ".join(error.detail for error in errors))
 
 
+# Names of RFC 9110. Python 3.13 has them, earlier versions the names of older standards.
+_TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
+
+
 def problem(
     request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
 ) -> JsonResponse:
     """Return a problem document about `request`. No cache stores it."""
     body = {
         "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
+        "title": _TITLES.get(status, HTTPStatus(status).phrase),
         "status": int(status),
         "detail": detail,
         "instance": escape_uri_path(request.path),

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django_prose_editor.widgets import importmap
 
-PAGES = ("/admin", "/account", "/docs", "/preview/")
+PAGES = ("/admin", "/account", "/apply/", "/docs", "/preview/")
 _FEATURES = """accelerometer autoplay browsing-topics camera display-capture encrypted-media geolocation
 gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-tracking"""
 PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
@@ -25,7 +25,7 @@ PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())
 _NOTHING_ELSE = {"default-src": [NONE], "base-uri": [NONE], "frame-ancestors": [NONE]}
 NOTHING = _NOTHING_ELSE | {"form-action": [NONE], "sandbox": True}
 ACCOUNT = _NOTHING_ELSE | {
-    "script-src": [SELF],  # passkeys
+    "script-src": [SELF],  # passkeys, form.js and its web worker
     "style-src": [SELF],
     "img-src": [SELF, "data:"],  # the QR code of a second factor
     "connect-src": [SELF],
@@ -44,11 +44,13 @@ ADMIN = _NOTHING_ELSE | {
     "form-action": [SELF],
 }
 
+POLICIES = {"admin": ADMIN, "account": ACCOUNT, "apply": ACCOUNT}
 
-@lru_cache(maxsize=3)
+
+@lru_cache(maxsize=len(POLICIES) + 1)
 def policy(kind: str) -> str:
     """Return the policy of paths below /`kind`/; the same in each process."""
-    directives: dict[str, Any] = {"admin": ADMIN, "account": ACCOUNT}.get(kind, NOTHING)
+    directives: dict[str, Any] = POLICIES.get(kind, NOTHING)
     if kind == "admin":
         inline = re.findall("<script[^>]*>(.*?)</script>", str(importmap), re.DOTALL)
         digests = [b64encode(sha256(text.encode()).digest()).decode() for text in inline]
@@ -69,7 +71,7 @@ class SecurityHeadersMiddleware:
         is_page = path.startswith(PAGES)
         kind = path[1:].partition("/")[0] if is_page else ""
         if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's debug pages
-            headers.setdefault(HEADER, policy(kind if kind in ("admin", "account") else ""))
+            headers.setdefault(HEADER, policy(kind if kind in POLICIES else ""))
         # Other sites may embed images and use the API, but not embed pages.
         headers.setdefault("Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin")
         if is_page:

@@ -120,7 +120,7 @@ def _folders() -> list[CheckMessage]:
     messages: list[CheckMessage] = []
     if media.is_relative_to(static) or static.is_relative_to(media):
         messages.append(Error("MEDIA_ROOT and STATIC_ROOT must not contain each other.", id="jobsite.E011"))
-    private = {"the project": here}
+    private = {"the project": here, "PRIVATE_ROOT": Path(settings.PRIVATE_ROOT).resolve()}
     if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
         private["the database"] = Path(settings.DATABASES["default"]["NAME"]).resolve()
     for name, folder in (("MEDIA_ROOT", media), ("STATIC_ROOT", static)):
@@ -129,6 +129,8 @@ def _folders() -> list[CheckMessage]:
             for what, place in private.items()
             if place.is_relative_to(folder)
         )
+        if folder != private["PRIVATE_ROOT"] and folder.is_relative_to(private["PRIVATE_ROOT"]):
+            messages.append(Error(f"PRIVATE_ROOT must not contain {name}.", id="jobsite.E013"))
     return messages
 
 
@@ -168,7 +170,7 @@ def production_is_configured(**kwargs: Any) -> list[CheckMessage]:
     if not settings.IS_MAIL_SENT:
         messages.append(
             Warning(
-                "Password reset mails are printed, not sent.",
+                "Emails are not sent: applicants get no receipts, and accounts no password reset mails.",
                 hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
                 id="jobsite.W005",
             )
@@ -236,12 +238,22 @@ def _machine() -> list[CheckMessage]:
                 id="jobsite.W011",
             )
         )
-    media = Path(settings.MEDIA_ROOT)
-    existing = next(folder for folder in (media, *media.absolute().parents) if folder.exists())
-    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+    for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
+        folder = Path(getattr(settings, name))
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+            messages.append(
+                Warning(
+                    f"Uploads will fail: this account cannot write to {name}, {folder}.", id="jobsite.W012"
+                )
+            )
+    private = Path(settings.PRIVATE_ROOT)
+    if private.is_dir() and private.stat().st_mode & 0o077:
         messages.append(
             Warning(
-                f"Uploads will fail: this account cannot write to MEDIA_ROOT, {media}.", id="jobsite.W012"
+                f"Other accounts of this machine can list PRIVATE_ROOT, {private}.",
+                hint=f"Run chmod 700 {private}.",
+                id="jobsite.W019",
             )
         )
     cache = str(settings.CACHES["default"].get("LOCATION", ""))

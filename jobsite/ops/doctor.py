@@ -188,21 +188,23 @@ def _existing(folder: Path) -> Path:
 
 
 def _files() -> Iterator[Finding]:
-    media = Path(settings.MEDIA_ROOT)
-    try:
-        with tempfile.TemporaryFile(dir=_existing(media)):
-            yield Finding("ok", "uploads", f"{media} is writable.")
-    except OSError as error:
-        yield Finding(
-            "error",
-            "uploads",
-            f"MEDIA_ROOT, {media}, is not writable ({error.strerror}).",
-            "Change its owner to the account that runs the site.",
-        )
+    for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
+        folder = Path(getattr(settings, name))
+        try:
+            with tempfile.TemporaryFile(dir=_existing(folder)):
+                yield Finding("ok", "uploads", f"{folder} is writable.")
+        except OSError as error:
+            yield Finding(
+                "error",
+                "uploads",
+                f"{name}, {folder}, is not writable ({error.strerror}).",
+                "Change its owner to the account that runs the site.",
+            )
 
 
 def _disk() -> Iterator[Finding]:
-    folders = {"MEDIA_ROOT": Path(settings.MEDIA_ROOT), "temporary files": Path(tempfile.gettempdir())}
+    folders = {name: Path(getattr(settings, name)) for name in ("MEDIA_ROOT", "PRIVATE_ROOT")}
+    folders["temporary files"] = Path(tempfile.gettempdir())
     if connection.vendor == "sqlite":
         folders["the database"] = Path(connection.settings_dict["NAME"]).parent
     for name, folder in folders.items():

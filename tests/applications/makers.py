@@ -21,6 +21,7 @@ from applications.models import (
     Submission,
     SubmissionFile,
 )
+from jobsite import private_files
 from tests.factories import make_vacancy
 
 PASSWORD = "correct horse battery staple"
@@ -141,8 +142,15 @@ def make_submission(
     )
 
 
-def make_file(submission: Submission, name: str = "cv.pdf", **columns: Any) -> SubmissionFile:
-    """Add a row of a file to `submission`, without the file itself."""
+def make_file(
+    submission: Submission, name: str = "cv.pdf", content: bytes | None = None, **columns: Any
+) -> SubmissionFile:
+    """Add a row of a file to `submission`, and the file itself if it has `content`."""
     number = next(_numbers)
-    defaults = {"field": "cv", "path": f"{number}.pdf", "size": 1234, "sha256": f"{number}", "kind": "pdf"}
+    path = f"{number:032x}"
+    defaults = {"field": "cv", "path": path, "size": 1234, "sha256": f"{number}", "kind": "pdf"}
+    if content is not None:
+        private_files.write(path, [content])
+        private_files.complete(path)
+        defaults |= {"size": len(content), "sha256": sha256(content).hexdigest()}
     return SubmissionFile.objects.create(submission=submission, original_name=name, **defaults | columns)

@@ -114,8 +114,8 @@ def test_name_inside_another_word_is_not_replaced(recruiter, at):
 
 def test_erasure_reports_deleted_rows(person):
     assert run("erase_applicant", NAME)[1] == (
-        "Erased an account with 2 applications, 2 steps, 1 tokens, 1 sessions, 3 failed sign-ins, "
-        "7 entries of the admin's log (2 more cleaned).\n"
+        "Erased an account with 2 applications, 0 files, 0 emails, 0 notes, 2 steps, 1 tokens, 1 sessions, "
+        "3 failed sign-ins, 7 entries of the admin's log (2 more rows cleaned).\n"
     )
 
 
@@ -203,10 +203,23 @@ def test_export_has_all_data(at, recruiter):
         "applications": [
             {
                 "id": application.pk,
+                "reference": None,
                 "vacancy": {"id": vacancy.pk, "title": "Nurse"},
+                "given_name": "",
+                "family_name": "",
+                "email": "",
+                "phone": "",
+                "language": "en",
                 "is_spontaneous": False,
+                "is_repeated": False,
                 "created_at": hour,
                 "updated_at": hour,
+                "verified_at": None,
+                "withdrawn_at": None,
+                "rating": None,
+                "submission": None,
+                "emails": [],
+                "notes": [],
                 "statuses": [{"at": hour, "status": "Received"}],
                 "history": [
                     {

@@ -50,7 +50,12 @@ IN_EACH_PASS = ("auth", "forms_structure")  # of CI; the others take minutes
 NO_PAGES = {
     ("forms_structure.form", kind)
     for kind in ("save", "check", "copy", "extend", "sections", "restore", "export")
-} | {("vacancies.vacancy", "review"), ("vacancies.filter", "option"), ("vacancies.filter", "options")}
+} | {
+    ("vacancies.vacancy", "review"),
+    ("vacancies.filter", "option"),
+    ("vacancies.filter", "options"),
+    ("applications.application", "files"),
+}
 KEYS_KEPT = {"name", "type", "css", "on_value", "value"}  # of a form's structure, and checked there
 STATES = {"status", "audience", "brand", "publish_from", "publish_until", "created_at", "updated_at"}
 

@@ -68,7 +68,10 @@ def validators() -> Iterator[Validators]:
     """Start Node with validate.mjs."""
     require()
     with subprocess.Popen(
-        ["node", FOLDER / "validate.mjs", VALIDATION_JS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ["node", FOLDER / "validate.mjs", VALIDATION_JS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         yield Validators(process)
         assert process.stdin

@@ -1,7 +1,7 @@
-"""The one way to start servers in tests: PostgreSQL, Redis, gunicorn and nginx.
+"""The one way to start servers in tests: PostgreSQL, Redis, gunicorn, nginx and a mail server.
 
-Each server is a process on a free loopback port below 32000. A test can kill and freeze it. Only processes
-that were started here are stopped.
+Each is a process on a free loopback port below 32000, except the mail server, which is a thread. A test can
+kill and freeze it. Only processes that were started here are stopped.
 """
 
 from tests.servers.databases import POSTGRES, REDIS, Postgres, Redis
@@ -18,6 +18,7 @@ from tests.servers.process import (
     free_port,
     until,
 )
+from tests.servers.smtp import MailServer
 from tests.servers.stub import stub_server
 from tests.servers.web import Application, Gunicorn, Web, get
 
@@ -33,6 +34,7 @@ __all__ = [
     "Gunicorn",
     "Instance",
     "LoadBalancer",
+    "MailServer",
     "Nginx",
     "Postgres",
     "ProductionNginx",

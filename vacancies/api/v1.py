@@ -38,6 +38,7 @@ from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
+ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 NO_SUCH_VACANCY = "No published vacancy has this id."
 NO_SUCH_PREVIEW = "This preview link is invalid or has expired."
 
@@ -217,6 +218,22 @@ class VacancyViewSet(ListViewSet):
         return self.list(request)
 
 
+def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at: datetime) -> Vacancy:
+    """Return the vacancy `pk` if it is published at `at` and open to the client of `request`.
+
+    A hidden one and an unknown one raise the same NotFound, after the same queries.
+    """
+    if not ID.fullmatch(pk):
+        raise NotFound(NO_SUCH_VACANCY)
+    published = vacancies.published(at=at).filter(pk=pk)
+    found = list(published.external() if is_protected() else published)
+    if not found and is_protected() and is_insider(request):
+        found = list(published.internal())
+    if not found:
+        raise NotFound(NO_SUCH_VACANCY)
+    return found[0]
+
+
 @extend_schema_view(
     retrieve=operation(
         id="getVacancy",
@@ -277,19 +294,11 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
         same queries."""
         pk = self.kwargs["pk"]
-        if not re.fullmatch(r"[1-9][0-9]{0,18}", pk, re.ASCII):
-            raise NotFound(NO_SUCH_VACANCY)
-        if "preview" in self.query:
+        if "preview" in self.query and ID.fullmatch(pk):
             if opened_by(self.query["preview"]) == int(pk) and (found := list(vacancies.filter(pk=pk))):
                 return found[0]
             raise NotFound(NO_SUCH_PREVIEW)
-        published = vacancies.published(at=self.now).filter(pk=pk)
-        found = list(published.external() if is_protected() else published)
-        if not found and is_protected() and is_insider(self.request):
-            found = list(published.internal())
-        if not found:
-            raise NotFound(NO_SUCH_VACANCY)
-        return found[0]
+        return find_published(self.request, pk, vacancies, at=self.now)
 
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "preview": self.query.get("preview")}

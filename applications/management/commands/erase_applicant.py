@@ -4,19 +4,20 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import ProtectedError
 
 from applications import privacy
-from applications.management import account
+from applications.management import add_person, described, person
+from applications.models import Application
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, dry_run
 
 
 class Command(BaseCommand):
     help = (
-        "Erase an applicant: account, applications with their history, tokens, sessions, failed sign-ins, "
-        "and the name in the admin's log. This cannot be undone."
+        "Erase an applicant: account, applications with their files, emails, notes and history, tokens, "
+        "sessions, failed sign-ins, and the name in rows about others. This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("username", nargs="?")
+        add_person(parser)
         parser.add_argument(
             "--again",
             action="store_true",
@@ -27,14 +28,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["again"] == bool(options["username"]):
-            raise UsageError("Pass a user name or --again.")
+        if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
+            raise UsageError("Pass a user name, --email or --again.")
         if options["again"]:
             return self.again(options["dry_run"])
-        user = account(options["username"])
+        user, address = person(options)
         try:
             with dry_run(options["dry_run"]):
-                counts = privacy.erase(user=user, is_logged=not options["dry_run"])
+                counts = privacy.erase(user=user, address=address, is_logged=not options["dry_run"])
         except privacy.StaffAccountError:
             raise CommandError(
                 "This is a staff account, which the admin's log names. Remove its staff status first."
@@ -45,15 +46,23 @@ class Command(BaseCommand):
             kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
             raise CommandError(f"Other rows refer to this account; nothing was deleted: {kinds}.") from None
         verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
+        cleaned = sum(counts[kind] for kind in privacy.KINDS if kind.endswith("_cleaned"))
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
-            f"{verb} an account with {counts['applications']} applications, {counts['steps']} steps, "
+            f"{verb} {described(user)} {counts['applications']} applications, {counts['files']} files, "
+            f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "
             f"failed sign-ins, {counts['log_entries']} entries of the admin's log "
-            f"({counts['log_entries_cleaned']} more cleaned).",
+            f"({cleaned} more rows cleaned).",
+            lines=self.left(user) if user and not address else (),
             **totals,
         )
         return None
+
+    def left(self, user: Any) -> list[str]:
+        """Return a hint if applications without an account have the address of `user`."""
+        count = Application.objects.unclaimed(user.email).count()
+        return [f"{count} applications from this address belong to no account: use --email."] if count else []
 
     def again(self, is_dry: bool) -> None:
         self.written = lambda: "Some accounts were erased; run the command again for the others."
@@ -63,8 +72,10 @@ class Command(BaseCommand):
             raise UsageError("There is no ERASURE_LOG.")
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
-            f"{verb} {counts['erased']} accounts again, {counts['kept']} kept: other rows refer to them.",
+            f"{verb} {counts['erased']} accounts and {counts['applications']} applications again, "
+            f"{counts['kept']} accounts kept: other rows refer to them.",
             ok=not counts["kept"],
             erased=counts["erased"],
+            applications=counts["applications"],
             kept=counts["kept"],
         )

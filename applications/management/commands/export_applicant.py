@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from applications import privacy
-from applications.management import account
+from applications.management import add_person, described, person
 from jobsite.ops.commands import Command as BaseCommand
 
 
@@ -17,14 +17,15 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("username")
+        add_person(parser)
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="a new file, readable by its owner only"
         )
+        parser.add_argument("--files", action="store_true", help="include the content of files, in base64")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        user = account(options["username"])
-        data = privacy.export(user=user, now=timezone.now())
+        user, address = person(options)
+        data = privacy.export(user=user, address=address, now=timezone.now(), has_content=options["files"])
         text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
         path: Path | None = options["output"]
         if path is None:
@@ -38,4 +39,4 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         count = len(data["applications"])
-        self.finish(f"Exported an account with {count} applications.", file=path, applications=count)
+        self.finish(f"Exported {described(user)} {count} applications.", file=path, applications=count)

@@ -12,7 +12,7 @@ from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):
-    help = "Write an archive of the database and the media, while the site is running. See `restore`."
+    help = "Write an archive of the database and the files, while the site is running. See `restore`."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="folder of the archives, outside MEDIA_ROOT")

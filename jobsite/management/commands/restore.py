@@ -15,7 +15,7 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
-        "Restore the database and the media from an archive of `backup`. Verifies the whole archive first. "
+        "Restore the database and the files from an archive of `backup`. Verifies the whole archive first. "
         "All users have to sign in again. Applicants erased since the backup are erased again (ERASURE_LOG)."
     )
 
@@ -55,6 +55,8 @@ class Command(BaseCommand):
         manifest = found.manifest
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
         again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
+        if data.get("applications"):
+            again += f" {data['applications']} other applications erased again."
         self.finish(
             f"{verb}: {rows} rows and {files} files of {manifest['made_at']}, {found.signature}.{again}",
             lines=lines,

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
+from jobsite import private_files
 from jobsite.ops import signatures
 from jobsite.ops.backups import manifest as manifests
 from jobsite.ops.backups.files import CHUNK, BackupError, Progress, printable
@@ -19,7 +20,7 @@ from jobsite.private_files import create_private
 
 NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
 PATTERN = "jobsite-*T*Z.tar"
-MEDIA = "media/"
+MEDIA, PRIVATE = "media/", "private/"  # prefixes of parts
 DATABASE = {"postgresql": "database.dump", "sqlite": "database.sqlite3.gz"}  # name of the part, by engine
 DIGEST = "comment"  # PAX header of the manifest with its own digest
 MODIFIED_MAX = 1 << 33  # seconds since 1970; os.utime fails beyond the range of the operating system
@@ -28,6 +29,15 @@ MODIFIED_MAX = 1 << 33  # seconds since 1970; os.utime fails beyond the range of
 def media_path(name: str) -> Path:
     """Return the path of the media file that is the part `name`."""
     return Path(settings.MEDIA_ROOT) / name.removeprefix(MEDIA)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith(PRIVATE)
+
+
+def private_name(name: str) -> str:
+    """Return the name of the private file that is the part `name`."""
+    return name.removeprefix(PRIVATE)
 
 
 @contextmanager
@@ -47,7 +57,8 @@ def open_verified(archive: Path) -> Iterator[tuple[BinaryIO, Signature]]:
 def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
     """Yield the parts of `archive` and their content. Raises BackupError.
 
-    A part must be a plain file, with a canonical name inside MEDIA_ROOT or a name of ours.
+    A part must be a plain file, with a canonical name inside MEDIA_ROOT, that of a private file, or a name of
+    ours.
     """
     media = media_path("").resolve()
     archive.seek(0)
@@ -60,6 +71,8 @@ def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, Any]]:
                 path = PurePosixPath(name)
                 is_ours = str(path) == name and ".." not in path.parts
                 is_ours = is_ours and media_path(name).resolve().is_relative_to(media)
+            if is_private(name):
+                is_ours = private_files.is_name(private_name(name))
             # a sparse file has a few bytes here, and any size when it is read
             is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
             if not (is_ours and is_plain and member.size >= 0 and 0 <= member.mtime < MODIFIED_MAX):

@@ -16,11 +16,12 @@ import django
 from django.conf import settings
 from django.db import connection
 
+from jobsite import private_files
 from jobsite.api.document import version
 from jobsite.ops import signatures
 from jobsite.ops.backups import databases
 from jobsite.ops.backups import manifest as manifests
-from jobsite.ops.backups.archive import DATABASE, DIGEST, MEDIA, NAME, PATTERN
+from jobsite.ops.backups.archive import DATABASE, DIGEST, MEDIA, NAME, PATTERN, PRIVATE
 from jobsite.ops.backups.files import (
     CHUNK,
     STAGING,
@@ -103,7 +104,13 @@ def _write(archive: Any, database: Path, media: Path, now: datetime, progress: P
                     shutil.copyfileobj(file, copy, CHUNK)
                     modified = os.fstat(file.fileno()).st_mtime
                 add(MEDIA + path.relative_to(media).as_posix(), copy, modified)
-        missing = sorted(name for name in facts.pop("named") if MEDIA + name not in parts)
+        private = sorted(facts.pop("private"))
+        for name in progress(private, unit="file"):
+            # Never changed. An interrupted rename is completed, because the row was committed.
+            with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as file:
+                add(PRIVATE + name, file, os.fstat(file.fileno()).st_mtime)
+        named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]
+        missing = sorted(name.removeprefix(MEDIA) for name in named if name not in parts)
         manifest = {
             "format": manifests.FORMAT,
             "made_at": now.astimezone(UTC).isoformat(),

@@ -18,7 +18,7 @@ from django.db.backends.postgresql.client import DatabaseClient
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobsite.ops.backups.files import CHUNK, BackupError
-from jobsite.private_files import PART, create_private
+from jobsite.private_files import PART, PrivateNameField, create_private
 
 # The database is in use if one of these tables has a row.
 CONTENT = ("auth_user", "vacancies_vacancy", "vacancies_brand", "vacancies_recruiter", "forms_structure_form")
@@ -74,7 +74,8 @@ def _postgresql_snapshot(database: Any, into: Path) -> Iterator[Execute]:
 
 
 def describe(execute: Execute) -> dict[str, Any]:
-    """Return facts about the database for the manifest, and under `named` the files that its rows name."""
+    """Return facts about the database for the manifest, and the names of files in its rows: `named` has those
+    below MEDIA_ROOT, `private` those below PRIVATE_ROOT."""
     if connection.vendor == "sqlite":
         found = execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
         server = sqlite3.sqlite_version
@@ -82,17 +83,19 @@ def describe(execute: Execute) -> dict[str, Any]:
         found = execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
         server = execute("SHOW server_version")[0][0]
     tables = sorted(name for (name,) in found)
-    named: set[str] = set()
+    names: dict[Any, set[str]] = {models.FileField: set(), PrivateNameField: set()}
     for model in apps.get_models():
         for field in model._meta.local_fields:
-            if isinstance(field, models.FileField) and model._meta.db_table in tables:
-                rows = execute(f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"')
-                named.update(name for (name,) in rows if name)
+            for kind, found_names in names.items():
+                if isinstance(field, kind) and model._meta.db_table in tables:
+                    rows = execute(f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"')
+                    found_names.update(name for (name,) in rows if name)
     return {
         "server": server,
         "migrations": execute("SELECT app, name FROM django_migrations ORDER BY app, name"),
         "tables": {name: execute(f'SELECT COUNT(*) FROM "{name}"')[0][0] for name in tables},
-        "named": named,
+        "named": names[models.FileField],
+        "private": names[PrivateNameField],
     }
 
 

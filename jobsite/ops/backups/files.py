@@ -62,10 +62,11 @@ def staging(parent: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def create_folder(folder: Path, undo: Any) -> None:
-    """Create `folder` and its parents. The ExitStack `undo` removes the new ones, if they are empty."""
+def create_folder(folder: Path, undo: Any, mode: int = 0o777) -> None:
+    """Create `folder` with `mode`, and its parents. The ExitStack `undo` removes the new ones, if they are
+    empty."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        missing.mkdir(exist_ok=True)
+        missing.mkdir(mode if missing == folder else 0o777, exist_ok=True)
         undo.callback(_remove_if_empty, missing)
 
 

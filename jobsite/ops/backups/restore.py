@@ -14,8 +14,18 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from jobsite import private_files
 from jobsite.ops.backups import databases
-from jobsite.ops.backups.archive import MEDIA, media_path, members, open_verified, verify_content
+from jobsite.ops.backups.archive import (
+    MEDIA,
+    PRIVATE,
+    is_private,
+    media_path,
+    members,
+    open_verified,
+    private_name,
+    verify_content,
+)
 from jobsite.ops.backups.files import (
     CHUNK,
     BackupError,
@@ -32,6 +42,8 @@ from jobsite.private_files import create_private
 REVISION_STEP = 1_000_000
 # Credentials that were revoked since the backup must not become valid again.
 CREDENTIALS = ("django_session", "applications_token")
+# Emails that were queued at the time of the backup have probably been sent since. They are not sent twice.
+OUTBOX = "applications_message"
 
 
 class Verified(NamedTuple):
@@ -59,7 +71,7 @@ def restore(
     progress: Progress,
     erase_again: Callable[[], Counter[str] | None],
 ) -> Restored:
-    """Restore the database and the media from `archive`, and call `erase_again`. Raises BackupError.
+    """Restore the database and the files from `archive`, and call `erase_again`. Raises BackupError.
 
     Before the one transaction that replaces the database, nothing changes. Running processes need no restart:
     the revision is higher than any that they have seen.
@@ -91,15 +103,18 @@ def _check_compatible(manifest: dict[str, Any]) -> None:
 
 
 def _replace(archive: BinaryIO, manifest: dict[str, Any], dump: Path, progress: Progress) -> int:
-    """Replace the database and the media. Return how many files were missing or different.
+    """Replace the database and the files. Return how many files were missing or different.
 
     A failure before the database is replaced leaves no new file and no new folder.
     """
-    media = Path(settings.MEDIA_ROOT)
+    media, private = Path(settings.MEDIA_ROOT), Path(settings.PRIVATE_ROOT)
     with ExitStack() as undo:
         create_folder(media, undo)
-        with staging(media) as folder:
-            copies = list(_copies(archive, manifest, folder, progress))
+        create_folder(private, undo, 0o700)
+        # In the folder itself, because a file cannot be renamed to another file system.
+        with staging(media) as of_media, staging(private) as of_private:
+            folders = {MEDIA: of_media, PRIVATE: of_private}
+            copies = list(_copies(archive, manifest, folders, progress))
             changed = [(copy, path) for copy, path in copies if path.exists()]
             for copy, path in copies:
                 if not path.exists():  # no row of the current database names it
@@ -110,20 +125,33 @@ def _replace(archive: BinaryIO, manifest: dict[str, Any], dump: Path, progress: 
             undo.pop_all()
             for copy, path in changed:
                 copy.replace(path)
+    for name in filter(is_private, manifest["parts"]):
+        private_files.complete(private_name(name))
     return len(copies)
 
 
+def _target(name: str) -> Path:
+    """Return the path of the file that is the part `name`. A private file that does not exist gets its
+    temporary name until the database is replaced, so that clean_media does not delete it meanwhile."""
+    if not is_private(name):
+        return media_path(name)
+    final = private_files.final_path(private_name(name))
+    return final if final.exists() else private_files.temporary_path(private_name(name))
+
+
 def _copies(
-    archive: BinaryIO, manifest: dict[str, Any], folder: Path, progress: Progress
+    archive: BinaryIO, manifest: dict[str, Any], folders: dict[str, Path], progress: Progress
 ) -> Iterator[tuple[Path, Path]]:
-    """Copy the media files that are missing or different to `folder`. Yield each copy and its final path.
+    """Copy the files that are missing or different to the folder of their kind in `folders`. Yield each copy
+    and its path.
 
     Raises BackupError.
     """
     for number, (member, file) in enumerate(progress(members(archive), unit="part")):
-        if not member.name.startswith(MEDIA):
+        folder = next((folders[kind] for kind in folders if member.name.startswith(kind)), None)
+        if folder is None:
             continue
-        expected, path = manifest["parts"][member.name], media_path(member.name)
+        expected, path = manifest["parts"][member.name], _target(member.name)
         if path.is_dir():
             raise BackupError(f"Nothing was replaced: {printable(str(path))} is a folder.")
         if path.is_file() and path.stat().st_size == expected["size"]:
@@ -136,8 +164,9 @@ def _copies(
             target.seek(0)
             if digest(target) != expected["sha256"]:
                 raise BackupError("Nothing was replaced: the archive changed while it was read.")
-        copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
-        os.utime(copy, (member.mtime, member.mtime))
+        if not is_private(member.name):
+            copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
+            os.utime(copy, (member.mtime, member.mtime))
         yield copy, path
 
 
@@ -145,6 +174,11 @@ def _statements(manifest: dict[str, Any]) -> list[str]:
     """Return the statements that adapt the restored database to this site."""
     tables = manifest["tables"]
     statements = [f"DELETE FROM {table}" for table in CREDENTIALS if table in tables]
+    if OUTBOX in tables:
+        statements.append(
+            f"UPDATE {OUTBOX} SET state = 'failed', error = 'restored from a backup', "
+            "finished_at = CURRENT_TIMESTAMP WHERE state IN ('queued', 'sending')"
+        )
     if "jobsite_revision" in tables:
         number, shared = _revision()
         highest = "max" if connection.vendor == "sqlite" else "greatest"

@@ -47,15 +47,15 @@ def test_receipt_lists_what_was_stored(application):
         "Hello,\n\nWe received your application. Thank you.\n\n"
         "Vacancy: Baker\nReference: 7K3QX9WD\nReceived: 2 Mar 2026, 09:30\n\n"
         "Open this link to see your application, to follow it or to withdraw it:\n"
-        "https://jobs.example.org/mine/7K3QX9WD\n"
+        "https://jobs.example.org/account/receipt/personal-link\n"
         "The link is personal and valid for 30 days. Do not forward it.\n\n"
         "If you did not apply, somebody entered your address by mistake. You need not do anything.\n\n"
         "This is what we stored:\n\n"
         "Personal data\n  First name: Mia\n  E-mail address: mia@example.org\n\n"
-        "  Do you have experience?: Yes, I have\n"
-        "  Where?:\n    Here.\n\n    There.\n"
+        "  Do you have experience? Yes, I have\n"
+        "  Where?\n    Here.\n\n    There.\n"
         "  Your CV: cv.pdf (120.6\xa0KB)\n"
-        "  I agree.: Yes"
+        "  I agree. Yes"
     )
 
 
@@ -78,7 +78,8 @@ def test_receipt_uses_the_public_address_by_default(application, settings):
     settings.PUBLIC_BASE_URL = "https://public.example.org"
 
     assert (
-        "\nhttps://public.example.org/mine/7K3QX9WD\n" in queue_receipt(application=application, at=NOW).body
+        "\nhttps://public.example.org/account/receipt/personal-link\n"
+        in queue_receipt(application=application, at=NOW).body
     )
 
 

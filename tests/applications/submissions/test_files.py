@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError, connection, transaction
-from django.utils import timezone
 
-from applications.models import Application, FormSnapshot, ScanState, Submission, SubmissionFile
+from applications.models import ScanState, SubmissionFile
 from applications.submissions import files as stored_files
 from applications.submissions.files import (
     FILE_BYTES_MAX,
@@ -23,8 +22,8 @@ from applications.submissions.files import (
     open_file,
     store,
 )
+from tests.applications.makers import make_application, make_submission
 from tests.applications.submissions.test_antivirus import EICAR, Clamd
-from tests.factories import make_vacancy
 from tests.vacancies.sample_files import DOCX, JAR, SVG, XLSX, encoded, legacy_office, make_zip, open_document
 
 PDF = b"%PDF-1.7 text"
@@ -38,21 +37,6 @@ def upload(name: str, content: bytes) -> Any:
     return file
 
 
-def make_submission() -> Submission:
-    now = timezone.now()
-    application = Application.objects.create(vacancy=make_vacancy(), created_at=now, updated_at=now)
-    snapshot = FormSnapshot.objects.get_or_create(digest="0" * 64, defaults={"sections": []})[0]
-    return Submission.objects.create(
-        application=application,
-        values={},
-        snapshot=snapshot,
-        consent_text="",
-        consent_version=0,
-        consented_at=now,
-        fingerprint="",
-    )
-
-
 def names(folder: Any) -> list[str]:
     return sorted(os.listdir(folder)) if Path(folder).exists() else []
 
@@ -61,7 +45,7 @@ def submit(name: str = "cv.pdf", content: bytes = PDF) -> SubmissionFile:
     """Store a file in the order of `operations.submit`."""
     files = store({"cv": upload(name, content)})
     with transaction.atomic():
-        files.add_rows(make_submission())
+        files.add_rows(make_submission(make_application(), {}))
     files.finish()
     return SubmissionFile.objects.latest("pk")
 
@@ -216,7 +200,7 @@ def test_crash_before_the_commit_leaves_a_temporary_file(settings) -> None:
 @pytest.mark.django_db
 def test_crash_between_commit_and_rename_loses_nothing(settings) -> None:
     files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission())
+    files.add_rows(make_submission(make_application(), {}))
     file = SubmissionFile.objects.get()
     assert content_of(file) == PDF
     assert names(settings.PRIVATE_ROOT) == [file.path]
@@ -227,7 +211,7 @@ def test_crash_between_commit_and_rename_loses_nothing(settings) -> None:
 @pytest.mark.django_db
 def test_failed_rename_is_completed_later(settings, monkeypatch) -> None:
     files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission())
+    files.add_rows(make_submission(make_application(), {}))
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(PermissionError()))
         files.finish()
@@ -243,7 +227,7 @@ def test_discard_deletes_the_files(settings) -> None:
 @pytest.mark.django_db
 def test_discard_keeps_files_whose_rows_were_committed() -> None:
     files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission())
+    files.add_rows(make_submission(make_application(), {}))
     files.discard()  # the connection was lost after the commit
     assert content_of(SubmissionFile.objects.get()) == PDF
 

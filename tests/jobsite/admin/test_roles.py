@@ -9,7 +9,17 @@ from django.test import Client
 
 from jobsite.admin import roles
 from jobsite.ops.commands import dry_run
-from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored, version_of
+from tests.admin_pages import (
+    address,
+    build,
+    kind_of,
+    place_file,
+    posted,
+    routes,
+    signed_in,
+    stored,
+    version_of,
+)
 from tests.marks import slow_except
 from vacancies.models import Vacancy
 
@@ -27,12 +37,19 @@ MAY = {
     "forms_structure.consenttext": {R: "v", E: "v", A: "v", D: "va"},
     "applications.application": {R: "vc", E: "vc", A: "v", D: "vc"},
     "applications.historyentry": {R: "v", E: "v", A: "v", D: "v"},
+    "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
+    "applications.message": {R: "v", E: "v", A: "v", D: "v"},
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.token": {A: "v", D: "vd"},
     "applications.accesslog": {A: "v", D: "v"},
     "auth.user": {A: "v", D: "vacd"},
     "auth.group": {A: "v", D: "vacd"},
+}
+# Rows that are added on the page of an application.
+PARTS = {
+    "note": {R: "va", E: "va", A: "v", D: "vacd"},
+    "email": {R: "va", E: "va", A: "v", D: "vacd"},
 }
 NEITHER = ""
 # The permissions for GET and POST of each page; NEITHER for an unsupported method.
@@ -43,6 +60,12 @@ ASKS = {
     "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
     "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
     "forms_structure.form restore": (NEITHER, "c"),
+    "applications.application files": ("v", NEITHER),
+    "applications.application note": (NEITHER, "note a"),
+    "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
+    "applications.application email": ("email a", "email a"),
+    "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
+    "applications.message digest": ("applications.application v", "applications.application v"),
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
@@ -93,6 +116,8 @@ def answers(client: Client, world: Any, route: str, method: str) -> Any:
     pk = target(world, route)
     if kind in ("delete", "list") and model == "vacancies.vacancy":
         pk = world.own.spare.pk
+    if kind == "files":
+        place_file(pk)
     url = address(route, pk, version_of(pk) if kind == "versions" else 0)
     if method == "get":
         return client.get(url)
@@ -119,7 +144,7 @@ def test_role_has_exactly_its_permissions(world, role, model):
         for method, (of_model, verb) in zip(("get", "post"), requested(route), strict=True):
             if not verb:
                 continue
-            may = verb in MAY[of_model].get(role, "")
+            may = verb in (MAY | PARTS)[of_model].get(role, "")
             with dry_run(True):
                 # a new session: rolling back a password change ends the session
                 response = answers(signed_in(world, role), world, route, method)

@@ -22,7 +22,8 @@ def test_cors_allows_every_origin_by_default(client, path):
         "Sunset", "Time-Zone", "WWW-Authenticate", "X-Request-ID",
     }  # fmt: skip
     allowed = set(preflight["Access-Control-Allow-Headers"].split(", "))
-    assert allowed >= {"authorization", "content-type", "if-none-match", "traceparent", "x-request-id"}
+    assert allowed >= {"authorization", "content-type", "idempotency-key", "if-none-match"}
+    assert allowed >= {"traceparent", "x-request-id"}
 
 
 CORS_PATHS = ("/v1/vacancies", "/v0.1/vacancies", "/v1/vacancies?limit=1", "/v1/vacancies/999", "/v1/nothing",

@@ -7,8 +7,9 @@ import pytest
 from django.core.files.base import ContentFile
 from django.db import connection
 
+from jobsite import private_files
 from jobsite.wsgi import _bare
-from tests.applications.makers import make_application, make_step
+from tests.applications.makers import make_application, make_file, make_step, make_submission
 from tests.contract.sample import make_site
 from tests.jobsite.ops.backups import Site
 
@@ -20,6 +21,9 @@ def site(wsgi: Any, settings: Any, filters: Any) -> Site:
     vacancies[0].attachments.create(position=9, name="Brochure", file=ContentFile(b"%PDF-1", "brochure.pdf"))
     application = make_application(vacancy=vacancies[1])
     make_step(application)
+    file = make_file(make_submission(application, {"cv": "cv.pdf"}), content=b"%PDF-2 private")
+    private_files.final_path(file.path).rename(private_files.temporary_path(file.path))  # a crash
+    make_file(file.submission, content=b"%PDF-3 private")
     return Site(_bare, application.user)
 
 
@@ -37,7 +41,7 @@ def elsewhere(tmp_path: Path, settings: Any) -> Iterator[Callable[[], None]]:
         connection.settings_dict["NAME"] = (
             str(folder / "db.sqlite3") if connection.vendor == "sqlite" else name
         )
-        settings.MEDIA_ROOT = folder / "media"
+        settings.MEDIA_ROOT, settings.PRIVATE_ROOT = folder / "media", folder / "private"
 
     yield go
     connection.close()

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
-from applications.checks import applications_expire
+from applications.checks import antivirus_is_valid, applications_expire
 from forms_structure.models import ConsentText
 from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import checks
@@ -292,13 +292,16 @@ def test_missing_static_files_are_a_warning(production, tmp_path):
     assert ids(checks.production_is_configured) == []
 
 
-def test_media_root_that_is_not_writable_is_a_warning(production, monkeypatch, tmp_path):
+@pytest.mark.parametrize("name", ["MEDIA_ROOT", "PRIVATE_ROOT"])
+def test_folder_of_uploads_that_is_not_writable_is_a_warning(production, monkeypatch, tmp_path, name):
+    (tmp_path / "folder").mkdir(mode=0o700)
+    setattr(production, name, tmp_path / "folder")
     with monkeypatch.context() as patch:
-        patch.setattr("os.access", lambda path, mode: path != tmp_path)
+        patch.setattr("os.access", lambda path, mode: path != tmp_path / "folder")
         assert ids(checks.production_is_configured) == ["W012"]
 
     (tmp_path / "file").write_text("")
-    production.MEDIA_ROOT = tmp_path / "file"
+    setattr(production, name, tmp_path / "file")
     assert ids(checks.production_is_configured) == ["W012"]
 
 
@@ -319,6 +322,50 @@ def test_overlapping_public_folders_are_an_error(settings, monkeypatch, tmp_path
     settings.MEDIA_ROOT, settings.STATIC_ROOT = tmp_path / media, tmp_path / static
 
     assert ids() == found
+
+
+@pytest.mark.parametrize(
+    ("private", "found"),
+    [
+        ("files/private", []),
+        ("files/media", ["E012"]),
+        ("files/media/private", ["E012"]),
+        ("files/static/a/b", ["E012"]),
+        ("files", ["E013", "E013"]),
+        ("files/media/../private", []),
+    ],
+)
+def test_private_folder_inside_or_around_a_public_one_is_an_error(settings, tmp_path, private, found):
+    settings.MEDIA_ROOT, settings.STATIC_ROOT = tmp_path / "files/media", tmp_path / "files/static"
+    settings.PRIVATE_ROOT = tmp_path / private
+
+    assert ids() == found
+
+
+def test_private_folder_that_others_can_list_is_a_warning(production, tmp_path):
+    production.PRIVATE_ROOT = tmp_path / "private"
+    production.PRIVATE_ROOT.mkdir(mode=0o700)
+    assert ids(checks.production_is_configured) == []
+    production.PRIVATE_ROOT.chmod(0o750)
+    assert ids(checks.production_is_configured) == ["W019"]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("", []),
+        ("clamd:/run/clamav/clamd.ctl", []),
+        ("clamd://127.0.0.1:3310", []),
+        ("clamd://scanner", []),
+        ("clamd://scanner:x", ["E014"]),
+        ("/run/clamd.sock", ["E014"]),
+        ("http://scanner", ["E014"]),
+    ],
+)
+def test_invalid_address_of_the_virus_scanner_is_an_error(settings, value, found):
+    settings.ANTIVIRUS = value
+
+    assert ids(antivirus_is_valid) == found
 
 
 def test_database_inside_media_root_is_an_error(settings, monkeypatch, tmp_path):

@@ -104,7 +104,7 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
     for length in (0, 1, 512, end // 2, end, last.offset, last.offset_data, last.offset_data + last.size - 1):
         to.write_bytes(whole[:length])
         assert_refused("truncated|damaged")
-    for part in ("database", "media/attachments", "manifest"):
+    for part in ("database", "media/attachments", "private/", "manifest"):
         with tarfile.open(archive) as tar:
             found = next(m for m in tar if m.name.startswith(part))
         middle = found.offset_data + found.size // 2
@@ -112,7 +112,8 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
         assert_refused("damaged")
     rewritten(archive, to, lambda name, content: None if name.startswith("media/") else content)
     assert_refused("damaged: media/")
-    for name in ("media/../../outside", "../outside", "/outside", "media/../outside", "other", "media/"):
+    names = ["media/../../outside", "../outside", "/outside", "media/../outside", "other", "media/"]
+    for name in [*names, "private/../outside", "private/", "private/outside", f"private/a/{'0' * 32}"]:
         rewritten(archive, to, lambda name, content: content, also=(member(name),))
         assert_refused("after the manifest|Not part of a backup")
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
@@ -170,7 +171,7 @@ def test_restore_repeats_erasures_since_the_backup(filters, settings, tmp_path):
     assert len(log.read_text().splitlines()) == 1
     assert oct(log.stat().st_mode)[-3:] == "600"
     assert run("erase_applicant", again=True)["erased"] == 0
-    with pytest.raises(UsageError, match="Pass a user name or --again"):
+    with pytest.raises(UsageError, match="Pass a user name, --email or --again"):
         run("erase_applicant")
 
 

@@ -8,7 +8,18 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.contenttypes.models import ContentType
 
-from tests.admin_pages import FOREIGN, OWN, WORD, address, kind_of, posted, routes, signed_in, version_of
+from tests.admin_pages import (
+    FOREIGN,
+    OWN,
+    WORD,
+    address,
+    kind_of,
+    place_file,
+    posted,
+    routes,
+    signed_in,
+    version_of,
+)
 from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, follow, output
 from vacancies.models import Vacancy, Version
@@ -29,6 +40,7 @@ NOBODYS = {
 }
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
+    "applications.application": ("files", "note", "delete-note", "email", "undo", "unread"),
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
@@ -89,6 +101,8 @@ def test_no_page_shows_or_touches_another_brand(world, who, route):
         foreign = [world.foreign.draft.pk, world.foreign.gone, world.given_away.pk, world.lost]
         own = [world.own.draft.pk, world.taken_over.pk]
     for pk in [*foreign, *own] if "<" in route else [0]:
+        if kind == "files":
+            place_file(pk)
         numbers = [version_of(pk), version_of(world.foreign.draft.pk)] if kind == "versions" else [0]
         for number in numbers:
             url = address(route, pk, number)

@@ -137,8 +137,9 @@ export async function apply(
     }
     const changes = differences(before, served.sections);
     for (const { name } of changes) if (kept.values[name] === "1") delete kept.values[name]; // agreed to another text
+    const removed = new Set(changes.filter(({ kind }) => kind === "removed").map(({ name }) => name));
     open(kept);
-    if (errors.length) form.report(errors);
+    form.report(errors.filter(({ name }) => !removed.has(name)));
     return showChanges(form, changes);
   };
 

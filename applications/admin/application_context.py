@@ -1,0 +1,128 @@
+"""What the page of one application shows beside its form."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
+
+from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
+from applications.submissions.answers import Section, answers
+from forms_structure.structure import CONSENT
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
+from jobsite.languages import LANGUAGES
+from vacancies.admin.brand_access import within
+
+OTHERS = 20  # at most so many other applications of the same person
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """A line of the stage history."""
+
+    stage: Stage
+    at: str
+    author: str  # "" for the system
+    is_undo: bool
+    is_undone: bool
+
+
+def submitted(application: Application) -> tuple[Submission | None, list[Section]]:
+    """Return the submission of `application` and its answers without the consent, which the page shows with
+    its version. Applications that were imported have none."""
+    submission = Submission.objects.select_related("snapshot").filter(application=application).first()
+    if submission is None:
+        return None, []
+    sections = [
+        Section(section.title, [answer for answer in section.answers if answer.name != CONSENT])
+        for section in answers(submission)
+    ]
+    return submission, [section for section in sections if section.answers]
+
+
+def contact(application: Application) -> dict[str, Any]:
+    """Return the address and telephone number of the applicant, with links, and whether the mailbox is
+    theirs."""
+    address, phone = application.address, application.phone
+    dialled = re.sub(r"[^0-9+]", "", phone)
+    verified_at = application.verified_at
+    return {
+        "address": address,
+        "mailto": f"mailto:{quote(address, safe='@+')}" if address else "",
+        "phone": phone,
+        "tel": f"tel:{dialled}" if dialled else "",
+        "verified": format_datetime(verified_at) if verified_at else "",
+        "is_unverified": bool(application.email and not verified_at and not application.user_id),
+        "language": gettext(LANGUAGES.get(application.language, "")) if application.language else "",
+    }
+
+
+def other_applications(user: Any, application: Application) -> QuerySet:
+    """Return the other applications with the address or the account of `application` that `user` may see,
+    the newest first."""
+    same = Q()
+    if application.email_folded:
+        same |= Q(email_folded=application.email_folded)
+    if application.user_id:
+        same |= Q(user=application.user_id)
+    rows: Any = Application.objects.filter(same) if same else Application.objects.none()
+    own: Any = within(user, rows.exclude(pk=application.pk), "vacancy")
+    return own.with_stage().select_related("vacancy").newest_first()[:OTHERS]
+
+
+def stage_history(changes: list[StageChange]) -> list[StageLine]:
+    """Return the stage changes of an application, the latest first."""
+    in_effect = {change.pk for change in without_undone(changes)}
+    return [
+        StageLine(
+            stage=change.stage,
+            at=format_datetime(change.at),
+            author=person(change.author) if change.author else "",
+            is_undo=change.is_undo,
+            is_undone=not change.is_undo and change.pk not in in_effect,
+        )
+        for change in reversed(changes)
+    ]
+
+
+def undoable(changes: list[StageChange], *, at: datetime) -> StageChange | None:
+    """Return the change that `undo` would undo at `at`: the latest one, while the applicant does not see
+    it."""
+    kept = without_undone(changes)
+    return kept[-1] if len(kept) > 1 and kept[-1].visible_at > at else None
+
+
+def statuses(application: Application, *, at: datetime) -> dict[str, Any]:
+    """Return the status that the applicant sees at `at`, by language, and texts about its scheduled changes.
+    Requires `ordered_changes`."""
+    status = application.shown_status(at=at)
+    coming = []
+    before: Any = status
+    for visible_from in sorted(
+        change.visible_at for change in application.ordered_changes if change.visible_at > at
+    ):
+        after = application.shown_status(at=visible_from)
+        if after != before:
+            text = gettext("From %(visible_from)s: %(status)s.")
+            coming.append(text % {"visible_from": format_datetime(visible_from), "status": after})
+        before = after
+    labels = {gettext(name): status.label(code) for code, name in LANGUAGES.items()} if status else {}
+    return {"labels": labels, "coming": coming}
+
+
+def steps(application: Application) -> list[str]:
+    """Return the interviews and tasks that the applicant sees."""
+    return [
+        f"{format_datetime(step.planned_at)}: {step.name} ({step.result or gettext('no result yet')})"
+        for step in application.history.visible().in_order()
+    ]
+
+
+def emails(application: Application) -> QuerySet:
+    """Return the emails to the applicant, the latest first."""
+    to_applicant = Message.objects.filter(application=application, recipient=None)
+    return to_applicant.select_related("author").order_by("-queued_at", "-pk")

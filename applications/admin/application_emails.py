@@ -1,0 +1,159 @@
+"""The emails of an application: the list, and writing one from a template or as free text, with a preview."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern
+from django.utils import timezone, translation
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from applications.admin import application_context as shown
+from applications.admin.application_parts import ApplicationParts
+from applications.admin.brand_access import record
+from applications.mail import outbox
+from applications.mail import templates as mail
+from applications.models import Access, Application, MailTemplate, Message
+from jobsite.admin.base import as_id, person
+from jobsite.api.addresses import own
+from jobsite.formats import format_datetime
+from jobsite.languages import LANGUAGES, site_language
+
+WRITE = "applications.add_message"
+TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
+
+
+class EmailForm(forms.Form):
+    """Subject and text, with placeholders. Those that do not exist are errors."""
+
+    subject = forms.CharField(label=_("Subject"), max_length=200, widget=UnfoldAdminTextInputWidget)
+    body = forms.CharField(
+        label=_("Text"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 14})
+    )
+
+    def clean_subject(self) -> str:
+        return self._checked("subject")
+
+    def clean_body(self) -> str:
+        return self._checked("body")
+
+    def _checked(self, name: str) -> str:
+        text: str = self.cleaned_data[name]
+        if unknown := mail.unknown_placeholders(text):
+            error = gettext("These placeholders do not exist: %(names)s.")
+            raise ValidationError(error % {"names": ", ".join(unknown)})
+        return text
+
+
+class EmailsAdmin(ApplicationParts):
+    def get_urls(self) -> list[URLPattern]:
+        return [*self.object_urls({"email": self.email_view}), *super().get_urls()]
+
+    def email_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
+        email. The text that was posted is kept at every step."""
+        application = self.application_or_404(request, object_id, WRITE)
+        if not application.address:
+            text = gettext("The applicant has no e-mail address.")
+            self.message_user(request, text, messages.WARNING)
+            return self.back(request, application, "emails")
+        step = request.POST.get("step", "")
+        template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
+        own_language = language_of(application)
+        language = mail.language_of(template, own_language) if template else own_language
+        initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
+        form = EmailForm(request.POST) if request.method == "POST" else EmailForm(initial=initial)
+        preview = None
+        if step in ("preview", "send") and form.is_valid():
+            preview = rendered(form.cleaned_data, application, language=language, base_url=own(request))
+        if preview and step == "send":
+            return self._send(request, application, language, *preview)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Email to %(applicant)s") % {"applicant": application.shown_name},
+            "opts": self.opts,
+            "media": self.media,
+            "application": application,
+            "language": gettext(LANGUAGES[language]),
+            "is_other_language": language != own_language,
+            "own_language": gettext(LANGUAGES[own_language]),
+            "templates": MailTemplate.objects.all(),
+            "template": template,
+            "placeholders": [(f"{{{name}}}", text) for name, (text, _value) in mail.PLACEHOLDERS.items()],
+            "form": form,
+            "preview": preview,
+            "filters": request.GET.get("_changelist_filters", ""),
+            "back": self.page_of(request, application, "emails"),
+        }
+        record(request.user, Access.VIEW, application.pk)
+        status = 422 if form.is_bound and form.errors else 200
+        response = render(request, "admin/applications/application/email.html", context, status=status)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _send(
+        self, request: HttpRequest, application: Application, language: str, subject: str, body: str
+    ) -> HttpResponse:
+        at = timezone.now()
+        author: Any = request.user
+        with transaction.atomic():
+            # Of two clicks, the second one waits here and finds the email of the first one.
+            Application.objects.select_for_update().get(pk=application.pk)
+            sent = Message.objects.filter(application=application, author=author, queued_at__gt=at - TWICE)
+            is_again = any((each.subject, each.body) == (subject, body) for each in sent)
+            if not is_again:
+                outbox.queue(
+                    kind=Message.Kind.TEMPLATE,
+                    to=application.address,
+                    language=language,
+                    subject=subject,
+                    body=body,
+                    application=application,
+                    author=author,
+                    at=at,
+                )
+                record(request.user, Access.CHANGE, application.pk)
+        text = gettext("This email is queued already.") if is_again else gettext("The email is queued.")
+        self.message_user(request, text, messages.WARNING if is_again else messages.SUCCESS)
+        return redirect(self.page_of(request, application, "emails"))
+
+    def emails_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:
+        """Return what the emails of a page show: nothing that the user may not see."""
+        if not request.user.has_perm("applications.view_message"):
+            return {"may_see_emails": False}
+        return {
+            "may_see_emails": True,
+            "may_write": bool(application.address) and request.user.has_perm(WRITE),
+            "emails": [
+                {
+                    "message": message,
+                    "at": format_datetime(message.finished_at or message.queued_at),
+                    "author": person(message.author) if message.author else "",
+                    "reason": gettext(message.error) if message.error else "",
+                }
+                for message in shown.emails(application)
+            ],
+        }
+
+
+def language_of(application: Application) -> str:
+    return application.language if application.language in LANGUAGES else site_language()
+
+
+def rendered(
+    texts: dict[str, str], application: Application, *, language: str, base_url: str
+) -> tuple[str, str]:
+    """Return the subject and the body as they are stored: with the values of the placeholders. A personal
+    link is without its secret, which only the applicant gets."""
+    with translation.override(language):
+        subject, body = (
+            mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body")
+        )
+    return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

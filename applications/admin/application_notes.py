@@ -1,0 +1,106 @@
+"""The notes of an application: adding one, and deleting an own one. Notes are never edited, so that answers
+to a note stay meaningful."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from applications.admin.application_parts import ApplicationParts
+from applications.admin.brand_access import record
+from applications.models import Access, Application, Note
+from applications.operations.notes import add_note
+from applications.querysets import readers_of
+from jobsite.admin.base import as_id, person
+from jobsite.api.addresses import own
+from jobsite.formats import format_datetime
+
+COLLEAGUES = 100  # listed as those who can be mentioned
+
+
+class NoteForm(forms.ModelForm):
+    class Meta:
+        model = Note
+        fields = ("text",)
+        labels = {"text": _("New note")}
+        widgets = {"text": UnfoldAdminTextareaWidget(attrs={"rows": 4})}
+
+
+class NotesAdmin(ApplicationParts):
+    def get_urls(self) -> list[URLPattern]:
+        own = {"note": self.note_view, "delete-note": self.delete_note_view}
+        return [*self.object_urls(own), *super().get_urls()]
+
+    def note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Add a note. An invalid one is shown again with the error."""
+        application = self.posted_to(request, object_id, "applications.add_note")
+        form = NoteForm(request.POST)
+        if not form.is_valid():
+            context = {
+                **self.admin_site.each_context(request),
+                **self.notes_context(request, application),
+                "title": _("Note"),
+                "opts": self.opts,
+                "media": self.media,
+                "application": application,
+                "note_form": form,
+                "back": self.page_of(request, application, "notes"),
+            }
+            return render(request, "admin/applications/application/note.html", context, status=422)
+        note, unknown = add_note(
+            application=application,
+            text=form.cleaned_data["text"],
+            author=request.user,
+            base_url=own(request),
+            at=timezone.now(),
+        )
+        record(request.user, Access.CHANGE, application.pk)
+        if names := ", ".join(sorted(person(user) for user in note.mentioned.all())):
+            text = gettext("The note was added. Mentioned by email: %(names)s.") % {"names": names}
+        else:
+            text = gettext("The note was added.")
+        self.message_user(request, text, messages.SUCCESS)
+        if unknown:
+            text = gettext("No email was sent to %(names)s: no such colleague may view this application.")
+            names = ", ".join(f"@{name}" for name in unknown)
+            self.message_user(request, text % {"names": names}, messages.WARNING)
+        return self.back(request, application, "notes")
+
+    def delete_note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        application = self.posted_to(request, object_id, "applications.add_note")
+        user: Any = request.user
+        own_notes = Note.objects.filter(application=application, author=user)
+        deleted, _rows = own_notes.filter(pk__in=[as_id(request.POST.get("note"))]).delete()
+        if not deleted:
+            raise Http404
+        record(request.user, Access.CHANGE, application.pk)
+        self.message_user(request, gettext("The note was deleted."), messages.SUCCESS)
+        return self.back(request, application, "notes")
+
+    def notes_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:
+        """Return what the notes of a page show: nothing that the user may not see."""
+        may_add = request.user.has_perm("applications.add_note")
+        context: dict[str, Any] = {"may_see_notes": request.user.has_perm("applications.view_note")}
+        if context["may_see_notes"]:
+            rows = Note.objects.filter(application=application).select_related("author")
+            context["notes"] = [
+                {
+                    "note": note,
+                    "author": person(note.author) if note.author else gettext("a deleted account"),
+                    "at": format_datetime(note.created_at),
+                    "mentioned": sorted(person(user) for user in note.mentioned.all()),
+                    "is_own": may_add and note.author_id == request.user.pk,
+                }
+                for note in rows.prefetch_related("mentioned")
+            ]
+        if may_add:
+            colleagues = readers_of(application.vacancy).exclude(pk=request.user.pk).order_by("username")
+            context |= {"note_form": NoteForm(), "colleagues": colleagues[:COLLEAGUES]}
+        return context

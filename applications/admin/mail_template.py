@@ -1,0 +1,102 @@
+"""The admin of email templates, with the placeholders and a preview."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from applications.mail.outbox import one_line
+from applications.mail.templates import PLACEHOLDERS, render, unknown_placeholders
+from applications.models import Application, MailTemplate
+from jobsite.admin.base import JobsiteAdmin
+from jobsite.languages import LANGUAGES
+from vacancies.models import Brand, Recruiter, Vacancy
+
+
+class MailTemplateForm(forms.ModelForm):
+    """A template with a subject and a text in at least one language."""
+
+    class Meta:
+        model = MailTemplate
+        fields = ("name", *(f"{part}_{code}" for code in LANGUAGES for part in ("subject", "body")))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        is_empty = True
+        for code in LANGUAGES:
+            parts = {f"{part}_{code}": data.get(f"{part}_{code}", "") for part in ("subject", "body")}
+            for name, text in parts.items():
+                if unknown := unknown_placeholders(text):
+                    text = gettext("There is no placeholder %(names)s. Choose from the list above.")
+                    self.add_error(name, text % {"names": ", ".join(unknown)})
+            missing = [name for name, text in parts.items() if not text.strip()]
+            is_empty &= bool(missing)
+            if len(missing) == 1 and missing[0] not in self.errors:
+                self.add_error(missing[0], gettext("Enter both the subject and the text, or neither."))
+        if is_empty and not self.errors:
+            raise forms.ValidationError(gettext("Enter the subject and the text in at least one language."))
+        return data
+
+
+@admin.register(MailTemplate)
+class MailTemplateAdmin(JobsiteAdmin):
+    form = MailTemplateForm
+    list_display = ("name", "languages")
+    search_fields = ("name",)
+    readonly_fields = ("placeholders", "preview")
+
+    def get_fieldsets(self, request: HttpRequest, obj: MailTemplate | None = None) -> Any:
+        texts = [
+            (gettext(name), {"fields": (f"subject_{code}", f"body_{code}")})
+            for code, name in LANGUAGES.items()
+        ]
+        shown = [(_("Preview"), {"fields": ("preview",)})] if obj else []
+        return [(None, {"fields": ("name", "placeholders")}), *texts, *shown]
+
+    @display(description=_("Languages"))
+    def languages(self, template: MailTemplate) -> str:
+        return ", ".join(
+            gettext(name) for code, name in LANGUAGES.items() if getattr(template, f"body_{code}")
+        )
+
+    @display(description=_("Placeholders"))
+    def placeholders(self, template: MailTemplate) -> str:
+        rows = ((f"{{{name}}}", text) for name, (text, _value) in PLACEHOLDERS.items())
+        return format_html(
+            '<ul class="placeholders">{}</ul>',
+            format_html_join("", "<li><code>{}</code> {}</li>", rows),
+        )
+
+    @display(description=_("As saved, for an example"))
+    def preview(self, template: MailTemplate) -> str:
+        """Return the email in each language that the template has, for an applicant who does not exist."""
+        mails = []
+        for code, name in LANGUAGES.items():
+            if getattr(template, f"subject_{code}") and getattr(template, f"body_{code}"):
+                subject, body = render(template, _example(), language=code)
+                mails.append((gettext(name), code, one_line(subject), body))
+        return format_html_join(
+            "",
+            '<section class="mail" lang="{1}"><h3>{0}: {2}</h3><pre>{3}</pre></section>',
+            ((name, code, subject, body) for name, code, subject, body in mails),
+        )
+
+
+def _example() -> Application:
+    vacancy = Vacancy(
+        title=gettext("Baker"), head_recruiter=Recruiter(name="An Peeters"), brand=Brand(name="Example")
+    )
+    return Application(
+        vacancy=vacancy,
+        given_name="Mia",
+        family_name="Maes",
+        email="mia@example.org",
+        reference="7K3QX9WD",
+        created_at=timezone.now(),
+    )

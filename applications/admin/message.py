@@ -1,0 +1,167 @@
+"""The admin of emails: what was sent, what waits and what failed; and the own setting of the daily digest."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone, translation
+from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action, display
+
+from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.models import Access, DigestOptOut, Message
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
+from jobsite.languages import site_language
+
+COLORS = {
+    Message.State.QUEUED: "info",
+    Message.State.SENDING: "info",
+    Message.State.SENT: "success",
+    Message.State.FAILED: "danger",
+}
+
+
+@admin.register(Message)
+class MessageAdmin(BrandScopedAdmin):
+    """Emails are read only. Those that failed can be queued again."""
+
+    vacancy = "application__vacancy"
+    list_display = ("summary", "to", "shown_state", "queued", "reason")
+    list_filter = ("state", "kind")
+    list_before_template = "admin/applications/message/digest_link.html"
+    show_full_result_count = False
+    ordering = ("-pk",)
+    search_fields = ("to", "subject")
+    actions = ("send_again",)
+    fieldsets = (
+        (None, {"fields": ("summary", "kind", "written_by", "to", "of_application")}),
+        (
+            _("Delivery"),
+            {"fields": ("state", "reason", "attempts", "queued", "next_attempt", "finished")},
+        ),
+        (_("Text"), {"fields": ("text",)}),
+    )
+    readonly_fields = (
+        "summary", "kind", "written_by", "to", "of_application", "state", "reason", "attempts",
+        "queued", "next_attempt", "finished", "text",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("author", "application__vacancy")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Emails are deleted with the application, and by the retention period."""
+        return False
+
+    def has_send_again_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("applications.add_message")
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
+        response = super().change_view(request, object_id, *args, **kwargs)
+        message = self.get_object(request, object_id)
+        if response.status_code == 200 and message and message.application_id:
+            record(request.user, Access.VIEW, message.application_id)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    # --- columns ---
+
+    @display(description=_("Subject"))
+    def summary(self, message: Message) -> str:
+        return message.subject
+
+    @display(description=_("State"), ordering="state", label=dict(COLORS))
+    def shown_state(self, message: Message) -> Any:
+        return message.state, message.get_state_display()
+
+    @display(description=_("Reason"))
+    def reason(self, message: Message) -> str:
+        return gettext(message.error) if message.error else "-"
+
+    @display(description=_("Queued"), ordering="queued_at")
+    def queued(self, message: Message) -> str:
+        return format_datetime(message.queued_at)
+
+    @display(description=_("Next attempt"))
+    def next_attempt(self, message: Message) -> str:
+        return format_datetime(message.next_at) if message.state == Message.State.QUEUED else "-"
+
+    @display(description=_("Finished"))
+    def finished(self, message: Message) -> str:
+        return format_datetime(message.finished_at) if message.finished_at else "-"
+
+    @display(description=_("Written by"))
+    def written_by(self, message: Message) -> str:
+        return person(message.author) if message.author else gettext("the system")
+
+    @display(description=_("Application"))
+    def of_application(self, message: Message) -> str:
+        if message.application is None:
+            return "-"
+        url = reverse("admin:applications_application_change", args=[message.application_id])
+        return format_html('<a class="text-link" href="{}">{}</a>', url, message.application)
+
+    @display(description=_("Text"))
+    def text(self, message: Message) -> str:
+        return format_html('<pre class="mail">{}</pre>', message.body)
+
+    # --- actions ---
+
+    @action(description=_("Send again"), permissions=["send_again"])
+    def send_again(self, request: HttpRequest, queryset: QuerySet) -> None:
+        """Queue failed emails again. A digest is not: the next one has the same news."""
+        now = timezone.now()
+        chosen = queryset.filter(state=Message.State.FAILED).exclude(kind=Message.Kind.DIGEST)
+        pks = list(chosen.values_list("pk", flat=True))
+        rows = Message.objects.filter(pk__in=pks, state=Message.State.FAILED)
+        applications = [pk for pk in rows.values_list("application", flat=True) if pk]
+        count = rows.update(
+            state=Message.State.QUEUED, attempts=0, error="", queued_at=now, next_at=now, finished_at=None
+        )
+        with translation.override(site_language()):  # stored, and read by all users
+            text = gettext("Queued again.")
+        again = Message.objects.filter(pk__in=pks)
+        LogEntry.objects.log_actions(request.user.pk, again, CHANGE, text)  # type: ignore[arg-type]
+        record(request.user, Access.CHANGE, *applications)
+        text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
+        level = messages.SUCCESS if count else messages.WARNING
+        self.message_user(request, text % {"count": count}, level)
+
+    # --- the daily digest of the user ---
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.digest_view)
+        return [path("digest/", view, name="applications_message_digest"), *super().get_urls()]
+
+    def digest_view(self, request: HttpRequest) -> HttpResponse:
+        """Show and change whether the user receives the daily digest."""
+        if not request.user.has_perm("applications.view_application"):
+            raise PermissionDenied
+        user: Any = request.user
+        if request.method == "POST":
+            if request.POST.get("is_wanted"):
+                DigestOptOut.objects.filter(user=user).delete()
+                text = gettext("You receive the daily digest.")
+            else:
+                DigestOptOut.objects.get_or_create(user=user)
+                text = gettext("You do not receive the daily digest any more.")
+            messages.success(request, text)
+            return redirect("admin:applications_message_digest")
+        context = self.admin_site.each_context(request) | {
+            "title": gettext("Daily digest"),
+            "is_wanted": not DigestOptOut.objects.filter(user=user).exists(),
+            "address": user.email,
+        }
+        return render(request, "admin/applications/message/digest.html", context)

@@ -1,0 +1,45 @@
+"""What is new: on the start page and in the menu. `UNFOLD` in settings.py names `dashboard`, and the menu
+names `unread_count` (docs/decisions.md #168)."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+
+from applications.models import Application
+from jobsite.formats import format_datetime
+from vacancies.admin.brand_access import within
+from vacancies.admin.dashboard import SHOWN
+from vacancies.admin.dashboard import dashboard as vacancies_dashboard
+
+COUNTED = 99  # larger counts are shown as "99+"
+
+
+def unread(user: Any) -> QuerySet:
+    """Return the applications that no recruiter has opened yet, of those that `user` may see."""
+    return within(user, Application.objects.filter(read_at=None), "vacancy")
+
+
+def unread_count(request: HttpRequest) -> str:
+    """Return the number of unread applications as text: "99+" for more than `COUNTED`, "" for none. One query
+    per request."""
+    if not hasattr(request, "_unread_applications"):
+        count = unread(request.user).order_by()[: COUNTED + 1].count()
+        request._unread_applications = f"{COUNTED}+" if count > COUNTED else str(count or "")  # type: ignore[attr-defined]
+    return request._unread_applications  # type: ignore[attr-defined]
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add the new applications to the start page of the vacancies."""
+    context = vacancies_dashboard(request, context)
+    if not request.user.has_perm("applications.view_application"):
+        return context
+    rows = unread(request.user).select_related("user", "vacancy").order_by("-created_at", "-pk")
+    return context | {
+        "new_applications": {
+            "count": unread_count(request),
+            "url": f"{reverse('admin:applications_application_changelist')}?read=no",
+            "rows": [(row, format_datetime(row.created_at)) for row in rows[:SHOWN]],
+        }
+    }

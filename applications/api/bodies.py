@@ -1,0 +1,239 @@
+"""The body of a submission: JSON, or multipart/form-data (RFC 7578) with files.
+
+Django's parsers accept bodies that are cut off, rename files and skip parts. A submission has to be complete,
+so it is parsed here, strictly.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from django.core.files import File
+from django.http import HttpRequest
+from django.utils.http import parse_header_parameters
+
+from forms_structure.structure import NO_TEXT
+
+BODY_BYTES_MAX = 25 * 1024 * 1024
+DOCUMENT = "application"  # the name of the part with the JSON document
+DEPTH_MAX = 20  # of the JSON document
+MEMBERS_MAX = 500_000  # brackets and commas: a body of 25 MB of them would need a GB of memory
+PARTS_MAX = 1_001  # a form has at most 1,000 fields
+HEADER_BYTES_MAX = 64 * 1024  # of a part; a file name of 4 kB is percent-encoded
+_CHUNK = 64 * 1024
+_IN_MEMORY = 1024 * 1024  # bytes of a part; a larger one is a temporary file
+
+_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")  # RFC 2046
+_TRANSFER_ENCODINGS = ("", "binary", "7bit", "8bit")
+
+
+class BodyError(Exception):
+    """The body is refused with `status` 400, 413 or 415."""
+
+    def __init__(self, detail: str, status: int = 400) -> None:
+        self.detail, self.status = detail, status
+        super().__init__(detail)
+
+
+TOO_LARGE = "The body is larger than 25 MB."
+TRUNCATED = "The body is shorter than Content-Length says, or the connection was lost."
+NOT_MULTIPART = "The body is no complete multipart/form-data (RFC 7578)."
+
+
+@contextmanager
+def reading(request: HttpRequest) -> Iterator[tuple[dict[str, Any], dict[str, File]]]:
+    """Yield the JSON document of the body, and its files by part name, which are closed afterwards. Raise
+    BodyError."""
+    try:
+        media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
+    except ValueError:  # too long
+        media_type, parameters = "", {}
+    if media_type not in ("application/json", "multipart/form-data"):
+        raise BodyError("Send application/json or multipart/form-data.", 415)
+    body = _Body(request)
+    if media_type == "application/json":
+        yield _document(b"".join(body.chunks())), {}
+        return
+    boundary = parameters.get("boundary", "")
+    if not _BOUNDARY.fullmatch(boundary):
+        raise BodyError("The boundary of the multipart/form-data is missing or invalid.")
+    with ExitStack() as opened:
+        parts = dict(_parts(body, boundary.encode(), opened))
+        if DOCUMENT not in parts:
+            raise BodyError(f"The part {DOCUMENT!r} with the JSON document is missing.")
+        document = _document(parts.pop(DOCUMENT).read())
+        # a browser sends an empty part without a file name for a file input that was left empty
+        yield document, {name: file for name, file in parts.items() if file.size or file.name}
+
+
+# --- Bytes -------------------------------------------------------------------------------------
+
+
+class _Body:
+    """The bytes of the body of `request`, read once, at most BODY_BYTES_MAX."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        length = request.META.get("CONTENT_LENGTH", "")
+        self.length = int(length) if length.isascii() and length.isdecimal() else None
+        if self.length is not None and self.length > BODY_BYTES_MAX:
+            raise BodyError(TOO_LARGE, 413)
+        self.source: Any = request
+        if self.length is None and request.META.get("wsgi.input_terminated"):
+            self.source = request.META["wsgi.input"]  # sent in chunks; Django reads such a body as empty
+        self.count = 0
+
+    def read(self) -> bytes:
+        """Return the next bytes; b"" at the end. Raise BodyError if it is too early or too late."""
+        try:
+            chunk: bytes = self.source.read(_CHUNK)
+        except OSError as error:  # the client disconnected
+            raise BodyError(TRUNCATED) from error
+        self.count += len(chunk)
+        if self.count > BODY_BYTES_MAX:
+            raise BodyError(TOO_LARGE, 413)
+        if not chunk and self.length is not None and self.count < self.length:
+            raise BodyError(TRUNCATED)
+        return chunk
+
+    def chunks(self) -> Iterator[bytes]:
+        while chunk := self.read():
+            yield chunk
+
+
+# --- JSON --------------------------------------------------------------------------------------
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    if sum(map(body.count, (b"[", b"{", b","))) > MEMBERS_MAX:
+        raise BodyError("The JSON has too many members.", 413)
+    try:
+        document = json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_refuse)
+        _check_values(document)
+    except (ValueError, RecursionError) as error:  # of another encoding, no JSON, or nested too deeply
+        detail = str(error) if isinstance(error, _JsonError) else "The JSON is invalid."
+        raise BodyError(detail) from error
+    if not isinstance(document, dict):
+        raise BodyError("The JSON must be an object.")
+    return document
+
+
+class _JsonError(ValueError):
+    """JSON that this service refuses, with a message that repeats no values."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _JsonError("The JSON has a member twice.")
+    return members
+
+
+def _refuse(constant: str) -> None:
+    raise _JsonError("NaN and Infinity are no JSON.")
+
+
+def _check_values(document: Any) -> None:
+    """Raise _JsonError for what cannot be stored: NUL, halves of surrogate pairs, deep nesting."""
+    level, depth = [document], 0
+    while level:
+        depth += 1
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, str) and NO_TEXT.search(value):
+                raise _JsonError("A text has a NUL, or a character that UTF-8 cannot represent.")
+            if isinstance(value, dict):
+                below += [*value, *value.values()]
+            elif isinstance(value, list):
+                below += value
+        if depth > DEPTH_MAX:
+            raise _JsonError("The JSON is nested too deeply.")
+        level = below
+
+
+# --- Multipart ---------------------------------------------------------------------------------
+
+
+def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> Iterator[tuple[str, File]]:
+    """Yield (name, content) of each part. The name of the content is the file name, or "". `opened` closes
+    the files."""
+    reader = _Reader(body)
+    delimiter = b"\r\n--" + boundary
+    seen: set[str] = set()
+    if reader.take(len(delimiter) - 2) != delimiter[2:]:
+        raise BodyError(NOT_MULTIPART)
+    while (end := reader.take(2)) != b"--":
+        if end != b"\r\n" or len(seen) >= PARTS_MAX:
+            raise BodyError(NOT_MULTIPART)
+        header = BytesIO()
+        reader.copy_until(b"\r\n\r\n", header, HEADER_BYTES_MAX)
+        name, file_name = _named(header.getvalue())
+        if name in seen:
+            raise BodyError("A part of the body is repeated.")
+        seen.add(name)
+        content: IO[bytes] = opened.enter_context(_new_file())
+        reader.copy_until(delimiter, content)
+        file = File(content, name=file_name)
+        file.size = content.tell()  # Django would ask the file system
+        content.seek(0)
+        yield name, file
+    for _rest in body.chunks():  # an epilogue is ignored
+        pass
+
+
+def _named(header: bytes) -> tuple[str, str]:
+    """Return the name of a part and its file name, or "", from its header."""
+    try:
+        lines = [line.partition(":") for line in header.decode().split("\r\n")]
+        fields = {name.strip().lower(): value.strip() for name, _colon, value in lines}
+        kind, parameters = parse_header_parameters(fields.get("content-disposition", ""))
+    except ValueError as error:  # not UTF-8, or too long
+        raise BodyError("The header of a part is invalid.") from error
+    name, file_name = parameters.get("name", ""), parameters.get("filename", "")
+    if kind != "form-data" or not name:
+        raise BodyError("A part has no name.")
+    if NO_TEXT.search(name + file_name):
+        raise BodyError("The name of a part or of a file has a NUL.")
+    if fields.get("content-transfer-encoding", "").lower() not in _TRANSFER_ENCODINGS:
+        raise BodyError("Send the parts without a Content-Transfer-Encoding.")
+    return name, file_name
+
+
+def _new_file() -> Any:
+    return SpooledTemporaryFile(_IN_MEMORY)
+
+
+class _Reader:
+    """Reads a body up to delimiters."""
+
+    def __init__(self, body: _Body) -> None:
+        self.body, self.buffer = body, b""
+
+    def fill(self) -> None:
+        chunk = self.body.read()
+        if not chunk:
+            raise BodyError(NOT_MULTIPART)
+        self.buffer += chunk
+
+    def take(self, size: int) -> bytes:
+        """Return the next `size` bytes."""
+        while len(self.buffer) < size:
+            self.fill()
+        taken, self.buffer = self.buffer[:size], self.buffer[size:]
+        return taken
+
+    def copy_until(self, delimiter: bytes, target: IO[bytes], most: int = BODY_BYTES_MAX) -> None:
+        """Copy the bytes before the next `delimiter` to `target`, and skip the delimiter."""
+        size = 0
+        while (end := self.buffer.find(delimiter)) < 0:
+            kept = len(delimiter) - 1  # it may have begun
+            size += target.write(self.buffer[:-kept])
+            self.buffer = self.buffer[-kept:]
+            if size > most:
+                raise BodyError("The header of a part is invalid.")
+            self.fill()
+        target.write(self.buffer[:end])
+        self.buffer = self.buffer[end + len(delimiter) :]

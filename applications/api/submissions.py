@@ -1,0 +1,157 @@
+"""The endpoint that takes submissions of application forms (docs/api.md, docs/decisions.md #147 to #152)."""
+
+import re
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils import timezone, translation
+from django.utils.translation import gettext, ngettext
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from applications.api import bodies
+from applications.api.bodies import BodyError
+from applications.api.submissions_schema import OPERATION
+from applications.models import Application
+from applications.operations.submitting import (
+    KeyInUseError,
+    KeyReusedError,
+    ProofRequiredError,
+    SubmissionError,
+    UnknownPartError,
+    submit,
+)
+from applications.submissions import proof
+from applications.submissions.forms import ServedForm, served_form
+from applications.submissions.validation import document_errors
+from jobsite.api import addresses
+from jobsite.api.permissions import lacks_factor
+from jobsite.api.problems import problem
+from jobsite.api.throttling import RateLimit
+from vacancies.api.v1 import NO_SUCH_VACANCY, find_published
+from vacancies.models import Vacancy
+
+ATTEMPTS = "20/hour"  # for each client and vacancy
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+@extend_schema_view(submit=extend_schema(operation=OPERATION))
+class SubmissionViewSet(ViewSet):
+    """POST a submission of the application form of a vacancy."""
+
+    http_method_names = ("post", "options")
+    permission_classes = [AllowAny]
+    lookup_value_regex = "[^/]+"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if self.action is None:  # before any other error
+            self.http_method_not_allowed(request)
+        # Django would read the body to look for a CSRF token: it has to be in the header.
+        request._request.POST = QueryDict()  # type: ignore[misc, assignment]
+        super().initial(request, *args, **kwargs)
+
+    def perform_authentication(self, request: Request) -> None:
+        """Ignore invalid credentials: an expired token does not stop an applicant."""
+        with suppress(APIException):
+            request.user  # noqa: B018 - authenticates
+
+    @action(detail=True, methods=["post"], url_path="applications")
+    def submit(self, request: Request, pk: str) -> HttpResponse:
+        at = timezone.now()
+        vacancies = Vacancy.objects.with_form().only("title", "audience", "apply_url")
+        vacancy = find_published(request, pk, vacancies, at=at)
+        form = served_form(vacancy)
+        if not form.accepts_applications:
+            raise NotFound(NO_SUCH_VACANCY)
+        self._count(request, vacancy)
+        plain = request._request
+        try:
+            application = _receive(plain, vacancy, form, user=_account(request), at=at)
+        except BodyError as error:
+            return problem(plain, error.status, error.detail)
+        except UnknownPartError:
+            return problem(plain, 400, "A part of the body is no file field of the form.")
+        except KeyInUseError:
+            detail = "A request with this Idempotency-Key is being processed."
+            return problem(plain, 409, detail, {"Retry-After": "1"})
+        except KeyReusedError:
+            return problem(plain, 422, "This Idempotency-Key was used with other content.", errors=[])
+        except SubmissionError as error:
+            return _invalid(plain, error)
+        except ProofRequiredError:
+            detail = "Solve the challenge and send the request again."
+            challenge = proof.challenge(vacancy, at=at)
+            return problem(plain, 429, detail, proof_required=True, challenge=challenge)
+        data = {
+            "reference": application.reference,
+            "received_at": serializers.DateTimeField().to_representation(application.created_at),
+            "version": application.submission.snapshot.digest,
+        }
+        return Response({"data": data}, status=201, headers={"Cache-Control": "no-store"})
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
+
+    def _count(self, request: Request, vacancy: Vacancy) -> None:
+        """Count an attempt of the client. Raise Throttled if it is one too many."""
+        limit = RateLimit(ATTEMPTS)
+        counted = f"{addresses.counted(request._request)}:{vacancy.pk}"
+        if settings.RATE_LIMIT != "off" and not limit.allow(counted):
+            self.throttled(request, limit.wait())
+
+
+def _account(request: Request) -> Any:
+    """Return the account of the credentials, or None. A session may lack a second factor."""
+    is_weak = request.auth is None and lacks_factor(request)
+    return request.user if request.user.is_authenticated and not is_weak else None
+
+
+def _receive(
+    request: HttpRequest, vacancy: Vacancy, form: ServedForm, *, user: Any, at: datetime
+) -> Application:
+    """Store the submission in the body of `request`. Raise BodyError, or the errors of `submit`."""
+    key = request.headers.get("Idempotency-Key", "")
+    if "Idempotency-Key" in request.headers and not _KEY.fullmatch(key):
+        raise BodyError("Idempotency-Key must have 1 to 255 visible ASCII characters.")
+    with bodies.reading(request) as (document, files):
+        with translation.override(form.language):
+            errors = document_errors(document)
+        if errors:
+            raise SubmissionError(errors, language=form.language)
+        return submit(
+            vacancy,
+            document["values"],
+            files,
+            form_version=document["version"],
+            user=user,
+            source=document.get("source", ""),
+            key=key,
+            at=at,
+            base_url=addresses.own(request),
+            solution=document.get("proof"),
+            is_proof_required=proof.is_required(vacancy, at=at),
+            form=form,
+        )
+
+
+def _invalid(request: HttpRequest, error: SubmissionError) -> HttpResponse:
+    """Return the problem document of an invalid submission, in the language of the form."""
+    members: dict[str, Any] = {"errors": [asdict(each) for each in error.errors]}
+    count = len(error.errors)
+    with translation.override(error.language):
+        text = ngettext("The submission has %(count)d error.", "The submission has %(count)d errors.", count)
+        detail = text % {"count": count}
+        if error.is_form_changed:
+            members["form_changed"] = True
+            detail = gettext("The form changed since you loaded it. Check your answers and send it again.")
+    return problem(request, error.status, detail, {"Content-Language": error.language}, **members)

@@ -1,0 +1,158 @@
+"""The delivery of queued emails, as work of the dispatcher (jobsite/dispatch.py).
+
+    queued -> sending -> sent
+                      -> failed      refused for good, unknown, or LAST_AFTER has passed
+                      -> queued      refused for now: tried again later
+
+`sending` is committed before the conversation with the mail server begins. An email that is found in this
+state was left by a process that was killed. It may have been delivered, so it becomes failed and is not sent
+again.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import InterfaceError, OperationalError, connections
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+
+from applications.mail.links import with_personal_links
+from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
+from applications.models import Message
+from jobsite.ops.logs import redacted
+
+# Minutes from a failed attempt to the next one; then hourly. The last attempt is LAST_AFTER after the email
+# was queued, so that it is sent or shown as failed within 76 hours (spec/applying.md).
+DELAYS = (1, 5, 15, 30, 60)
+LAST_AFTER = timedelta(hours=72)
+# While the server cannot be used, one email is tried at a time: after 30 seconds, a minute, ... 5 minutes.
+PAUSE, PAUSE_MAX = timedelta(seconds=30), timedelta(minutes=5)
+RECORD_WAIT = 600  # seconds to wait for the database, to record that an email was sent
+ERROR_MAX = 500  # characters
+# Stored in English, and translated where they are shown.
+ABANDONED = _("The dispatcher was stopped while the email was being sent: it may have been delivered.")
+NOT_CONFIGURED = _("EMAIL_URL is not set: emails cannot be sent.")
+
+logger = logging.getLogger("jobsite.dispatch.mail")
+
+
+class MailDelivery:
+    """The emails of the outbox. Implements `jobsite.dispatch.Work`."""
+
+    def __init__(self, *, now: Callable[[], datetime] = timezone.now) -> None:
+        self.now = now
+        self.transport = Transport()
+        self._failures = 0  # of the server, since it worked
+        self._paused_until: datetime | None = None
+
+    def next_due(self, at: datetime) -> Message | None:
+        """Return an email that was left in `sending`, else the one that is due for longest. While the server
+        cannot be used, only emails that are given up."""
+        rows = Message.objects.select_related("application", "author")
+        if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
+            return left
+        due = rows.filter(state=Message.State.QUEUED, next_at__lte=at).order_by("next_at", "pk")
+        if self._paused_until and at < self._paused_until:
+            due = due.filter(queued_at__lte=at - LAST_AFTER)
+        message = due.first()
+        if message is None:
+            self.transport.close()
+        return message
+
+    def do(self, item: Message) -> str:
+        """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
+        if item.state == Message.State.SENDING:
+            return self._finish(item, Message.State.FAILED, ABANDONED)
+        item.attempts += 1
+        claimed = Message.objects.filter(pk=item.pk, state=Message.State.QUEUED)
+        if not claimed.update(state=Message.State.SENDING, attempts=item.attempts):
+            return "gone"
+        try:
+            self._send(item)
+        except (PermanentError, UnknownError) as error:
+            return self._finish(item, Message.State.FAILED, str(error))
+        except DeliveryError as error:
+            if isinstance(error, ServerError):
+                self._pause()
+            return self._postpone(item, str(error))
+        except Exception as error:  # a bug must not stop the other emails
+            logger.exception("Email %d could not be made", item.pk)
+            return self._finish(item, Message.State.FAILED, f"It could not be made: {type(error).__name__}.")
+        self._failures, self._paused_until = 0, None
+        return self._finish(item, Message.State.SENT, "")
+
+    def _send(self, message: Message) -> None:
+        if not settings.IS_MAIL_SENT and not settings.DEBUG:
+            raise ServerError(NOT_CONFIGURED)  # do not print personal data into a log
+        self.transport.send(as_email(message))
+
+    def _pause(self) -> None:
+        self._paused_until = self.now() + min(PAUSE * 2**self._failures, PAUSE_MAX)
+        self._failures = min(self._failures + 1, 10)
+
+    def _postpone(self, message: Message, reason: str) -> str:
+        at, last_at = self.now(), message.queued_at + LAST_AFTER
+        if at >= last_at:
+            return self._finish(message, Message.State.FAILED, f"Not delivered within 72 hours: {reason}")
+        delay = timedelta(minutes=DELAYS[min(message.attempts, len(DELAYS)) - 1])
+        self._record(
+            message,
+            state=Message.State.QUEUED,
+            error=_readable(reason),
+            next_at=min(at + delay, last_at),
+        )
+        logger.warning("Email %d postponed: %s", message.pk, _readable(reason))
+        return "postponed"
+
+    def _finish(self, message: Message, state: Message.State, reason: str) -> str:
+        self._record(message, state=state, error=_readable(reason), finished_at=self.now())
+        if state == Message.State.SENT:
+            logger.info("Email %d sent", message.pk)
+        else:
+            logger.warning("Email %d failed: %s", message.pk, _readable(reason))
+        return state.value
+
+    def _record(self, message: Message, **values: Any) -> None:
+        """Store the outcome of an attempt. Wait for a database that does not respond: nobody else knows it.
+
+        Another process may have taken over meanwhile and stored that the outcome is unknown.
+        """
+        states = (Message.State.SENDING, Message.State.FAILED)
+        rows = Message.objects.filter(pk=message.pk, attempts=message.attempts, state__in=states)
+        end = time.monotonic() + RECORD_WAIT
+        while True:
+            try:
+                rows.update(**values)
+                return
+            except (OperationalError, InterfaceError):
+                if time.monotonic() > end or connections["default"].in_atomic_block:
+                    raise
+                connections["default"].close()
+                time.sleep(1)
+
+
+def as_email(message: Message) -> EmailMessage:
+    """Return `message` as it is sent, with the applicant's link. Replies go to the recruiter who wrote it."""
+    domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
+    headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
+    is_written = message.kind == Message.Kind.TEMPLATE
+    if not is_written:
+        headers["Auto-Submitted"] = "auto-generated"
+    author = message.author.email if is_written and message.author else ""
+    return EmailMessage(
+        message.subject,
+        with_personal_links(message),
+        to=[message.to],
+        reply_to=[author] if author else None,
+        headers=headers,
+    )
+
+
+def _readable(reason: str) -> str:
+    """Return `reason` in one line, without addresses."""
+    return " ".join(redacted(reason).split())[:ERROR_MAX]

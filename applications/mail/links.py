@@ -1,0 +1,39 @@
+"""Personal links in emails.
+
+A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The stored text
+of an email has the link without its secret; the secret is added when the email is sent.
+"""
+
+from django.conf import settings
+from django.urls import reverse
+
+from applications.models import Application, Message
+from applications.submissions.links import receipt_path
+
+SECRET = "personal-link"  # stands for the secret in a stored email
+
+
+def absolute(path: str, base_url: str = "") -> str:
+    """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
+    return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"
+
+
+def applicant_link(application: Application, base_url: str = "") -> str:
+    """Return the URL where the applicant finds `application`: in their account, or with a secret that is
+    left out."""
+    return absolute(reverse("account"), base_url) if application.user_id else personal_link(base_url)
+
+
+def personal_link(base_url: str = "") -> str:
+    """Return the URL of an applicant's receipt, without its secret."""
+    return absolute(reverse("application-receipt", args=[SECRET]), base_url)
+
+
+def with_personal_links(message: Message) -> str:
+    """Return the body of `message` with the secret in its links, for the applicant only."""
+    if message.application is None or message.recipient_id is not None:
+        return message.body
+    without = reverse("application-receipt", args=[SECRET])
+    if without not in message.body:
+        return message.body
+    return message.body.replace(without, receipt_path(message.application))

@@ -1,0 +1,85 @@
+"""Email templates: a closed list of placeholders, such as {given_name}, and the emails that they become."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+
+from applications.mail.links import absolute, applicant_link
+from applications.models import Application, MailTemplate
+from jobsite.formats import format_datetime
+from jobsite.languages import LANGUAGES, site_language
+
+_PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
+_Value = Callable[[Application, str], str]  # application, base URL
+
+
+def _recruiter(application: Application) -> str:
+    head = application.vacancy.head_recruiter
+    return head.name if head else ""
+
+
+def _brand(application: Application) -> str:
+    brand = application.vacancy.shown_brand
+    return brand.name if brand else ""
+
+
+# What it means, for recruiters, and its value.
+PLACEHOLDERS: dict[str, tuple[Any, _Value]] = {
+    "name": (_("The applicant's full name."), lambda a, _: a.shown_name),
+    "given_name": (
+        _("The given name, or the full name if it is not known."),
+        lambda a, _: a.given_name or (a.user.first_name if a.user else "") or a.shown_name,
+    ),
+    "family_name": (
+        _("The family name. Empty if it is not known."),
+        lambda a, _: a.family_name or (a.user.last_name if a.user else ""),
+    ),
+    "vacancy": (_("The title of the vacancy."), lambda a, _: a.vacancy.title),
+    "brand": (_("The brand of the vacancy."), lambda a, _: _brand(a)),
+    "recruiter": (_("The lead recruiter of the vacancy."), lambda a, _: _recruiter(a)),
+    "reference": (_("The reference of the application."), lambda a, _: a.reference or ""),
+    "received": (_("When the application was received."), lambda a, _: format_datetime(a.created_at)),
+    "link": (_("The address where the applicant sees the application."), applicant_link),
+    "site": (_("The address of this site."), lambda a, base_url: absolute("/", base_url)),
+}
+
+
+def unknown_placeholders(text: str) -> list[str]:
+    """Return the placeholders in `text` that do not exist, as they are written."""
+    return [f"{{{name}}}" for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if name not in PLACEHOLDERS]
+
+
+def fill(text: str, application: Application, *, base_url: str = "") -> str:
+    """Return `text` with the values of its placeholders, in the active language. Unknown ones are kept."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in PLACEHOLDERS:
+            return found[0]
+        return PLACEHOLDERS[found[1]][1](application, base_url)
+
+    return _PLACEHOLDER.sub(value, text)  # in one pass: a value cannot contain a placeholder
+
+
+def language_of(template: MailTemplate, language: str) -> str:
+    """Return the language that an email in `language` gets: `language`, else the site's, else any that the
+    template has."""
+    for code in dict.fromkeys((language, site_language(), *LANGUAGES)):
+        if getattr(template, f"subject_{code}", "") and getattr(template, f"body_{code}", ""):
+            return code
+    return site_language()
+
+
+def render(
+    template: MailTemplate, application: Application, *, language: str, base_url: str = ""
+) -> tuple[str, str]:
+    """Return subject and text of the email that `template` becomes for `application`."""
+    code = language_of(template, language)
+    with translation.override(code):
+        subject, body = (
+            fill(getattr(template, f"{part}_{code}"), application, base_url=base_url)
+            for part in ("subject", "body")
+        )
+    return subject, body

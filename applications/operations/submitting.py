@@ -1,0 +1,228 @@
+"""Storing a submission: the one way in, used by the API and by the site's own page.
+
+The order of the writes loses nothing: the files under temporary names, then one transaction with every row,
+then the final names of the files.
+"""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any, NamedTuple
+
+from django.core.files import File
+from django.db import transaction
+from django.utils import translation
+
+from applications.mail.receipt import queue_receipt
+from applications.models import Application, FormSnapshot, Submission
+from applications.models.application import new_reference
+from applications.operations.stages import receive
+from applications.querysets import folded_address
+from applications.submissions import idempotency, proof
+from applications.submissions.files import FileError, StoredFiles, store
+from applications.submissions.forms import ServedForm, had_same_consent, served_form
+from applications.submissions.idempotency import KeyInUseError, KeyReusedError
+from applications.submissions.proof import ProofRequiredError
+from applications.submissions.validation import Error, field_errors, file_fields, pointer
+from forms_structure.choices import FieldRole
+from forms_structure.structure import HONEYPOT
+from jobsite.unique_names import retry_on_conflict
+from vacancies.models import Vacancy
+
+__all__ = [
+    "ClosedError",
+    "KeyInUseError",
+    "KeyReusedError",
+    "ProofRequiredError",
+    "SubmissionError",
+    "UnknownPartError",
+    "submit",
+]
+
+REPEATED_WITHIN = timedelta(days=1)  # an equal submission from the same address is the same application
+
+
+class ClosedError(Exception):
+    """The vacancy takes no applications: its form asks for no e-mail address, or it has an `apply_url`."""
+
+
+class UnknownPartError(Exception):
+    """A file was sent for something that is no file field of the form."""
+
+
+class SubmissionError(Exception):
+    """The submission is invalid. `is_form_changed`: because the form changed since the applicant loaded it.
+    `status` is 422, or 413, 415 or 503 for a file. Messages are in `language`, that of the form."""
+
+    def __init__(
+        self, errors: list[Error], *, language: str, status: int = 422, is_form_changed: bool = False
+    ) -> None:
+        self.errors, self.language = errors, language
+        self.status, self.is_form_changed = status, is_form_changed
+        super().__init__(f"{len(errors)} errors")
+
+
+def submit(
+    vacancy: Vacancy,
+    values: dict[str, Any],
+    files: Mapping[str, File],
+    *,
+    form_version: str,
+    user: Any,
+    source: str,
+    key: str,
+    at: datetime,
+    base_url: str = "",
+    solution: str | None = None,
+    is_proof_required: bool = False,
+    form: ServedForm | None = None,
+) -> Application:
+    """Store a submission to `vacancy` and return its application; of an equal earlier one, that application.
+
+    `vacancy` comes from `Vacancy.objects.with_form()`, and is published at `at`, the time of the request.
+    `values` and `files` are by field name, `form_version` is the version that the applicant filled in, `user`
+    an account or None, `key` an Idempotency-Key or "". Links in emails are below `base_url`. If
+    `is_proof_required`, `solution` has to be an ALTCHA payload. `form` is that of `vacancy`, if it is loaded.
+
+    Raise ClosedError, UnknownPartError, SubmissionError, ProofRequiredError, KeyInUseError or KeyReusedError;
+    then nothing is stored.
+    """
+    form = form or served_form(vacancy)
+    if not form.accepts_applications:
+        raise ClosedError
+    if files.keys() - file_fields(form):
+        raise UnknownPartError
+    values = {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
+    fingerprint = idempotency.fingerprint(values, files)
+    content = idempotency.digest(fingerprint, form_version, source)
+    stored = StoredFiles()
+    try:
+        with idempotency.in_use(vacancy, key) if key else nullcontext():
+            if key and (earlier := idempotency.find(vacancy, key, content, at=at)):
+                return earlier
+            used = proof.verified(vacancy, solution, at=at) if is_proof_required else None
+            _check(form, form_version, values, files)
+            stored = _store(form, files)
+            with transaction.atomic():
+                address = folded_address(values[form.roles[FieldRole.EMAIL]])
+                idempotency.lock_address(vacancy, address)
+                earlier_ones = _earlier(vacancy, address)
+                application = _equal(earlier_ones, fingerprint, at=at)
+                is_new = application is None
+                if application is None:
+                    is_repeated = bool(earlier_ones)
+                    application = _create(
+                        vacancy, form, values, address, user=user, is_repeated=is_repeated, at=at
+                    )
+                    submission = _add_submission(application, form, values, fingerprint, source)
+                    stored.add_rows(submission)
+                    queue_receipt(application=application, base_url=base_url, at=at)
+                if used:
+                    proof.spend(used)
+                if key:
+                    idempotency.record(vacancy, key, content, application, at=at)
+    except BaseException:
+        stored.discard()
+        raise
+    if is_new:
+        stored.finish()
+    else:
+        stored.discard()
+    return application
+
+
+def _check(form: ServedForm, version: str, values: dict[str, Any], files: Mapping[str, File]) -> None:
+    """Raise SubmissionError if the submission is invalid, or the applicant saw another consent."""
+    with translation.override(form.language):
+        errors = field_errors(form, values, files)
+    is_changed = version != form.version
+    if errors or (is_changed and not had_same_consent(form, version)):
+        raise SubmissionError(errors, language=form.language, is_form_changed=is_changed)
+
+
+def _store(form: ServedForm, files: Mapping[str, File]) -> StoredFiles:
+    with translation.override(form.language):
+        try:
+            return store(files)
+        except FileError as error:
+            found = Error(pointer(error.field), "file", error.detail)
+            raise SubmissionError([found], status=error.status, language=form.language) from error
+
+
+class _Earlier(NamedTuple):
+    """An application from the same address."""
+
+    pk: int
+    created_at: datetime
+    withdrawn_at: datetime | None
+    fingerprint: str | None  # of its submission
+
+
+def _earlier(vacancy: Vacancy, address: str) -> list[_Earlier]:
+    """Return the applications from `address` to `vacancy`."""
+    rows = Application.objects.from_address(address).filter(vacancy=vacancy)
+    found = rows.values_list("pk", "created_at", "withdrawn_at", "submission__fingerprint")
+    return [_Earlier(*row) for row in found]
+
+
+def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> Application | None:
+    """Return the application with an equal submission in the last day. One that was withdrawn does not count:
+    its applicant applies again."""
+    for each in earlier_ones:
+        is_recent = each.created_at > at - REPEATED_WITHIN
+        if each.fingerprint == fingerprint and is_recent and each.withdrawn_at is None:
+            return Application.objects.select_related("submission__snapshot").get(pk=each.pk)
+    return None
+
+
+def _create(
+    vacancy: Vacancy,
+    form: ServedForm,
+    values: dict[str, Any],
+    address: str,
+    *,
+    user: Any,
+    is_repeated: bool,
+    at: datetime,
+) -> Application:
+    def value(role: FieldRole) -> str:
+        return values.get(form.roles.get(role, ""), "")
+
+    attempts = count()
+
+    def make() -> Application:
+        # An account has one application to a vacancy at a time; references are random. Either can conflict.
+        return receive(
+            user=user,
+            vacancy=vacancy,
+            at=at + timedelta(microseconds=next(attempts)),
+            reference=new_reference(),
+            given_name=value(FieldRole.GIVEN_NAME),
+            family_name=value(FieldRole.FAMILY_NAME),
+            email=value(FieldRole.EMAIL),
+            email_folded=address,
+            phone=value(FieldRole.PHONE),
+            language=form.language,
+            is_repeated=is_repeated,
+        )
+
+    return retry_on_conflict(make)
+
+
+def _add_submission(
+    application: Application, form: ServedForm, values: dict[str, Any], fingerprint: str, source: str
+) -> Submission:
+    snapshot, _is_new = FormSnapshot.objects.get_or_create(
+        digest=form.version, defaults={"sections": form.sections}
+    )
+    return Submission.objects.create(
+        application=application,
+        values=values,
+        snapshot=snapshot,
+        consent_text=form.consent["label"],
+        consent_version=form.consent["version"],
+        consented_at=application.created_at,
+        source=source,
+        fingerprint=fingerprint,
+    )

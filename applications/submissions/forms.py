@@ -1,0 +1,91 @@
+"""The form of a vacancy as it is served, for validating and storing submissions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from applications.models import FormSnapshot
+from forms_structure.api.v1 import serve, served_sections
+from forms_structure.exchange import digest
+from forms_structure.models import ConsentText, Form
+from forms_structure.roles import accepts_applications, roles
+from forms_structure.structure import CONSENT, Structure
+from vacancies.models import Vacancy
+
+VERSIONS_MAX = 20  # saved versions of a form that are compared with an older version of a submission
+
+
+@dataclass(frozen=True, eq=False)
+class ServedForm:
+    """A form as the API serves it. `version` is its digest, `roles` has the field name of each role."""
+
+    form: Form | None
+    sections: list[dict[str, Any]]
+    language: str
+    version: str
+    roles: dict[str, str]
+    accepts_applications: bool
+
+    @property
+    def consent(self) -> dict[str, Any]:
+        return _consent_in(self.sections)
+
+
+def served_form(vacancy: Vacancy) -> ServedForm:
+    """Return the form of `vacancy`. Two queries. Requires `Vacancy.objects.with_form()`."""
+    form = vacancy.served_form
+    sections, language = serve(form)
+    structure = form.whole_structure if form else []
+    return ServedForm(
+        form=form,
+        sections=sections,
+        language=language,
+        version=digest(sections),
+        roles=roles(structure),
+        accepts_applications=accepts_applications(structure) and not vacancy.apply_url,
+    )
+
+
+def had_same_consent(form: ServedForm, version: str) -> bool:
+    """Whether the `version` of a form, which is not the current one, asked for the same consent as `form`.
+
+    False if nothing is known about the version (docs/decisions.md #147).
+    """
+    snapshot = FormSnapshot.objects.filter(digest=version).first()
+    if snapshot:
+        earlier = _consent_in(snapshot.sections)
+        return all(earlier.get(key) == form.consent.get(key) for key in ("label", "link"))
+    # No submission has this version: compare with the saved versions, with the current consent.
+    consent = ConsentText.objects.current(form.language)
+    return any(
+        digest(served_sections(structure, consent, form.language)) == version
+        for structure in _earlier_structures(form.form, form.language)
+    )
+
+
+def _consent_in(sections: list[dict[str, Any]]) -> dict[str, Any]:
+    fields = sections[-1]["fields"] if sections else []
+    return fields[-1] if fields and fields[-1]["name"] == CONSENT else {}
+
+
+def _earlier_structures(form: Form | None, language: str) -> Iterator[Structure]:
+    """Yield the whole structures that `form` had, newest first, as it and the form that it extends were
+    saved one after the other."""
+    if form is None:
+        return
+    saves: list[tuple[Any, int, Structure]] = []  # time, 0 for the base or 1 for the form itself, structure
+    for part, saved in enumerate((form.extends, form)):
+        snapshots = saved.snapshots.filter(language=language)[:VERSIONS_MAX] if saved else ()
+        saves += [(each.created_at, part, each.structure) for each in snapshots]
+    current: list[Structure] = [form.extends.structure if form.extends else [], form.structure]
+    remaining: list[list[Structure]] = [[], []]
+    saves.sort(key=lambda save: save[0], reverse=True)
+    for _at, part, structure in saves:
+        remaining[part].append(structure)
+    for _at, part, _structure in saves:
+        # what was served until this save: the save before it
+        remaining[part].pop(0)
+        if not remaining[part]:
+            continue
+        current[part] = remaining[part][0]
+        yield [*current[0], *current[1]]

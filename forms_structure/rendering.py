@@ -1,0 +1,263 @@
+"""The HTML of a form on the server: the same markup as form.js (static/forms_structure/form/render.js).
+
+It works without JavaScript. All conditional fields are visible then, each group below the answer that it
+depends on, and `submitted` leaves out what was filled in where the condition does not hold.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.forms.utils import flatatt
+from django.utils import translation
+from django.utils.translation import gettext
+
+from forms_structure.choices import CHECKED, FieldType
+from jobsite.html import sanitise
+
+HONEYPOT = "contact_me_by_fax"  # people do not see this field, so only programs fill it in
+FILE_MAX = 10  # megabytes
+ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
+# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names.
+AUTOCOMPLETE = {
+    "given_name": "given-name", "family_name": "family-name", "email": "email", "phone": "tel",
+    "first_name": "given-name", "last_name": "family-name", "name": "name",
+    "telephone": "tel", "mobile": "tel", "birth_date": "bday", "date_of_birth": "bday",
+    "address": "address-line1", "postal_code": "postal-code", "city": "address-level2",
+    "country": "country-name",
+}  # fmt: skip
+GROUPS = (FieldType.CHECKBOX_GROUP, FieldType.RADIO_GROUP, FieldType.RANGE)
+INPUT_TYPES = (FieldType.EMAIL, FieldType.TEL, FieldType.DATE, FieldType.FILE)
+Fields = list[dict[str, Any]]
+
+
+def form_context(
+    sections: Fields,
+    *,
+    language: str,
+    typed: Mapping[str, list[str]] | None = None,
+    errors: Iterable[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """Return the context of templates/forms_structure/form.html for served `sections`.
+
+    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message).
+    """
+    errors = list(errors)
+    with translation.override(language):
+        page = _Page(typed or {}, dict(reversed(errors)))
+        shown = [
+            {
+                "title": section["title"],
+                "description": sanitise(section["description"] or ""),  # raw SQL bypasses the models
+                "fields": page.fields(section["fields"]),
+            }
+            for section in sections
+        ]
+        return {
+            "sections": shown,
+            "language": language,
+            "honeypot": HONEYPOT,
+            "is_asking": any(field["required"] for field in page.by_name.values()),
+            "errors": [
+                {"message": message, "name": name, "field": page.by_name.get(name)}
+                for name, message in errors
+            ],
+        }
+
+
+class _Page:
+    """Prepares the fields of one form for the templates."""
+
+    def __init__(self, typed: Mapping[str, list[str]], errors: Mapping[str, str]) -> None:
+        self.typed, self.errors = typed, errors
+        self.by_name: dict[str, dict[str, Any]] = {}
+
+    def fields(self, structures: Fields) -> Fields:
+        return [self.field(each) for structure in structures for each in _spelled_out(structure)]
+
+    def field(self, structure: dict[str, Any]) -> dict[str, Any]:
+        name, type_ = structure["name"], structure["type"]
+        error = self.errors.get(name, "")
+        hint = _file_hint() if type_ == FieldType.FILE else ""
+        described = [self.id("error", name)] if error else []
+        described += [self.id("hint", name)] if hint else []
+        about = {"aria-describedby": " ".join(described) or False, "aria-invalid": "true" if error else False}
+        own = {"id": self.id("field", name), "name": name, "required": structure["required"]}
+        field = {
+            "name": name,
+            "id": own["id"],
+            "label": structure["label"],
+            "required": structure["required"],
+            "css": structure["css"],
+            "error": error,
+            "error_id": self.id("error", name),
+            "hint": hint,
+            "hint_id": self.id("hint", name),
+            "link": _safe(structure.get("link")),
+        }
+        self.by_name[name] = field
+        if type_ == FieldType.CHECKBOX:
+            field["kind"] = "checkbox"
+            is_checked = CHECKED in self.typed.get(name, ())
+            own |= {"type": "checkbox", "value": CHECKED, "checked": is_checked}
+            field["attributes"] = flatatt(own | about)
+        elif type_ in GROUPS:
+            field |= self.group(structure, about)
+        else:
+            field |= self.control(structure, own | about)
+        field["runs"] = self.runs(structure)
+        return field
+
+    def group(self, structure: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+        """Return what differs for radio buttons and checkboxes."""
+        name, type_, is_required = structure["name"], structure["type"], structure["required"]
+        is_many = type_ == FieldType.CHECKBOX_GROUP
+        options = list(structure.get("options", ()))
+        if not is_many and not is_required:
+            options.append({"value": "", "label": gettext("No answer")})  # a radio button cannot be cleared
+        chosen = self.typed.get(name) or ([] if is_many else [""])
+        on_options = {"aria-invalid": about["aria-invalid"]} if is_many else {}
+        group = {"class": f"job-form-{type_}", "aria-describedby": about["aria-describedby"]}
+        if not is_many:
+            invalid = about["aria-invalid"]
+            required = "true" if is_required else False
+            group |= {"role": "radiogroup", "aria-required": required, "aria-invalid": invalid}
+        return {
+            "kind": "group",
+            "attributes": flatatt(group),
+            "is_spoken": is_many and is_required,
+            "options": [
+                {
+                    "id": (id_ := self.id(f"choice{number}" if number else "field", name)),
+                    "label": option["label"],
+                    "attributes": flatatt(
+                        {
+                            "id": id_,
+                            "name": name,
+                            "type": "checkbox" if is_many else "radio",
+                            "value": option["value"],
+                            "checked": option["value"] in chosen,
+                        }
+                        | on_options
+                    ),
+                }
+                for number, option in enumerate(options)
+            ],
+        }
+
+    def control(self, structure: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+        """Return what differs for a drop-down list, and for a field to type in."""
+        name, type_ = structure["name"], structure["type"]
+        typed = (self.typed.get(name) or [""])[-1]
+        own["autocomplete"] = AUTOCOMPLETE.get(structure.get("role", ""), AUTOCOMPLETE.get(name, False))
+        if type_ == FieldType.SELECT:
+            options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
+            return {
+                "kind": "select",
+                "attributes": flatatt(own),
+                "options": [{**each, "is_chosen": typed and each["value"] == typed} for each in options],
+            }
+        if type_ == FieldType.TEXTAREA:
+            return {"kind": "textarea", "attributes": flatatt(own | {"rows": "5"}), "value": typed}
+        own["type"] = type_ if type_ in INPUT_TYPES else "text"
+        if type_ == FieldType.DATE:
+            own["max"] = "9999-12-31"  # otherwise browsers accept years of six digits
+        if type_ == FieldType.FILE:
+            own["accept"] = ACCEPTED
+        elif typed:
+            own["value"] = typed
+        return {"kind": "input", "attributes": flatatt(own)}
+
+    @staticmethod
+    def id(kind: str, name: str) -> str:
+        return f"job-form-0-{kind}-{name}"
+
+    def runs(self, owner: dict[str, Any]) -> Fields:
+        """Return the conditional fields of `owner`: one group for each run with the same `on_value`."""
+        runs: list[Fields] = []
+        for each in owner.get("conditional", ()):
+            if runs and runs[-1][0]["on_value"] == each["on_value"]:
+                runs[-1].append(each)
+            else:
+                runs.append([each])
+        return [{"condition": _condition(owner, run[0]), "fields": self.fields(run)} for run in runs]
+
+
+def _spelled_out(structure: dict[str, Any]) -> Fields:
+    """Return the inputs of a field. An extra language has two: the name of the language and the level."""
+    label = structure["label"]
+    if not isinstance(label, dict):
+        return [structure]
+    level = gettext("%(language)s: level") % {"language": label["label"]}
+    name = {"name": label["name"], "type": FieldType.TEXT, "label": label["label"]}
+    return [
+        {key: structure[key] for key in ("required", "css")} | name,
+        {**structure, "label": level},
+    ]
+
+
+def _condition(owner: dict[str, Any], field: dict[str, Any]) -> str:
+    """Return when to fill in `field`, in words."""
+    if owner["type"] == FieldType.CHECKBOX:
+        return gettext("Only if you ticked “%(question)s”") % {"question": owner["label"]}
+    labels = {option["value"]: option["label"] for option in owner.get("options", ())}
+    answer = labels.get(field["on_value"], field["on_value"])
+    text = gettext("Only if you chose “%(answer)s” for “%(question)s”")
+    return text % {"answer": answer, "question": owner["label"]}
+
+
+def _safe(link: dict[str, str] | None) -> dict[str, str] | None:
+    """Return `link` unless it could run a script: raw SQL bypasses the models."""
+    return link if link and link["url"].startswith(("https://", "http://")) else None
+
+
+def _file_hint() -> str:
+    return gettext("PDF, DOCX, ODT, RTF, TXT, JPEG or PNG, at most %(size)s MB.") % {"size": FILE_MAX}
+
+
+def submitted(
+    sections: Fields, typed: Mapping[str, list[str]], files: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return (values, files) as a submission has them (docs/api.md), from a posted HTML form.
+
+    Fields whose condition does not hold are left out. What the form does not have is kept, because validation
+    reports it: the form was edited while it was filled in.
+    """
+    values: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
+    known: set[str] = set()
+
+    def read(fields: Fields, *, is_shown: bool) -> None:
+        for structure in fields:
+            for each in _spelled_out(structure):
+                known.add(each["name"])
+                if is_shown:
+                    take(each)
+            answer = values.get(structure["name"], [])
+            for inner in structure.get("conditional", ()):
+                is_open = is_shown and inner["on_value"] in (answer if isinstance(answer, list) else [answer])
+                read([inner], is_shown=is_open)
+
+    def take(field: dict[str, Any]) -> None:
+        name, type_ = field["name"], field["type"]
+        given = [text for text in typed.get(name, ()) if text]
+        if type_ == FieldType.FILE and name in files:
+            values[name], chosen[name] = files[name].name, files[name]
+        elif type_ == FieldType.CHECKBOX_GROUP and given:
+            values[name] = given
+        elif given and (text := given[-1] if field.get("options") else _trimmed(given[-1])):
+            values[name] = text
+
+    for section in sections:
+        read(section["fields"], is_shown=True)
+    for name, texts in typed.items():
+        if name not in known and any(texts):
+            values[name] = texts[-1]
+    for name, file in files.items():
+        if name not in known:
+            values[name] = file.name
+    return values, chosen
+
+
+def _trimmed(text: str) -> str:
+    """Return `text` as form.js sends it. Browsers post line breaks as CR LF."""
+    return text.replace("\r\n", "\n").strip()

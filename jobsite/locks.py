@@ -1,0 +1,106 @@
+"""The lock that makes one dispatcher active among all nodes.
+
+PostgreSQL: an advisory lock, on a connection of its own. The server releases it when that connection ends,
+so that a killed process or a lost node blocks nobody. SQLite, which has one node: a locked file beside the
+database, which the kernel releases.
+"""
+
+import fcntl
+import os
+from typing import Any, Protocol
+
+from django.db import DatabaseError, connection, connections
+
+KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
+
+
+class Lock(Protocol):
+    def acquire(self) -> bool:
+        """Return whether this process has the lock, without waiting. Can be repeated."""
+
+    def is_held(self) -> bool:
+        """Return whether this process still has the lock."""
+
+    def release(self) -> None: ...
+
+
+class DatabaseLock:
+    """A lock in PostgreSQL. It belongs to an open transaction rather than to the session, so that it also
+    works through pgbouncer in transaction mode. The transaction has no snapshot and does not delay vacuum."""
+
+    def __init__(self) -> None:
+        self._own: Any = None
+
+    def acquire(self) -> bool:
+        if self.is_held():
+            return True
+        self.release()
+        own = connections["default"].copy()
+        # a pooled connection would go back to the pool; the server must notice a lost node
+        own.settings_dict["OPTIONS"].pop("pool", None)
+        own.settings_dict["CONN_MAX_AGE"] = None
+        try:
+            own.ensure_connection()
+            own.set_autocommit(False)
+            with own.cursor() as cursor:
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+                cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [KEY])
+                if cursor.fetchone()[0]:
+                    self._own = own
+                    return True
+        except BaseException:
+            own.close()
+            raise
+        own.close()
+        return False
+
+    def is_held(self) -> bool:
+        if self._own is None:
+            return False
+        try:
+            with self._own.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except DatabaseError:
+            self.release()
+            return False
+        return True
+
+    def release(self) -> None:
+        if self._own is not None:
+            own, self._own = self._own, None
+            own.close()
+
+
+class FileLock:
+    """A locked file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        if self._file is not None:
+            return True
+        file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def is_held(self) -> bool:
+        return self._file is not None
+
+    def release(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            os.close(file)
+
+
+def database_lock() -> Lock:
+    """Return the lock for the database of this process."""
+    if connection.vendor == "postgresql":
+        return DatabaseLock()
+    return FileLock(f"{connection.settings_dict['NAME']}-deliver.lock")

@@ -1,0 +1,46 @@
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from applications.submissions import orphans
+from jobsite.ops.commands import Command as BaseCommand
+from vacancies import media
+
+
+class Command(BaseCommand):
+    help = (
+        "Delete uploaded files that no row and no version of a vacancy references, and applicants' files "
+        "without a row. Give applicants' files that a crash left with a temporary name their final name."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="list the files, but change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now, is_dry = timezone.now(), options["dry_run"]
+        deleted = 0
+        self.written = lambda: f"{deleted} files were deleted."
+        completed = orphans.complete_all(is_dry_run=is_dry)
+        of_media = list(self.progress(media.orphans(at=now), unit="file"))
+        of_applicants = list(self.progress(orphans.orphans(at=now), unit="file"))
+        if not is_dry:
+            for name, _size in of_media:
+                default_storage.delete(name)
+                deleted += 1
+            for path, _size in of_applicants:
+                path.unlink(missing_ok=True)
+                deleted += 1
+        size = sum(size for _name, size in (*of_media, *of_applicants))
+        names = [name for name, _size in of_media] + [str(path) for path, _size in of_applicants]
+        verb, also = ("Would delete", "Would complete") if is_dry else ("Deleted", "Completed")
+        renames = f" {also} {completed} interrupted renames." if completed else ""
+        self.finish(
+            f"{verb} {len(names)} files, {size:,} bytes.{renames}",
+            lines=names,
+            deleted=deleted,
+            bytes=size,
+            files=names,
+            completed=completed,
+        )

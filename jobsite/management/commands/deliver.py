@@ -1,0 +1,63 @@
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import OperationalError, connection
+
+from applications.mail.delivery import MailDelivery
+from applications.mail.digest import Digest
+from jobsite.dispatch import Dispatcher, Stop
+from jobsite.locks import database_lock
+from jobsite.ops.commands import Command as BaseCommand
+
+
+def make_dispatcher(stop: Stop) -> Dispatcher:
+    """Return the dispatcher with every kind of work."""
+    return Dispatcher([Digest(), MailDelivery()], lock=database_lock(), stop=stop)
+
+
+class Command(BaseCommand):
+    help = (
+        "Send the queued emails, and queue the daily digests. Runs until it is stopped. Of several "
+        "processes, one is active and the others wait to take over."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="Send what is due, then exit.")
+
+    def handle(self, *, once: bool, **options: Any) -> None:
+        stop = Stop()
+        received: list[int] = []
+
+        def request_stop(number: int, frame: Any) -> None:
+            received.append(number)
+            stop.set()
+
+        if threading.current_thread() is threading.main_thread():  # only this thread gets signals
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, request_stop)
+        if connection.vendor == "sqlite":
+            # A commit survives a power failure: an email that was sent is not sent again.
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA synchronous=FULL")
+        dispatcher = make_dispatcher(stop)
+        self.written = lambda: f"{dispatcher.outcomes['sent']} emails were sent."
+        is_active = True
+        if once:
+            try:
+                is_active = dispatcher.run_once()
+            except OperationalError as error:
+                raise CommandError(f"The database does not respond: {type(error).__name__}") from None
+        else:
+            dispatcher.run()
+        if signal.SIGINT in received:
+            raise KeyboardInterrupt
+        self.report(dispatcher, is_active=is_active)
+
+    def report(self, dispatcher: Dispatcher, *, is_active: bool) -> None:
+        counts: dict[str, Any] = {name: dispatcher.outcomes[name] for name in ("sent", "failed", "postponed")}
+        summary = "{sent} emails sent, {failed} failed, {postponed} postponed.".format_map(counts)
+        if not is_active:
+            summary = "Another process is active: nothing was done."
+        self.finish(summary, is_active=is_active, **counts)

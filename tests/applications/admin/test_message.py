@@ -1,0 +1,135 @@
+"""The admin of emails, and the own setting of the daily digest."""
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from applications.mail.delivery import ABANDONED
+from applications.mail.outbox import queue
+from applications.models import AccessLog, DigestOptOut, Message
+from tests.applications.makers import make_application, signed_in
+from tests.conftest import NOW
+from tests.factories import make_brand, make_vacancy
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/applications/message/"
+DIGEST = "/admin/applications/message/digest/"
+
+
+@pytest.fixture
+def acme(at):
+    return make_brand("Acme")
+
+
+@pytest.fixture
+def an(acme):
+    user = User.objects.create_user("an", email="an@example.com", is_staff=True)
+    names = ("view_message", "add_message", "view_application", "change_application")
+    user.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    user.brands.add(acme)
+    return user
+
+
+def put(brand, to="mia@example.org", **values):
+    application = make_application(vacancy=make_vacancy(brand=brand))
+    defaults = {
+        "kind": Message.Kind.RECEIPT,
+        "language": "en",
+        "subject": f"To {to}",
+        "body": "The text",
+        "at": NOW,
+    }
+    return queue(to=to, application=application, **defaults | values)
+
+
+def fail(message, error="550 refused"):
+    Message.objects.filter(pk=message.pk).update(state="failed", attempts=3, error=error, finished_at=NOW)
+
+
+def send_again(client, *messages):
+    data = {"action": "send_again", "_selected_action": [message.pk for message in messages]}
+    return client.post(LIST, data, follow=True)
+
+
+def test_list_shows_emails_of_own_brands(an, acme):
+    put(acme)
+    put(make_brand("Other"), to="foreign@example.org")
+
+    page = signed_in(an).get(LIST).content.decode()
+    assert "mia@example.org" in page
+    assert "foreign@example.org" not in page
+
+
+def test_page_shows_the_email_and_is_logged(an, acme):
+    message = put(acme)
+    fail(message, ABANDONED)
+    response = signed_in(an).get(f"{LIST}{message.pk}/change/")
+
+    page = response.content.decode()
+    for text in ("To mia@example.org", "The text", ABANDONED, "Failed"):
+        assert text.lower() in page.lower()
+    assert "no-store" in response["Cache-Control"]
+    [log] = AccessLog.objects.all()
+    assert (log.actor, log.application, log.action) == (an, message.application_id, "view")
+
+
+def test_page_of_another_brand_is_not_shown(an):
+    message = put(make_brand("Other"))
+
+    assert signed_in(an).get(f"{LIST}{message.pk}/change/").status_code == 302
+    assert not AccessLog.objects.exists()
+
+
+def test_failed_email_is_sent_again(an, acme):
+    message, sent = put(acme), put(acme)
+    fail(message)
+    Message.objects.filter(pk=sent.pk).update(state="sent", finished_at=NOW)
+
+    page = send_again(signed_in(an), message, sent).content.decode()
+    assert "1 email is queued again." in page
+    message.refresh_from_db()
+    assert (message.state, message.attempts, message.error, message.finished_at) == ("queued", 0, "", None)
+    assert (message.queued_at, message.next_at) == (NOW, NOW)
+    sent.refresh_from_db()
+    assert sent.state == "sent"
+    assert LogEntry.objects.get().change_message == "Queued again."
+    assert AccessLog.objects.get(action="change").application == message.application_id
+
+
+def test_digest_and_emails_of_other_brands_are_not_sent_again(an, acme):
+    digest, foreign = put(acme, kind=Message.Kind.DIGEST), put(make_brand("Other"))
+    fail(digest)
+    fail(foreign)
+
+    assert "0 emails are queued again." in send_again(signed_in(an), digest, foreign).content.decode()
+    assert set(Message.objects.values_list("state", flat=True)) == {"failed"}
+
+
+def test_sending_again_needs_the_permission_to_write(an, acme):
+    an.user_permissions.remove(Permission.objects.get(codename="add_message"))
+    message = put(acme)
+    fail(message)
+
+    send_again(signed_in(an), message)
+    message.refresh_from_db()
+    assert message.state == "failed"
+
+
+def test_users_switch_their_digest_off_and_on(an):
+    client = signed_in(an)
+
+    assert "checked" in client.get(DIGEST).content.decode()
+    client.post(DIGEST)
+    assert DigestOptOut.objects.get().user == an
+    assert "checked" not in client.get(DIGEST).content.decode()
+    client.post(DIGEST)  # a second click
+    client.post(DIGEST, {"is_wanted": "1"})
+    assert not DigestOptOut.objects.exists()
+
+
+def test_digest_setting_is_for_colleagues_who_see_applications(an):
+    an.user_permissions.clear()
+
+    assert signed_in(an).get(DIGEST).status_code == 403
+    assert Client().get(DIGEST).status_code == 302

@@ -1,0 +1,108 @@
+"""Email templates: placeholders, languages and the initial texts."""
+
+import pytest
+
+from applications.mail.templates import PLACEHOLDERS, fill, language_of, render, unknown_placeholders
+from applications.models import MailTemplate
+from tests.applications.makers import make_application, make_user
+from tests.conftest import NOW
+from tests.factories import make_brand, make_recruiter, make_vacancy
+
+pytestmark = pytest.mark.django_db
+SITE = "https://jobs.example.org"
+
+
+@pytest.fixture
+def application(at):
+    application = make_application(
+        vacancy=make_vacancy(title="Baker", brand=make_brand("Acme"), head_recruiter=make_recruiter("An P")),
+        given_name="Mia",
+        family_name="Maes",
+        email="mia@example.org",
+        reference="7K3QX9WD",
+        created_at=NOW,
+    )
+    application.user = None
+    return application
+
+
+def make_template(**texts):
+    return MailTemplate(name="Template", **texts)
+
+
+def test_every_placeholder_has_a_value(application):
+    assert {name: fill(f"{{{name}}}", application, base_url=SITE) for name in PLACEHOLDERS} == {
+        "name": "Mia Maes",
+        "given_name": "Mia",
+        "family_name": "Maes",
+        "vacancy": "Baker",
+        "brand": "Acme",
+        "recruiter": "An P",
+        "reference": "7K3QX9WD",
+        "received": "2 Mar 2026, 09:30",
+        "link": "https://jobs.example.org/account/receipt/personal-link",
+        "site": "https://jobs.example.org/",
+    }
+
+
+def test_placeholders_of_an_imported_application_use_the_account(at):
+    application = make_application(user=make_user("jan", first_name="Jan", last_name="Jans"))
+    text = "{name}|{given_name}|{family_name}|{reference}|{link}"
+
+    assert fill(text, application, base_url=SITE) == f"Jan Jans|Jan|Jans||{SITE}/account/"
+
+
+def test_values_are_not_filled_in_again(application):
+    application.given_name = "{link}"
+
+    assert fill("{given_name}", application) == "{link}"
+
+
+def test_unknown_placeholders_are_named_and_kept(application):
+    text = "{name} {Name} {nobody} {nobody} { {} }"
+
+    assert unknown_placeholders(text) == ["{Name}", "{nobody}", "{}"]
+    assert fill(text, application) == "Mia Maes {Name} {nobody} {nobody} { {} }"
+
+
+@pytest.mark.parametrize(
+    ("language", "texts", "used"),
+    [
+        ("nl", {"nl": "x", "en": "x", "de": "x"}, "nl"),
+        ("nl", {"en": "x", "de": "x"}, "en"),
+        ("nl", {"de": "x"}, "de"),
+        ("nl", {}, "en"),
+    ],
+)
+def test_language_falls_back(language, texts, used):
+    template = make_template(**{f"{part}_{code}": "x" for code in texts for part in ("subject", "body")})
+
+    assert language_of(template, language) == used
+
+
+def test_language_without_a_subject_is_not_used():
+    template = make_template(body_nl="x", subject_fr="x", body_fr="x")
+
+    assert language_of(template, "nl") == "fr"
+
+
+def test_render_is_in_the_language_of_the_text(application):
+    template = make_template(subject_fr="{vacancy}", body_fr="{received}")
+
+    assert render(template, application, language="de") == ("Baker", "2 mars 2026 à 09:30")
+
+
+@pytest.mark.parametrize("name", ["Received", "Invitation to an interview", "Rejection", "Offer"])
+def test_initial_templates_are_complete(application, name):
+    template = MailTemplate.objects.filter(name=name).first()
+    if template is None:
+        pytest.skip("a flush after another test deleted the rows of the migration")
+    subjects = set()
+    for language in ("en", "nl", "fr", "de"):
+        assert language_of(template, language) == language
+        subject, body = render(template, application, language=language)
+        assert unknown_placeholders(template.subject_en + getattr(template, f"body_{language}")) == []
+        assert "Mia Maes" in body
+        assert "{" not in subject + body
+        subjects.add(subject)
+    assert len(subjects) == 4

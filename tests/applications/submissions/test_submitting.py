@@ -1,0 +1,239 @@
+"""POST /v1/vacancies/{id}/applications: what is stored, and the response."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from applications.models import Application, FormSnapshot, Message, Stage, Submission, SubmissionFile
+from forms_structure.models import ConsentText
+from jobsite.serving.revision import read_state
+from tests.applications.makers import bearer, make_stage, make_token, make_user
+from tests.applications.submissions.sending import (
+    CONSENT_TEXT,
+    PDF,
+    VALUES,
+    make_field,
+    make_form,
+    make_open_vacancy,
+    path_of,
+    send,
+    send_files,
+    version_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def vacancy(at):
+    return make_open_vacancy()
+
+
+def test_submission_is_stored_completely(vacancy, at):
+    stage = Stage.objects.first() or make_stage()
+    values = VALUES | {
+        "phone": "+32 2 123 45 67",
+        "permit": "no",
+        "permit_from": "2026-05-01",
+        "skills": ["python", "sql"],
+        "language": "Frisian",
+        "level": "3",
+    }
+
+    response = send(vacancy, values, source="newsletter")
+
+    application = Application.objects.get()
+    assert response.status_code == 201
+    assert response.json() == {
+        "data": {
+            "reference": application.reference,
+            "received_at": "2026-03-02 09:30:15",
+            "version": version_of(vacancy),
+        }
+    }
+    assert response["Cache-Control"] == "no-store"
+    assert response["Content-Type"] == "application/json"
+    assert (application.user, application.vacancy, application.created_at) == (None, vacancy, at)
+    assert (application.given_name, application.family_name) == ("Mia", "Maes")
+    assert (application.email, application.email_folded) == ("Mia@Example.org", "mia@example.org")
+    assert (application.phone, application.language) == ("+32 2 123 45 67", "en")
+    assert (application.is_repeated, application.verified_at, application.read_at) == (False, None, None)
+    assert [change.stage for change in application.changes.all()] == [stage]
+    submission = application.submission
+    consent = ConsentText.objects.get()
+    assert submission.values == values
+    assert submission.source == "newsletter"
+    assert (submission.consent_text, submission.consent_version) == (CONSENT_TEXT, consent.version)
+    assert submission.consented_at == at
+    assert submission.snapshot.digest == version_of(vacancy)
+    [first, *_] = submission.snapshot.sections
+    assert [field["name"] for field in first["fields"]][:3] == ["first_name", "last_name", "email"]
+
+
+def test_receipt_is_queued_and_not_sent(vacancy, mailoutbox):
+    send(vacancy)
+
+    message = Message.objects.get()
+    assert (message.kind, message.state, message.to) == ("receipt", "queued", "Mia@Example.org")
+    assert mailoutbox == []
+
+
+def test_files_are_stored(vacancy, settings):
+    values = VALUES | {"cv": "cv.pdf", "letter": "letter.pdf"}
+
+    response = send_files(vacancy, values, cv=("my cv.pdf", PDF), letter=("letter.pdf", PDF + b"%2\n"))
+
+    assert response.status_code == 201, response.content
+    files = list(SubmissionFile.objects.order_by("field"))
+    assert [(file.field, file.original_name, file.size) for file in files] == [
+        ("cv", "my cv.pdf", len(PDF)),
+        ("letter", "letter.pdf", len(PDF) + 3),
+    ]
+    assert [(settings.PRIVATE_ROOT / file.path).read_bytes() for file in files] == [PDF, PDF + b"%2\n"]
+    assert Submission.objects.get().values == values
+
+
+def test_submissions_of_a_form_share_a_snapshot(vacancy):
+    send(vacancy)
+    send(vacancy, VALUES | {"email": "other@example.org"})
+
+    assert Submission.objects.count() == 2
+    assert FormSnapshot.objects.count() == 1
+
+
+def test_submission_does_not_raise_the_revision(vacancy):
+    before = read_state()
+
+    assert send(vacancy).status_code == 201
+    assert read_state() == before
+
+
+def test_empty_honeypot_is_accepted(vacancy):
+    assert send(vacancy, VALUES | {"contact_me_by_fax": ""}).status_code == 201
+    assert Submission.objects.get().values == VALUES
+
+
+# --- Accounts ---
+
+
+def test_bearer_token_links_the_account(vacancy):
+    jane = make_user()
+
+    send(vacancy, headers=bearer(make_token(jane)))
+
+    assert Application.objects.get().user == jane
+
+
+@pytest.mark.parametrize("header", ["Bearer 0", "Bearer", "Bearer a b", "Basic eDp5"])
+def test_invalid_token_is_ignored(vacancy, header):
+    response = send(vacancy, headers={"Authorization": header})
+
+    assert response.status_code == 201
+    assert Application.objects.get().user is None
+
+
+def test_session_links_the_account_only_with_a_csrf_token(vacancy):
+    jane = make_user()
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(jane)
+    client.get("/account/")
+    token = client.get("/account/password").cookies["csrftoken"].value
+
+    without = send(vacancy, client=client)
+    linked = send(vacancy, VALUES | {"first_name": "B"}, client=client, headers={"X-CSRFToken": token})
+
+    assert (without.status_code, linked.status_code) == (201, 201)
+    assert list(Application.objects.order_by("pk").values_list("user", flat=True)) == [None, jane.pk]
+
+
+def test_account_may_apply_twice_in_the_same_moment(vacancy):
+    jane = make_user()
+    headers = bearer(make_token(jane))
+    for name in ("A", "B"):
+        assert send(vacancy, VALUES | {"first_name": name}, headers=headers).status_code == 201
+
+    assert jane.applications.count() == 2
+
+
+# --- Repeated submissions ---
+
+
+def test_equal_submission_within_a_day_is_stored_once(vacancy, time_machine, at):
+    first = send(vacancy)
+    time_machine.move_to(at + timedelta(hours=23, minutes=59), tick=False)
+    second = send(vacancy, VALUES | {"email": VALUES["email"]})
+
+    assert second.json() == first.json()
+    assert Application.objects.count() == 1
+    assert Message.objects.count() == 1
+
+
+def test_equal_submission_after_a_day_is_another_application(vacancy, time_machine, at):
+    send(vacancy)
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    send(vacancy)
+
+    assert list(Application.objects.order_by("pk").values_list("is_repeated", flat=True)) == [False, True]
+
+
+def test_other_content_is_marked_as_applied_again(vacancy):
+    send(vacancy)
+    response = send(vacancy, VALUES | {"email": "mia@EXAMPLE.org", "first_name": "Maria"})
+
+    assert response.status_code == 201
+    assert list(Application.objects.order_by("pk").values_list("is_repeated", flat=True)) == [False, True]
+
+
+def test_equal_submission_with_another_file_is_another_application(vacancy, settings):
+    values = VALUES | {"cv": "cv.pdf"}
+    same = [send_files(vacancy, values, cv=("cv.pdf", PDF)).json() for _ in range(2)]
+    other = send_files(vacancy, values, cv=("cv.pdf", PDF + b"%\n")).json()
+
+    assert same[0] == same[1] != other
+    assert SubmissionFile.objects.count() == 2
+    assert len([path for path in settings.PRIVATE_ROOT.rglob("*") if path.is_file()]) == 2
+
+
+def test_equal_submission_to_another_vacancy_is_another_application(vacancy):
+    other = make_open_vacancy(form=vacancy.form)
+    send(vacancy)
+    send(other)
+
+    assert list(Application.objects.values_list("is_repeated", flat=True)) == [False, False]
+
+
+def test_equal_submission_after_a_withdrawal_is_another_application(vacancy, at):
+    send(vacancy)
+    Application.objects.update(withdrawn_at=at)
+    send(vacancy)
+
+    assert Application.objects.count() == 2
+
+
+# --- Vacancies without applications ---
+
+
+def test_vacancies_that_take_no_applications_look_unknown(client, vacancy, at):
+    closed = {
+        "draft": make_open_vacancy(vacancy.form, status="draft"),
+        "scheduled": make_open_vacancy(vacancy.form, publish_from=at + timedelta(seconds=1)),
+        "expired": make_open_vacancy(vacancy.form, publish_until=at),
+        "apply_url": make_open_vacancy(vacancy.form, apply_url="https://example.org/apply"),
+        "unknown": 987654,
+        "no id": "abc",
+    }
+    answers = {
+        kind: client.post(path_of(each), {"version": "0", "values": VALUES}, "application/json")
+        for kind, each in closed.items()
+    }
+
+    details = {kind: (answer.status_code, answer.json()["detail"]) for kind, answer in answers.items()}
+    assert details == dict.fromkeys(closed, (404, "No published vacancy has this id."))
+    assert Application.objects.count() == 0
+
+
+def test_form_without_a_required_address_takes_no_applications(at):
+    for field in (make_field("email", "email", required=True), make_field("email", "email", role="email")):
+        vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [field]}]))
+        assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404

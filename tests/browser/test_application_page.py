@@ -1,0 +1,165 @@
+"""A recruiter reads an application, notes, rates, writes an email, decides and undoes the decision."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from applications.models import Application, MailTemplate, Message, Stage, Status
+from jobsite.admin import roles
+from tests.applications.makers import make_application, make_file, make_stage, make_submission
+from tests.browser.admin import PASSWORD, follow, log_in, visit
+from tests.factories import make_brand, make_vacancy
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
+MOTIVATION = f"I like to build.\n\n{'It is a long story. ' * 40}\n{LONG}"
+SECTIONS = [
+    {
+        "title": "About you",
+        "description": "",
+        "fields": [
+            {"name": name, "type": kind, "label": label, "required": False, "css": "col-12"}
+            for name, kind, label in (
+                ("first_name", "text", "First name"),
+                ("phone", "tel", "Telephone number"),
+                ("motivation", "textarea", "Why do you want to work here, and what do you bring?"),
+                ("cv", "file", "Your CV"),
+                ("website", "text", "Website"),
+            )
+        ],
+    }
+]
+
+
+@pytest.fixture
+def office(filters: Any, settings: Any) -> Application:
+    """A recruiter and a colleague of a brand, with three applications: the middle one is complete."""
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    Stage.objects.all().delete()
+    Status.objects.all().delete()
+    new = make_stage("New", en="Received", nl="Ontvangen")
+    rejected = make_stage("Rejected", en="Not selected", embargo_days=2)
+    Stage.objects.filter(pk=rejected.pk).update(kind=Stage.Kind.REJECTED, position=200)
+    roles.create()
+    brand = make_brand("Acme")
+    for name, first in (("anna", "Anna"), ("piet", "Piet")):
+        user = User.objects.create_user(
+            name, f"{name}@example.org", PASSWORD, is_staff=True, first_name=first, last_name="Peeters"
+        )
+        user.groups.add(Group.objects.get(name="Recruiter"))
+        brand.members.add(user)
+    now = timezone.now()
+    nurse = make_vacancy(title="Nurse", brand=brand)
+    person = {"email": "mia@example.org", "email_folded": "mia@example.org", "given_name": "Mia"}
+    person |= {"family_name": "Maes", "phone": "+32 470 12 34 56", "language": "nl"}
+    for hours, vacancy, extra in (
+        (30, make_vacancy(title=f"Baker {LONG}", brand=brand), person),
+        (2, nurse, person | {"is_repeated": True, "reference": "7K3QX9WD"}),
+        (1, nurse, {"email": "tom@example.org", "email_folded": "tom@example.org", "given_name": "Tom"}),
+    ):
+        at = now - timedelta(hours=hours)
+        application = make_application(vacancy=vacancy, stage=new, created_at=at, **extra)
+        Application.objects.filter(pk=application.pk).update(user=None)
+    mia = Application.objects.get(reference="7K3QX9WD")
+    values = {"first_name": "Mia", "phone": "+32 470 12 34 56", "motivation": MOTIVATION, "cv": "cv.pdf"}
+    make_file(make_submission(mia, values, SECTIONS), f"cv {LONG}.pdf")
+    Message.objects.create(
+        kind="receipt", application=mia, to=mia.email, language="nl", subject="Received", body="secret link",
+        state="failed", error="The server refused the address.",
+    )  # fmt: skip
+    MailTemplate.objects.create(
+        name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs."
+    )
+    return mia
+
+
+def findings(page: Any) -> list[str]:
+    """Return all findings of axe in the content of a page."""
+    results = Axe().run(page, context="#content").response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
+
+
+def picture(page: Any, name: str) -> None:
+    """Keep a screenshot if a folder for them is set."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+
+
+def address(site: str, application: Application) -> str:
+    return f"{site}/admin/applications/application/{application.pk}/change/"
+
+
+def test_recruiter_processes_an_application(live_server: Any, browser_page: Any, office: Application) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    picture(page, "start")
+    assert findings(page) == []
+    assert page.get_by_role("link", name="Applications 3 new").count() == 1
+    page.get_by_text("Mia Maes, Nurse").click()
+    page.get_by_role("heading", name="Answers").wait_for()
+    picture(page, "page")
+    assert findings(page) == []
+    office.refresh_from_db()
+    assert office.read_at is not None
+
+    page.get_by_label("New note").fill("Good. @piet please call.")
+    follow(page, "button", "Add note")
+    page.get_by_text("Mentioned: Piet Peeters").wait_for()
+
+    page.get_by_role("radio", name="4").check()
+    follow(page, "button", "Save")
+    page.get_by_text("Rating: 4 of 5").wait_for()
+
+    page.get_by_role("link", name="Write an email").click()
+    page.get_by_label("Template").select_option(label="Invitation")
+    follow(page, "button", "Use this template")
+    picture(page, "email")
+    assert findings(page) == []
+    follow(page, "button", "Preview")
+    picture(page, "preview")
+    assert findings(page) == []
+    page.get_by_text("Dag Mia,").wait_for()
+    assert Message.objects.filter(kind="template").count() == 0
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("The email is queued.").wait_for()
+    assert Message.objects.get(kind="template").author.username == "anna"
+
+    page.locator("#id_stage").select_option(label="Rejected")
+    follow(page, "button", "Save")
+    page.get_by_text("Move Mia Maes to Rejected?").first.wait_for()
+    picture(page, "confirm")
+    assert findings(page) == []
+    assert office.changes.count() == 1
+    follow(page, "button", "Move to Rejected")
+    assert office.changes.count() == 2
+    picture(page, "decided")
+    page.get_by_role("button", name="Undo: Rejected").click()
+    page.get_by_text("The stage change was undone.").wait_for()
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_page_fits_a_phone_in_both_themes(
+    live_server: Any, browser_page: Any, office: Application, theme: str
+) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": 320, "height": 700})
+    visit(page, address(site, office))
+    assert page.evaluate("document.documentElement.classList.contains('dark')") == (theme == "dark")
+    picture(page, f"phone-{theme}")
+    assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.set_viewport_size({"width": 1400, "height": 900})
+    picture(page, f"wide-{theme}")
+    assert findings(page) == []

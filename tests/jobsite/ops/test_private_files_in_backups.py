@@ -1,0 +1,146 @@
+"""Applicants' files, erasures and queued emails in backups and restores."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+from django.utils import timezone
+
+from applications.models import Message, SubmissionFile
+from applications.submissions.files import open_file
+from jobsite import private_files
+from jobsite.ops.backups import databases
+from tests.applications.makers import make_application, make_file, make_submission, make_user
+from tests.jobsite.ops.backups import Site, media, member, output, rewritten, run, tree
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+NAME = "f" * 32
+
+
+def contents() -> list[bytes]:
+    found = []
+    for row in SubmissionFile.objects.order_by("pk"):
+        with open_file(row) as file:
+            found.append(file.read())
+    return found
+
+
+@pytest.mark.smoke
+def test_private_files_are_restored_on_an_empty_machine(
+    site: Site, settings: Any, tmp_path: Path, elsewhere: Callable[[], None]
+) -> None:
+    make_file(SubmissionFile.objects.first().submission, path="e" * 32)  # without a file
+    private_files.write(NAME, [b"of a submission that is not committed"])
+    made = run("backup", tmp_path / "backups")
+    assert made["missing"] == [f"private/{'e' * 32}"]
+
+    elsewhere()
+    run("restore", made["archive"])
+    SubmissionFile.objects.filter(path="e" * 32).delete()
+    assert contents() == [b"%PDF-2 private", b"%PDF-3 private"]
+    folder = Path(settings.PRIVATE_ROOT)
+    assert sorted(os.listdir(folder)) == sorted(SubmissionFile.objects.values_list("path", flat=True))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert run("clean_media")["files"] == []
+
+
+def test_unchanged_private_files_are_not_written_again(site: Site, settings: Any, tmp_path: Path) -> None:
+    folder = Path(settings.PRIVATE_ROOT)
+    made = run("backup", tmp_path / "backups")
+    files = media(folder)
+    first, second = sorted(files)
+    (folder / first).unlink()
+    (folder / second).rename(private_files.temporary_path(second))  # a crash
+    private_files.write(NAME, [b"new"])
+
+    done = run("restore", made["archive"], force=True)
+
+    assert done["written"] == 1
+    assert media(folder) == files | {f".{NAME}.part": b"new"}
+
+
+def test_failed_restore_leaves_no_private_file(
+    site: Site, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = run("backup", tmp_path / "backups")
+    settings.PRIVATE_ROOT = tmp_path / "deep" / "private"
+    SubmissionFile.objects.all().delete()
+
+    def fail(*args: Any) -> None:
+        run("clean_media")  # a run at this moment keeps the files
+        assert len(tree(tmp_path / "deep" / "private")) == 3
+        raise CommandError("The database refuses")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "replace", fail)
+        with pytest.raises(CommandError, match="refuses"):
+            run("restore", made["archive"], force=True)
+    assert not (tmp_path / "deep").exists()
+
+    monkeypatch.setattr(
+        private_files, "complete", lambda name: False
+    )  # killed after the database was replaced
+    run("restore", made["archive"], force=True)
+    monkeypatch.undo()
+    assert contents() == [b"%PDF-2 private", b"%PDF-3 private"]
+
+
+@pytest.mark.parametrize("name", ["private/x", f"private/{'F' * 32}", f"private/.{NAME}.part"])
+def test_archive_with_another_private_name_is_refused(
+    site: Site, settings: Any, tmp_path: Path, name: str
+) -> None:
+    archive = Path(run("backup", tmp_path / "backups")["archive"])
+    before = tree(Path(settings.PRIVATE_ROOT))
+    rewritten(archive, tmp_path / "bad.tar", lambda part, content: content, also=(member(name),))
+    with pytest.raises(CommandError, match="Not part of a backup"):
+        run("restore", tmp_path / "bad.tar", force=True)
+    assert tree(Path(settings.PRIVATE_ROOT)) == before
+
+
+@pytest.mark.smoke
+def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path) -> None:
+    settings.ERASURE_LOG = str(tmp_path / "erased")
+    jane = make_user("jane")
+    make_file(make_submission(make_application(user=jane), {"cv": "cv.pdf"}), content=b"%PDF-4 of Jane")
+    made = run("backup", tmp_path / "backups")
+    run("erase_applicant", "jane")
+    assert b"%PDF-4 of Jane" not in media(Path(settings.PRIVATE_ROOT)).values()
+
+    run("restore", made["archive"], force=True)
+
+    assert contents() == [b"%PDF-2 private", b"%PDF-3 private"]
+    assert sorted(media(Path(settings.PRIVATE_ROOT)).values()) == contents()
+
+
+def test_queued_emails_are_not_sent_twice_after_a_restore(site: Site, tmp_path: Path) -> None:
+    now = timezone.now()
+    for state in Message.State.values:
+        Message.objects.create(
+            kind="receipt",
+            to="a@example.org",
+            language="en",
+            subject=state,
+            body="",
+            state=state,
+            queued_at=now,
+        )
+    made = run("backup", tmp_path / "backups")
+    run("restore", made["archive"], force=True)
+    found = {row.subject: (row.state, row.error) for row in Message.objects.all()}
+    unknown = ("failed", "restored from a backup")
+    assert found == {"queued": unknown, "sending": unknown, "sent": ("sent", ""), "failed": ("failed", "")}
+    assert Message.objects.filter(subject="queued", finished_at__gte=now.replace(microsecond=0)).exists()
+
+
+def test_missing_file_is_reported(site: Site, tmp_path: Path) -> None:
+    row = SubmissionFile.objects.first()
+    private_files.delete([row.path])
+    assert f"Missing file that the database names: private/{row.path}" in output(
+        "backup", tmp_path / "backups"
+    )
