@@ -176,6 +176,8 @@ def pages() -> list[tuple[str, str, dict[str, Any] | None]]:
         ("by stage", f"{LIST}?o=4", None),
         ("by next step", f"{LIST}?o=6", None),
         ("confirm all", LIST, {"action": f"move_to_{rejected.pk}"} | everything),
+        ("board", f"{LIST}board/", None),
+        ("board of a vacancy", f"{LIST}board/?vacancy__id__exact={busy}", None),
         ("CSV of all", LIST, {"action": "export_csv"} | everything),
     ]
 
