@@ -42,7 +42,7 @@ def by_link(view: View) -> View:
     the applicant's, so the URL grants access.
 
     The Referer has no path: other pages must not see the token. It is not left out, because browsers then
-    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #162).
+    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #161).
     """
 
     @accounts.page

@@ -39,7 +39,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         prefix = "applications_application"
         own = [
             path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
-            path("undo/", self.admin_site.admin_view(self.undo_view), name=f"{prefix}_undo"),
+            path("undo/", self.admin_site.admin_view(self.bulk_undo_view), name=f"{prefix}_bulk_undo"),
         ]
         return [*own, *super().get_urls()]
 
@@ -144,7 +144,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
 
     # --- undo ---
 
-    def undo_view(self, request: HttpRequest) -> HttpResponse:
+    def bulk_undo_view(self, request: HttpRequest) -> HttpResponse:
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -212,7 +212,7 @@ def needs_confirmation(stage: Stage) -> bool:
 
 
 def undo_url(at: datetime) -> str:
-    return f"{reverse('admin:applications_application_undo')}?{urlencode({'at': at.isoformat()})}"
+    return f"{reverse('admin:applications_application_bulk_undo')}?{urlencode({'at': at.isoformat()})}"
 
 
 def with_links(text: str, pks: list[int]) -> str:

@@ -83,10 +83,10 @@ FORM = "multipart/form-data; boundary=B"
     "body",
     [
         b" ", b"{", b"nothing", b'{"version": "1", "values": {}', b"\xff\xfe{}", '{"a": "\N{BOM}'.encode(),
-        b'{"version": "1", "version": "2", "values": {}}', b'{"version": NaN, "values": {}}', b"[]", b'"text"',
-        b'{"version": "1", "values": {"first_name": "\\u0000"}}', b'{"version": "1", "values": {"\\u0000": "a"}}',
-        b'{"version": "\\ud800", "values": {}}', b'{"a": ' + b"[" * 5_000, b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}",
-        b'{"a": ' + b"9" * 5_000 + b"}",
+        b'{"version": "1", "version": "2", "values": {}}', b'{"version": NaN, "values": {}}', b"[]",
+        b'"text"', b'{"version": "1", "values": {"first_name": "\\u0000"}}',
+        b'{"version": "1", "values": {"\\u0000": "a"}}', b'{"version": "\\ud800", "values": {}}',
+        b'{"a": ' + b"[" * 5_000, b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", b'{"a": ' + b"9" * 5_000 + b"}",
     ],
     ids=lambda body: repr(body[:60]),
 )  # fmt: skip
@@ -291,7 +291,10 @@ def test_all_errors_are_reported_at_once(vacancy):
         ({"phone": "1"}, {"/values/phone": "minLength"}),
         ({"skills": "python"}, {"/values/skills": "type"}),
         ({"skills": []}, {"/values/skills": "minItems"}),
-        ({"skills": [[]] * 50_000}, {f"/values/skills/{n}": "type" for n in range(4)} | {"/values/skills": "uniqueItems"}),
+        (
+            {"skills": [[]] * 50_000},
+            {f"/values/skills/{n}": "type" for n in range(4)} | {"/values/skills": "uniqueItems"},
+        ),
         ({"skills": [1]}, {"/values/skills/0": "type"}),
         ({"permit": "no"}, {"/values/permit_from": "required"}),
         ({"permit": "yes", "permit_from": "2026-05-01"}, {"/values/permit_from": "unevaluatedProperties"}),
