@@ -39,7 +39,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context | {
         "new_applications": {
             "count": unread_count(request),
-            "url": f"{reverse('admin:applications_application_changelist')}?read=new",
+            "url": f"{reverse('admin:applications_application_changelist')}?read=no",
             "rows": [(row, format_datetime(row.created_at)) for row in rows[:SHOWN]],
         }
     }

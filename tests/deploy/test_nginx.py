@@ -93,6 +93,23 @@ def test_request_body_size_is_limited(site, edge):
     assert edge.nginx.request("/admin/vacancies/vacancy/add/", "POST", large).status == 200
 
 
+def test_applications_have_a_larger_body(site, edge):
+    megabyte = 1 << 20
+    path = "/v1/vacancies/1/applications"
+
+    assert edge.nginx.request(path, "POST", b" " * 25 * megabyte).status == 200
+    assert is_problem(edge.nginx.request(path, "POST", b" " * 27 * megabyte), 413)
+    assert edge.nginx.request("/apply/1", "POST", b" " * 25 * megabyte).status == 200
+    assert edge.nginx.request("/apply/1", "POST", b" " * 27 * megabyte).headers["Content-Type"] == "text/html"
+    for other in (
+        "/v1/vacancies/1/form",
+        "/v1/vacancies/1/applications/2",
+        "/v1/user/applications",
+        "/apply",
+    ):
+        assert edge.nginx.request(other, "POST", b" " * 70_000).status == 413, other
+
+
 def test_page_errors_are_html(site):
     response = site.nginx.send_raw(
         raw_request("/docs", f"Host: {HOST}", "Content-Length: 70000", method="POST")

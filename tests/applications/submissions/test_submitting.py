@@ -109,6 +109,11 @@ def test_submission_does_not_raise_the_revision(vacancy):
     assert read_state() == before
 
 
+def test_empty_honeypot_is_accepted(vacancy):
+    assert send(vacancy, VALUES | {"contact_me_by_fax": ""}).status_code == 201
+    assert Submission.objects.get().values == VALUES
+
+
 # --- Accounts ---
 
 
