@@ -63,7 +63,7 @@ ASKS = {
     "applications.application board": "vv",
     "applications.application move": (NEITHER, "c"),
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
-    "applications.application emails": (NEITHER, "message a"),
+    "applications.application emails": (NEITHER, "email a"),
     "applications.application files": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
