@@ -26,6 +26,7 @@ from tests.applications.submissions.sending import (
     send_files,
     version_of,
 )
+from tests.factories import make_insider
 
 pytestmark = pytest.mark.django_db
 
@@ -244,6 +245,30 @@ def test_form_without_a_required_address_takes_no_applications(at):
     for field in (make_field("email", "email", required=True), make_field("email", "email", role="email")):
         vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [field]}]))
         assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
+
+
+# --- Internal vacancies ---
+
+
+def test_internal_vacancies_take_applications_from_those_who_see_them(at, settings):
+    vacancy = make_open_vacancy(audience="internal")
+    body = json.dumps({"version": version_of(vacancy), "values": VALUES})
+    settings.INTERNAL_ACCESS = "authenticated"
+    insider, outsider = make_insider(), make_user()
+
+    def status(headers, client=None):
+        return (
+            (client or Client()).post(path_of(vacancy), body, "application/json", headers=headers).status_code
+        )
+
+    assert status({}) == 404
+    assert status(bearer("0")) == 404
+    assert status(bearer(make_token(outsider))) == 404
+    session = Client(enforce_csrf_checks=True)
+    session.force_login(insider)
+    assert status({}, session) == 404  # without a CSRF token there are no credentials
+    assert status(bearer(make_token(insider))) == 201
+    assert Application.objects.get().user == insider
 
 
 # --- The contract ---
