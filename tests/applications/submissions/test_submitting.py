@@ -274,6 +274,35 @@ def test_internal_vacancies_take_applications_from_those_who_see_them(at, settin
 # --- The contract ---
 
 
+def test_pages_of_other_origins_may_apply(client, vacancy):
+    origin = {"Origin": "https://careers.example.org"}
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type, idempotency-key",
+    }
+    preflight = client.options(path_of(vacancy), headers=origin | asked)
+
+    assert preflight.status_code == 200
+    assert preflight["Access-Control-Allow-Origin"] == "*"
+    assert "POST" in preflight["Access-Control-Allow-Methods"].split(", ")
+    allowed = preflight["Access-Control-Allow-Headers"].split(", ")
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    for values, status in ((VALUES, 201), ({}, 422)):
+        response = send(vacancy, values, headers=origin)
+        assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, "*")
+        assert "Retry-After" in response["Access-Control-Expose-Headers"].split(", ")
+
+
+def test_listed_origins_may_apply(vacancy, settings):
+    settings.CORS_ALLOW_ALL_ORIGINS = False
+    settings.CORS_ALLOWED_ORIGINS = ["https://careers.example.org"]
+    allowed = send(vacancy, headers={"Origin": "https://careers.example.org"})
+    other = send(vacancy, headers={"Origin": "https://evil.example"})
+
+    assert allowed["Access-Control-Allow-Origin"] == "https://careers.example.org"
+    assert "Access-Control-Allow-Origin" not in other
+
+
 def golden(name, body, vacancy):
     """Compare a body with its golden file."""
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
