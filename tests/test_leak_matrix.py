@@ -53,7 +53,9 @@ def reads(get: Any = 200, others: int = 405, options: Any = 204) -> Row:
 
 def signed_in(get: Any = 200, post: Any = 405) -> Row:
     """A page that sends whoever has no session to the sign-in page."""
-    get, post = (status if isinstance(status, tuple) else (302, 302, status, status) for status in (get, post))
+    get, post = (
+        status if isinstance(status, tuple) else (302, 302, status, status) for status in (get, post)
+    )
     return dict.fromkeys(METHODS, (302, 302, 405, 405)) | {"GET": get, "HEAD": get, "POST": post}
 
 

@@ -16,12 +16,14 @@ from unfold.views import ChangeList
 
 from applications.admin.application_filters import FILTERS
 from applications.admin.application_page import ApplicationPage
+from applications.admin.board import BoardAdmin
 from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
 from jobsite.admin.base import counted
 from jobsite.formats import format_datetime
 
+FEW = 5_000  # applications whose ids fit into a query
 # What a row of the list shows, besides annotations.
 SHOWN = (
     "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
@@ -45,7 +47,7 @@ class ApplicationChangeList(ChangeList):
 
 
 @admin.register(Application)
-class ApplicationAdmin(BulkActionsAdmin, FilesAdmin, ApplicationPage):
+class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage):
     """The list of applications, with bulk actions."""
 
     list_display = (
@@ -53,9 +55,11 @@ class ApplicationAdmin(BulkActionsAdmin, FilesAdmin, ApplicationPage):
     )  # fmt: skip
     list_filter = FILTERS
     list_filter_submit = True
+    list_per_page = 25
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
+    list_before_template = "admin/applications/application/list_before.html"
     search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -71,7 +75,12 @@ class ApplicationAdmin(BulkActionsAdmin, FilesAdmin, ApplicationPage):
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        return queryset.matching(search_term), False
+        if not search_term:
+            return queryset, False
+        found = queryset.matching(search_term)
+        # Search once: the list would repeat the search for the count and for the rows.
+        pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
+        return (queryset.filter(pk__in=pks) if len(pks) <= FEW else found), False
 
     # --- columns ---
 

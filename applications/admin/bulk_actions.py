@@ -11,12 +11,13 @@ from django.utils.translation import ngettext
 
 from applications import exports
 from applications.admin.brand_access import record
+from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.bulk_move import BulkMoveAdmin
 from applications.models import Access, Application
 
 
-class BulkActionsAdmin(BulkMoveAdmin):
-    actions: Any = ("export_csv", "export_xlsx", "mark_read", "mark_unread")
+class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
+    actions: Any = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
 
     def get_actions(
         self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
@@ -48,7 +49,7 @@ class BulkActionsAdmin(BulkMoveAdmin):
     def mark_read(self, request: HttpRequest, queryset: QuerySet) -> None:
         self._mark(request, queryset.filter(read_at=None), timezone.now())
 
-    @admin.action(description=_("Mark as new"), permissions=["change"])
+    @admin.action(description=_("Mark as unread"), permissions=["change"])
     def mark_unread(self, request: HttpRequest, queryset: QuerySet) -> None:
         self._mark(request, queryset.exclude(read_at=None), None)
 
@@ -56,9 +57,10 @@ class BulkActionsAdmin(BulkMoveAdmin):
         """Set the mark of colleagues too: an application is new until one of them reads it."""
         pks = list(rows.order_by().values_list("pk", flat=True))
         count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
+        record(request.user, Access.CHANGE, *pks)
         text = (
             ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
             if read_at
-            else ngettext("%(count)d marked as new.", "%(count)d marked as new.", count)
+            else ngettext("%(count)d marked as unread.", "%(count)d marked as unread.", count)
         )
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

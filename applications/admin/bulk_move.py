@@ -1,5 +1,6 @@
 """Moving applications to a stage from the list and the board: confirmation, result, undo."""
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from applications.admin.application_form import DECISIONS
 from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.admin.selection import Selection, way_back
 from applications.models import Access, Application, Stage, StageChange
@@ -32,6 +34,18 @@ from jobsite.languages import LANGUAGES, site_language
 NAMED = 10  # names in a message
 
 
+@dataclass
+class Result:
+    """The ids of the applications that were moved, that were in the stage already, and that somebody else had
+    moved; the page that undoes the move ("" if applicants see it at once); messages as (level, text)."""
+
+    moved: list[int]
+    there: list[int]
+    elsewhere: list[int]
+    undo_url: str
+    messages: list[tuple[int, Any]] = field(default_factory=list)
+
+
 class BulkMoveAdmin(BrandScopedAdmin):
     """The actions that move applications, and their pages."""
 
@@ -39,7 +53,9 @@ class BulkMoveAdmin(BrandScopedAdmin):
         prefix = "applications_application"
         own = [
             path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
-            path("undo/", self.admin_site.admin_view(self.bulk_undo_view), name=f"{prefix}_bulk_undo"),
+            path(
+                "undo-moves/", self.admin_site.admin_view(self.undo_moves_view), name=f"{prefix}_undo_moves"
+            ),
         ]
         return [*own, *super().get_urls()]
 
@@ -68,7 +84,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             raise BadRequest("stage is not the id of a stage.")
         back = way_back(request, reverse("admin:applications_application_changelist"))
         is_confirmed = "confirmed" in request.POST
-        if request.headers.get("Accept") == "application/json" and not needs_confirmation(stage):
+        if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
             return self._moved_json(request, selection, stage)
         return self.move(request, selection, stage, back=back, is_confirmed=is_confirmed) or redirect(back)
 
@@ -77,9 +93,10 @@ class BulkMoveAdmin(BrandScopedAdmin):
         is_confirmed: bool = False,
     ) -> HttpResponse | None:  # fmt: skip
         """Move the selection and add messages. Return the page that asks for a confirmation, if needed."""
-        if needs_confirmation(stage) and not is_confirmed:
+        if stage.kind in DECISIONS and not is_confirmed:
             return self._confirmation(request, selection, stage, back)
-        for level, text in self._run(request, selection, stage)[0]:
+        result = self._run(request, selection, stage)
+        for level, text in result.messages:
             self.message_user(request, text, level)
         return None
 
@@ -103,48 +120,51 @@ class BulkMoveAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
 
-    def _run(self, request: HttpRequest, selection: Selection, stage: Stage) -> Any:
-        """Move the selection. Return messages as (level, text), and the ids that were moved."""
+    def _run(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
         at = timezone.now()
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(
                 seen=selection.seen, stage=stage, author=request.user, at=at
             )
             self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
-        found: list[tuple[int, Any]] = []
+        result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
         if moved:
             text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
             done: Any = text % {"count": len(moved), "stage": stage}
-            if stage.embargo_days:
-                label = gettext("Undo")
-                done = format_html('{} <a class="text-link" href="{}">{}</a>', done, undo_url(at), label)
-            found.append((messages.SUCCESS, done))
+            if result.undo_url:
+                link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
+                done = format_html("{} {}", done, link)
+            result.messages.append((messages.SUCCESS, done))
         if there:
             text = ngettext(
                 "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
             )
-            found.append((messages.WARNING, text % {"count": len(there), "stage": stage}))
+            result.messages.append((messages.WARNING, text % {"count": len(there), "stage": stage}))
         if elsewhere:
             text = ngettext(
                 "%(count)d was not moved: somebody else moved it in the meantime. %(links)s",
                 "%(count)d were not moved: somebody else moved them in the meantime. %(links)s",
                 len(elsewhere),
             )
-            found.append((messages.ERROR, with_links(text, elsewhere)))
-        return found, moved
+            result.messages.append((messages.ERROR, with_links(text, elsewhere)))
+        return result
 
     def _moved_json(self, request: HttpRequest, selection: Selection, stage: Stage) -> HttpResponse:
-        """Move the selection for the board's script. 409: nothing was moved."""
-        found, moved = self._run(request, selection, stage)
+        """Move the one application of a card, for the board's script. 409: somebody else moved it."""
+        result = self._run(request, selection, stage)
         body = {
-            "message": " ".join(str(text) for _level, text in found),
-            "applications": str(Selection.of(Application.objects.filter(pk__in=moved))),
+            "message": gettext("somebody else moved it in the meantime. Load the page again.")
+            if result.elsewhere
+            else gettext("moved to %(stage)s.") % {"stage": stage},
+            "undo": result.undo_url,
+            "undo_label": gettext("Undo"),
+            "applications": str(Selection.of(selection.rows())),
         }
-        return JsonResponse(body, status=200 if moved else 409)
+        return JsonResponse(body, status=409 if result.elsewhere else 200)
 
     # --- undo ---
 
-    def bulk_undo_view(self, request: HttpRequest) -> HttpResponse:
+    def undo_moves_view(self, request: HttpRequest) -> HttpResponse:
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
@@ -161,7 +181,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         )
         now = timezone.now()
         if request.method == "POST":
-            self._undo(request, changes, now)
+            self._undo_moves(request, changes, now)
             return redirect("admin:applications_application_changelist")
         rows = list(changes.select_related("stage"))
         selection = Selection({row.application_id: None for row in rows if row.visible_at > now})
@@ -175,7 +195,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/undo.html", context)
 
-    def _undo(self, request: HttpRequest, changes: QuerySet, now: datetime) -> None:
+    def _undo_moves(self, request: HttpRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():
             undone, kept = undo(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
             self.log_moves(request, undone, _("Stage change undone."))
@@ -207,12 +227,8 @@ def stages(request: Any) -> list[Stage]:
     return request.stages
 
 
-def needs_confirmation(stage: Stage) -> bool:
-    return stage.kind != Stage.Kind.OPEN
-
-
 def undo_url(at: datetime) -> str:
-    return f"{reverse('admin:applications_application_bulk_undo')}?{urlencode({'at': at.isoformat()})}"
+    return f"{reverse('admin:applications_application_undo_moves')}?{urlencode({'at': at.isoformat()})}"
 
 
 def with_links(text: str, pks: list[int]) -> str:

@@ -57,8 +57,16 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
             accesses = AccessLog.objects.filter(~Q(application__in=existing), at__lt=before)
             counts["accesses"] = accesses.delete()[0]
     counts.update(purge_expired(before=before, now=now))
+    if before:
+        counts.update(_purge_accounts(before))
+    return counts
+
+
+def _purge_accounts(before: datetime) -> Counter[str]:
+    """Delete the idle accounts. Return the number of deleted rows by kind, and of accounts that were kept."""
+    counts: Counter[str] = Counter()
     sessions = sessions_by_account()
-    for user in list(_idle_accounts(before)) if before else []:
+    for user in list(_idle_accounts(before)):
         try:
             with transaction.atomic():
                 # Locked and read again: its owner may have signed in since the list was read.
@@ -75,6 +83,7 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
     periods = Vacancy.objects.exclude(applications_kept_days=None).order_by("applications_kept_days")
     old = Q(vacancy__applications_kept_days=None, updated_at__lt=before) if before else Q(pk__in=[])
     for days in periods.values_list("applications_kept_days", flat=True).distinct():
+        assert days is not None
         old |= Q(vacancy__applications_kept_days=days, updated_at__lt=days_after(now, -days))
     return old
 

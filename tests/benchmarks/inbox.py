@@ -180,6 +180,8 @@ def pages() -> list[tuple[str, str, dict[str, Any] | None]]:
         ("from a filter", f"{LIST}{own.pk}/change/?_changelist_filters=read%3Dno", None),
         ("start page", "/admin/", None),
         ("confirm all", LIST, {"action": f"move_to_{rejected.pk}"} | everything),
+        ("board", f"{LIST}board/", None),
+        ("board of a vacancy", f"{LIST}board/?vacancy__id__exact={busy}", None),
         ("CSV of all", LIST, {"action": "export_csv"} | everything),
     ]
 
