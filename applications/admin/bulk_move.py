@@ -168,13 +168,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         """GET asks whether to undo what the user moved at `at`; POST does it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        text = request.GET.get("at", "")
-        try:
-            at = parse_datetime(text)
-        except ValueError:
-            at = None
-        if at is None or timezone.is_naive(at):
-            raise BadRequest("at is not a time with a time zone.")
+        at = _time(request.GET.get("at", ""))
         own = self.get_queryset(request).order_by().values("pk")
         changes = StageChange.objects.filter(
             author=request.user.pk, at=at, is_undo=False, application__in=own
@@ -225,6 +219,19 @@ def stages(request: Any) -> list[Stage]:
     if not hasattr(request, "stages"):
         request.stages = list(Stage.objects.all())
     return request.stages
+
+
+def _time(text: str) -> datetime | None:
+    """Return the time that `undo_url` has written; None if there is none. Raise BadRequest if it is invalid."""
+    if not text:
+        return None
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    if at is None or timezone.is_naive(at):
+        raise BadRequest("at is not a time with a time zone.")
+    return at
 
 
 def undo_url(at: datetime) -> str:
