@@ -1,13 +1,17 @@
-"""System checks of the virus scanner, retention and erasure (manage.py check, check --deploy)."""
+"""System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.utils import timezone
 
-from applications.models import Application
+from applications.models import Application, Message
 from applications.submissions import antivirus
 from jobsite.ops.checks import register_content_check
+
+WAIT_MAX = timedelta(minutes=10)
 
 
 @register(Tags.security)
@@ -45,3 +49,21 @@ def applications_expire() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+@register_content_check
+def emails_are_delivered() -> list[CheckMessage]:
+    """Report emails that nobody sends."""
+    before = timezone.now() - WAIT_MAX
+    waiting = (
+        Message.objects.filter(state__in=Message.WAITING, queued_at__lt=before).order_by("queued_at").first()
+    )
+    if waiting is None:
+        return []
+    return [
+        Warning(
+            f"An email is queued since {waiting.queued_at:%Y-%m-%d %H:%M} UTC.",
+            hint="Run manage.py deliver (jobsite-deliver.service), and check EMAIL_URL.",
+            id="jobsite.W021",
+        )
+    ]

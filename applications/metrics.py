@@ -10,13 +10,12 @@ from applications.models import Message
 from jobsite.ops.metrics import gauge
 
 COUNT_MAX = 10_000  # rows counted: more are reported as this number
-WAITING = (Message.State.QUEUED, Message.State.SENDING)
 
 
 def collect() -> Iterator[GaugeMetricFamily]:
     """Yield how many emails are due, how old the oldest one is that is not sent yet, and how many failed."""
     now = timezone.now()
-    waiting = Message.objects.filter(state__in=WAITING).order_by()
+    waiting = Message.objects.filter(state__in=Message.WAITING).order_by()
     due = waiting.filter(next_at__lte=now).values("pk")[:COUNT_MAX].count()
     yield gauge("dispatch_due", f"Items that are due, {COUNT_MAX} for more.", ("work",), {("email",): due})
 

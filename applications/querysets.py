@@ -6,7 +6,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import models
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from vacancies.querysets import EVERY_BRAND
 
@@ -58,6 +58,13 @@ class ApplicationQuerySet(models.QuerySet):
             stage_name=models.Subquery(latest.values("stage__name")[:1]),
         )
 
+    def with_latest_change(self) -> Self:
+        """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a change by
+        somebody else in the meantime is noticed."""
+        changes = self.model._meta.get_field("changes").related_model._default_manager
+        latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
+        return self.annotate(change_id=models.Subquery(latest.values("pk")[:1]))
+
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-pk")
 
@@ -77,6 +84,34 @@ class ApplicationQuerySet(models.QuerySet):
             Prefetch("vacancy", vacancies.with_related()),
         )
 
+    def matching(self, words: str) -> Self:
+        """The applications that contain each of the `words` in the name, address, reference or account of
+        the applicant, or in the title of the vacancy; or that are to the vacancy with this id."""
+        found = self
+        for word in words.replace("\0", "").split():
+            found = found.filter(self._with_word(word))
+        return found
+
+    def _with_word(self, word: str) -> Q:
+        """Vacancies and accounts are searched once each, not once per application."""
+        vacancies, accounts = (
+            self.model._meta.get_field(name).related_model._base_manager for name in ("vacancy", "user")
+        )
+        by_account = Q()
+        for name in ("username", "first_name", "last_name", "email"):
+            by_account |= Q(**{f"{name}__icontains": word})
+        found = (
+            Q(given_name__icontains=word)
+            | Q(family_name__icontains=word)
+            | Q(email_folded__contains=folded_address(word))
+            | Q(reference=word.upper())
+            | Q(vacancy__in=vacancies.filter(title__icontains=word).values("pk"))
+            | Q(user__in=accounts.filter(by_account).values("pk"))
+        )
+        if word.isascii() and word.isdigit() and len(word) < 19:
+            found |= Q(vacancy=int(word))
+        return found
+
 
 class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
@@ -90,13 +125,19 @@ class HistoryQuerySet(models.QuerySet):
 def readers_of(vacancy: Any) -> models.QuerySet:
     """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
     vacancy)."""
-    backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
     users = get_user_model()._default_manager
-    readers = users.with_perm("applications.view_application", backend=backend).filter(is_staff=True)
+    # The staff first: the permissions of an account take a query of their own, and applicants have accounts.
+    staff = users.filter(is_staff=True).order_by().values("pk")
+
+    def with_permission(name: str) -> models.QuerySet:
+        backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
+        return users.with_perm(name, backend=backend).filter(pk__in=staff)
+
+    readers = with_permission("applications.view_application")
     if vacancy.brand_id is None and not settings.MULTI_BRANDING:
         return readers
-    everywhere = users.with_perm(EVERY_BRAND, backend=backend).order_by().values("pk")
+    for_every_brand = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
     if vacancy.brand_id is None:
-        return readers.filter(pk__in=everywhere)
+        return readers.filter(for_every_brand)
     members = users.filter(brands=vacancy.brand_id).values("pk")
-    return readers.filter(models.Q(pk__in=members) | models.Q(pk__in=everywhere))
+    return readers.filter(models.Q(pk__in=members) | for_every_brand)

@@ -125,6 +125,7 @@ LOGGING: dict[str, Any] = {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # clients cause it; they get a 400
         "gunicorn.error": {"level": "INFO", "propagate": True},
+        "jobsite.dispatch": {"level": "INFO"},
         "jobsite.ops.commands": {"level": "WARNING" if DEBUG else "INFO"},
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},

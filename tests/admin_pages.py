@@ -324,6 +324,9 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"text": "Posted"}
     elif kind == "email":
         data = {"subject": "Posted", "body": "Posted", "step": "send"}
+    elif kind in ("move", "emails"):
+        changes = f"{pk}:{row.changes.last().pk}" if row else "0:"
+        data = {"applications": changes, "stage": world.other_stage.pk}
     elif kind == "undo":
         data = {"change": row.changes.last().pk if row else 0}
     elif kind == "option":

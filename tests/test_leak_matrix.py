@@ -19,6 +19,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 
+from applications.models import Application
 from jobsite.ops.commands import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_token
@@ -50,6 +51,14 @@ def reads(get: Any = 200, others: int = 405, options: Any = 204) -> Row:
     )
 
 
+def signed_in(get: Any = 200, post: Any = 405) -> Row:
+    """A page that sends whoever has no session to the sign-in page."""
+    get, post = (
+        status if isinstance(status, tuple) else (302, 302, status, status) for status in (get, post)
+    )
+    return dict.fromkeys(METHODS, (302, 302, 405, 405)) | {"GET": get, "HEAD": get, "POST": post}
+
+
 PAGE = {"OPTIONS": 200, "PUT": 405, "PATCH": 405, "DELETE": 405}
 TO_SIGN_IN = 302
 # By route, as the resolver spells it. `{pk}` is requested for each hidden vacancy, a shown and an absent one.
@@ -78,7 +87,13 @@ ROWS: dict[str, Row] = {
     "media/<path:name>": reads(404, options=405),
     "robots.txt": reads(options=405),
     "favicon.ico": reads(options=405),
-    "account/": dict.fromkeys(METHODS, (302, 302, 200, 200)),  # pages accept sessions, not tokens
+    "account/": signed_in(),  # pages accept sessions, not tokens
+    "account/export": signed_in(),
+    "account/delete": signed_in(post=(302, 302, 200, 409)),  # without the password
+    "account/deleted": reads(options=405),
+    "account/applications/<int:pk>": signed_in(get=(302, 302, 200, 404)) | dict.fromkeys(("OPTIONS", "POST", "PUT", "PATCH", "DELETE"), (302, 302, 405, 404)),
+    **{f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404)) for action in ("withdraw", "delete", "export")},
+    **{f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404) for action in ("", "/withdraw", "/delete", "/export", "/account", "/claim")},
     "account/login": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
     "account/logout": dict.fromkeys(("GET", "HEAD", "PUT", "PATCH", "DELETE"), 405) | {"OPTIONS": 200, "POST": 302},
     "account/password": dict.fromkeys(METHODS, (302, 302, 200, 200)) | dict.fromkeys(("PATCH", "DELETE"), (302, 302, 405, 405)),
@@ -86,6 +101,7 @@ ROWS: dict[str, Row] = {
     "account/reset/sent": reads(options=200),
     "account/reset/<uidb64>/<token>": dict.fromkeys(METHODS, 200),
 }  # fmt: skip
+OWN_PAGES = ("account/", "account/export", "account/applications/<int:pk>")
 # Pages of the admin that are open to everybody. All others redirect to the sign-in page.
 OPEN = ("admin/login/", "admin/language", "admin/texts.js", "admin/jsi18n/", "admin")
 # The viewers who may read a hidden vacancy by its id.
@@ -196,13 +212,19 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
         return [(kind, route.replace("{pk}", str(pk))) for kind, pk in rows.items()]
     if route == "media/<path:name>":
         return [("absent", "media/attachments/nothing.txt"), ("absent", "media/../db.sqlite3")]
-    return [("", route.replace("<str:token>", "a:b:c").replace("<uidb64>/<token>", "MQ/a-b"))]
+    if route == "account/applications/<int:pk>":
+        owned = Application.objects.get(user=world.site.users["B"])
+        return [("", route.replace("<int:pk>", str(owned.pk)))]
+    route = route.replace("<str:token>", "a:b:c").replace("<int:pk>", str(ABSENT))
+    return [("", route.replace("<uidb64>/<token>", "MQ/a-b"))]
 
 
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The kinds of hidden content that a response to `viewer` may show."""
     if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever the status of the vacancy
         return frozenset({"unpublished", f"step of {viewer[-1]}"})
+    if viewer == "applicant B" and route in OWN_PAGES:
+        return frozenset({"unpublished", "step of B"})
     if viewer in STAFF and "internal" in route:
         return frozenset({"internal"})
     return NOTHING

@@ -1,120 +1,138 @@
 """The admin of applications: the list."""
 
-from functools import partial
 from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
-from django.utils import timezone, translation
-from django.utils.html import format_html
-from django.utils.translation import gettext, ngettext
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from unfold.admin import checkbox
 from unfold.decorators import display
+from unfold.views import ChangeList
 
+from applications.admin.application_filters import FILTERS
 from applications.admin.application_page import ApplicationPage
-from applications.admin.brand_access import record
+from applications.admin.board import BoardAdmin
+from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
-from applications.models import Access, Application, HistoryEntry, Stage
-from applications.operations import move
-from jobsite.admin.base import as_id
+from applications.models import Application, HistoryEntry, SubmissionFile
+from jobsite.admin.base import counted
 from jobsite.formats import format_datetime
-from jobsite.languages import site_language
+
+FEW = 5_000  # applications whose ids fit into a query
+# What a row of the list shows, besides annotations.
+SHOWN = (
+    "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
+    "withdrawn_at",
+    "user__username", "user__first_name", "user__last_name", "vacancy__title",
+)  # fmt: skip
 
 
-class StageFilter(admin.SimpleListFilter):
-    """By the current stage, not by earlier ones."""
+class ApplicationChangeList(ChangeList):
+    """Finds the ids of the page first, then reads what is shown of these rows only."""
 
-    title = _("stage")
-    parameter_name = "stage"
+    result_list: Any
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [(str(stage.pk), stage.name) for stage in Stage.objects.all()]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        stage = as_id(self.value())
-        return queryset if stage is None else queryset.filter(stage_id=stage)
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        pks = list(self.result_list.values_list("pk", flat=True))
+        files = counted(SubmissionFile.objects.all(), "submission__application")
+        rows: Any = self.model_admin.get_queryset(request)
+        shown = rows.select_related("user", "vacancy").only(*SHOWN).annotate(file_count=files).in_bulk(pks)
+        self.result_list = [shown[pk] for pk in pks if pk in shown]
 
 
 @admin.register(Application)
-class ApplicationAdmin(FilesAdmin, ApplicationPage):
+class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage):
     """The list of applications, with bulk actions."""
 
-    list_display = ("applicant", "to_vacancy", "current_stage", "applied", "next_step")
-    list_filter = (StageFilter, "is_spontaneous")
-    list_select_related = ("user", "vacancy")
+    list_display = (
+        "applicant_name", "to_vacancy", "shown_stage", "applied", "next_step", "stars", "marks", "files"
+    )  # fmt: skip
+    list_filter = FILTERS
+    list_filter_submit = True
+    list_per_page = 25
     show_full_result_count = False
     ordering = ("-created_at", "-pk")
-    search_fields = ("user__username",)  # shows the search box; see get_search_results
-    search_help_text = _("Search names, e-mail addresses and vacancies, or enter the ID of a vacancy.")
+    search_fields = ("reference",)  # shows the search box; see get_search_results
+    list_before_template = "admin/applications/application/list_before.html"
+    search_help_text = _("Search names, e-mail addresses, references and vacancies.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         planned = HistoryEntry.objects.filter(application=OuterRef("pk"), planned_at__gte=timezone.now())
         next_at = Subquery(planned.order_by("planned_at").values("planned_at")[:1])
         return super().get_queryset(request).annotate(next_at=next_at)
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return ApplicationChangeList
+
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Allow the link from the changelist of vacancies, beside the filters."""
+        """Allow the links that filter by a vacancy, beside the filters."""
         return lookup == "vacancy__id__exact" or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        for word in search_term.replace("\0", "").split():
-            wanted = Q(vacancy__title__icontains=word)
-            for name in ("username", "first_name", "last_name", "email"):
-                wanted |= Q(**{f"user__{name}__icontains": word})
-            if word.isascii() and word.isdigit() and len(word) < 19:
-                wanted |= Q(vacancy_id=int(word))
-            queryset = queryset.filter(wanted)
-        return queryset, False
+        if not search_term:
+            return queryset, False
+        found = queryset.matching(search_term)
+        # Search once: the list would repeat the search for the count and for the rows.
+        pks = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
+        return (queryset.filter(pk__in=pks) if len(pks) <= FEW else found), False
+
+    # --- columns ---
+
+    @display(description=checkbox.render("action_toggle_all", 1))
+    def action_checkbox(self, application: Application) -> str:
+        """Unfold's checkbox, named after the applicant, and without a template per row."""
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="{}" aria-label="{}">',
+            ACTION_CHECKBOX_NAME,
+            application.pk,
+            checkbox.attrs["class"],
+            gettext("Select %(name)s") % {"name": application.shown_name},
+        )
+
+    @display(description=_("Applicant"))
+    def applicant_name(self, application: Application) -> str:
+        """Mark new applications by a word and by weight, not only by colour."""
+        if application.read_at:
+            return application.shown_name
+        return format_html(
+            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.shown_name, gettext("New")
+        )
 
     @display(description=_("Vacancy"))
     def to_vacancy(self, application: Application) -> str:
-        """Return a link that filters the changelist by the vacancy."""
+        """Return a link that filters the list by the vacancy."""
         return format_html(
             '<a class="text-link" href="?vacancy__id__exact={}">{}</a>',
             application.vacancy_id,
             application.vacancy.title,
         )
 
+    @display(description=_("Stage"), ordering="stage_name")
+    def shown_stage(self, application: Any) -> str:
+        """Like `current_stage`, without a template per row."""
+        return format_html('<span class="panel-state">{}</span>', application.stage_name or "-")
+
     @display(description=_("Next interview or task"), ordering="next_at")
     def next_step(self, application: Any) -> str:
         return format_datetime(application.next_at) if application.next_at else "-"
 
-    def get_actions(
-        self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
-    ) -> Any:
-        """Add an action per stage. Django 6.1 passes `action_location`."""
-        where = {} if action_location is None else {"action_location": action_location}
-        actions = super().get_actions(request, *args, **where, **kwargs)
-        is_list = action_location is None or action_location.name == "CHANGE_LIST"
-        if is_list and self.has_change_permission(request):
-            for stage in Stage.objects.all():
-                name = f"move_to_{stage.pk}"
-                label = gettext("Move to: %(stage)s") % {"stage": stage.name}
-                actions[name] = (
-                    partial(self._move, stage=stage),
-                    name,
-                    label.replace("%", "%%"),  # the admin formats labels of actions
-                )
-        return actions
+    @display(description=_("Rating"), ordering="rating")
+    def stars(self, application: Application) -> str:
+        return f"{application.rating}/5" if application.rating else "-"
 
-    @staticmethod
-    def _move(model_admin: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> None:
-        rows = Application.objects.filter(pk__in=list(queryset.values_list("pk", flat=True)))
-        moved, there = move(applications=rows, stage=stage, author=request.user, at=timezone.now())
-        record(request.user, Access.CHANGE, *moved)
-        changed = Application.objects.filter(pk__in=moved)
-        with translation.override(site_language()):  # stored, and read by all users
-            text = gettext("Moved to %(stage)s.") % {"stage": stage}
-        LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, text)  # type: ignore[arg-type]
-        if moved:
-            text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
-            values = {"count": len(moved), "stage": stage}
-            model_admin.message_user(request, text % values, messages.SUCCESS)
-        if there:
-            text = ngettext(
-                "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
-            )
-            values = {"count": len(there), "stage": stage}
-            model_admin.message_user(request, text % values, messages.WARNING)
+    @display(description=_("Marks"))
+    def marks(self, application: Application) -> str:
+        marks = {"repeated": application.is_repeated, "withdrawn": application.withdrawn_at is not None}
+        labels = {"repeated": gettext("Applied again"), "withdrawn": gettext("Withdrawn")}
+        shown = ((name, labels[name]) for name, applies in marks.items() if applies)
+        return format_html_join(" ", '<span class="panel-state is-{}">{}</span>', shown) or "-"
+
+    @display(description=_("Files"))
+    def files(self, application: Any) -> Any:
+        return application.file_count or "-"

@@ -44,7 +44,7 @@ def submitted(application: Application) -> tuple[Submission | None, list[Section
     return submission, [section for section in sections if section.answers]
 
 
-def contact(application: Application) -> dict[str, str]:
+def contact(application: Application) -> dict[str, Any]:
     """Return the address and telephone number of the applicant, with links, and whether the mailbox is
     theirs."""
     address, phone = application.address, application.phone

@@ -65,7 +65,7 @@ class EmailsAdmin(ApplicationParts):
             self.message_user(request, text, messages.WARNING)
             return self.back(request, application, "emails")
         step = request.POST.get("step", "")
-        template = MailTemplate.objects.filter(pk=as_id(request.GET.get("template"))).first()
+        template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
         own_language = language_of(application)
         language = mail.language_of(template, own_language) if template else own_language
         initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
@@ -102,12 +102,11 @@ class EmailsAdmin(ApplicationParts):
         self, request: HttpRequest, application: Application, language: str, subject: str, body: str
     ) -> HttpResponse:
         at = timezone.now()
+        author: Any = request.user
         with transaction.atomic():
             # Of two clicks, the second one waits here and finds the email of the first one.
             Application.objects.select_for_update().get(pk=application.pk)
-            sent = Message.objects.filter(
-                application=application, author=request.user, queued_at__gt=at - TWICE
-            )
+            sent = Message.objects.filter(application=application, author=author, queued_at__gt=at - TWICE)
             is_again = any((each.subject, each.body) == (subject, body) for each in sent)
             if not is_again:
                 outbox.queue(
@@ -117,7 +116,7 @@ class EmailsAdmin(ApplicationParts):
                     subject=subject,
                     body=body,
                     application=application,
-                    author=request.user,
+                    author=author,
                     at=at,
                 )
                 record(request.user, Access.CHANGE, application.pk)

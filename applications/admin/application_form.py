@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
-from applications.models import Application, HistoryEntry, Stage
+from applications.models import Application, HistoryEntry, Stage, StageChange
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 
@@ -73,7 +73,7 @@ class ApplicationForm(forms.ModelForm):
             if was and was.stage_id == stage.pk:
                 data["stage"] = stage = self.latest.stage  # not changed here: keep the other user's choice
             elif stage.pk != self.latest.stage_id:
-                self._refuse_conflict()
+                self._refuse_conflict(self.latest)
                 return data
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
         if is_moved and stage.kind in DECISIONS and data.get("confirmed") != str(stage.pk):
@@ -81,11 +81,11 @@ class ApplicationForm(forms.ModelForm):
             self.add_error("stage", gettext("Confirm this decision."))
         return data
 
-    def _refuse_conflict(self) -> None:
+    def _refuse_conflict(self, latest: StageChange) -> None:
         text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
-        self.add_error("stage", text % {"stage": self.latest.stage})
+        self.add_error("stage", text % {"stage": latest.stage})
         data_again: Any = self.data
-        self.data = {**data_again.dict(), self.add_prefix("seen"): str(self.latest.pk)}
+        self.data = {**data_again.dict(), self.add_prefix("seen"): str(latest.pk)}
 
 
 class StepInline(ZonedDateTimesAdmin, StackedInline):

@@ -62,7 +62,7 @@ class NotesAdmin(ApplicationParts):
             at=timezone.now(),
         )
         record(request.user, Access.CHANGE, application.pk)
-        if names := ", ".join(person(user) for user in note.mentioned.all()):
+        if names := ", ".join(sorted(person(user) for user in note.mentioned.all())):
             text = gettext("The note was added. Mentioned by email: %(names)s.") % {"names": names}
         else:
             text = gettext("The note was added.")
@@ -75,8 +75,9 @@ class NotesAdmin(ApplicationParts):
 
     def delete_note_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         application = self.posted_to(request, object_id, "applications.add_note")
-        own = Note.objects.filter(application=application, author=request.user)
-        deleted, _rows = own.filter(pk=as_id(request.POST.get("note"))).delete()
+        user: Any = request.user
+        own_notes = Note.objects.filter(application=application, author=user)
+        deleted, _rows = own_notes.filter(pk__in=[as_id(request.POST.get("note"))]).delete()
         if not deleted:
             raise Http404
         record(request.user, Access.CHANGE, application.pk)
@@ -94,7 +95,7 @@ class NotesAdmin(ApplicationParts):
                     "note": note,
                     "author": person(note.author) if note.author else gettext("a deleted account"),
                     "at": format_datetime(note.created_at),
-                    "mentioned": [person(user) for user in note.mentioned.all()],
+                    "mentioned": sorted(person(user) for user in note.mentioned.all()),
                     "is_own": may_add and note.author_id == request.user.pk,
                 }
                 for note in rows.prefetch_related("mentioned")

@@ -168,8 +168,8 @@ class ApplicationPage(NotesAdmin, EmailsAdmin):
     def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Undo the posted stage change of the application."""
         application = self.posted_to(request, object_id, CHANGE)
-        own = application.changes.filter(pk=as_id(request.POST.get("change"))).values_list("pk", flat=True)
-        undone, _kept = undo(list(own), author=request.user, at=timezone.now())
+        change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
+        undone, _kept = undo(change.values_list("pk", flat=True), author=request.user, at=timezone.now())
         if undone:
             record(request.user, Access.CHANGE, application.pk)
             text = gettext("The stage change was undone. The applicant did not see it.")

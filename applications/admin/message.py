@@ -45,12 +45,12 @@ class MessageAdmin(BrandScopedAdmin):
         (None, {"fields": ("summary", "kind", "written_by", "to", "of_application")}),
         (
             _("Delivery"),
-            {"fields": ("shown_state", "reason", "attempts", "queued", "next_attempt", "finished")},
+            {"fields": ("state", "reason", "attempts", "queued", "next_attempt", "finished")},
         ),
         (_("Text"), {"fields": ("text",)}),
     )
     readonly_fields = (
-        "summary", "kind", "written_by", "to", "of_application", "shown_state", "reason", "attempts",
+        "summary", "kind", "written_by", "to", "of_application", "state", "reason", "attempts",
         "queued", "next_attempt", "finished", "text",
     )  # fmt: skip
 

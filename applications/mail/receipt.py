@@ -107,8 +107,9 @@ def _answer(answer: Answer) -> Iterator[str]:
     if answer.file:
         values = [f"{values[0]} ({filesizeformat(answer.file.size)})"]
     lines = [line for value in values for line in value.splitlines()]
+    label = answer.label if answer.label.endswith((".", "?", "!", ":")) else f"{answer.label}:"
     if len(lines) == 1:
-        yield f"{INDENT}{answer.label}: {lines[0]}"
+        yield f"{INDENT}{label} {lines[0]}"
         return
-    yield f"{INDENT}{answer.label}:"
+    yield f"{INDENT}{label}"
     yield from (f"{INDENT}{INDENT}{line}".rstrip() for line in lines)

@@ -27,11 +27,11 @@ class DeliveryError(Exception):
 
 
 class ServerError(DeliveryError):
-    """The server cannot be used. The email was not sent; others would fail in the same way."""
+    """The server cannot be used: no connection. Other emails would fail in the same way."""
 
 
 class TemporaryError(DeliveryError):
-    """The server refused the email for now."""
+    """The server refused the email for now. The next email may succeed."""
 
 
 class PermanentError(DeliveryError):
@@ -57,11 +57,13 @@ class Transport:
             self._backend.send_messages([email])
             return
         content = re.sub(rb"\r\n|\r|\n", b"\r\n", email.message().as_bytes())
+        is_reused = self._backend.connection is not None
         if not self._is_ready(sender, recipient):
-            self.close()  # the server ended a connection that was idle or used often enough
-            if not self._is_ready(sender, recipient):
+            self.close()
+            # The server may have ended a connection that was idle or used often enough: try a new one.
+            if not is_reused or not self._is_ready(sender, recipient):
                 self.close()
-                raise ServerError("The mail server closed the connection.")
+                raise TemporaryError("The mail server closed the connection.")
         self._send_content(content)
 
     def close(self) -> None:
@@ -98,7 +100,10 @@ class Transport:
                 if not 200 <= code < 400:
                     self._reset()
                     raise _refusal(code, reply)
-        except _FAILURES:
+        except _FAILURES as error:
+            if isinstance(error.__context__, TimeoutError):
+                self.close()
+                raise TemporaryError(f"No reply within {TIMEOUT:g} seconds.") from None
             return False
         return True
 

@@ -135,7 +135,9 @@ class Application(models.Model):
         indexes = [
             models.Index("email_folded", name="applications_of_address"),
             models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
-            models.Index("created_at", condition=Q(read_at=None), name="applications_unread"),
+            models.Index(
+                "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -190,6 +192,8 @@ class StageChange(models.Model):
 
     class Meta:
         ordering = ["at", "pk"]
+        # Has all that `with_stage()` reads, so that lists do not read the table.
+        indexes = [models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")]
 
     def __str__(self) -> str:
         return str(self.stage)

@@ -48,6 +48,8 @@ class Message(models.Model):
         SENT = "sent", pgettext_lazy("an email", "sent")
         FAILED = "failed", pgettext_lazy("an email", "failed")
 
+    WAITING = (State.QUEUED, State.SENDING)  # neither sent nor failed
+
     kind = models.CharField(max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(

@@ -9,7 +9,7 @@ from applications.operations.applicants import (
     verify,
     withdraw,
 )
-from applications.operations.stages import move, receive, undo
+from applications.operations.stages import move, move_if_unchanged, receive, undo
 from applications.operations.submitting import submit
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "claim",
     "create_account",
     "move",
+    "move_if_unchanged",
     "new_account",
     "receive",
     "submit",

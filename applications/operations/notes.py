@@ -32,7 +32,8 @@ def add_note(
 def mentions(text: str, readers: Iterable[Any]) -> tuple[list[Any], list[str]]:
     """Return those of `readers` that `text` mentions by @username, in any case, and the other names."""
     by_name = {user.get_username().casefold(): user for user in readers}
-    found, unknown = {}, {}
+    found: dict[int, Any] = {}
+    unknown: dict[str, None] = {}
     for name in _MENTION.findall(text):
         # a user name can end with a dot; a dot after one is more likely that of the sentence
         for each in (name, name.rstrip(".-+@")):

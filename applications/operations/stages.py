@@ -55,6 +55,26 @@ def move(
     return moved, unchanged
 
 
+def move_if_unchanged(
+    *, seen: dict[int, int | None], stage: Stage, author: Any, at: datetime
+) -> tuple[list[int], list[int], list[int]]:
+    """Move the applications `seen` to `stage`. Its values are the ids of the latest stage change that the
+    author knows. Return the ids of the applications that were moved, of those that were in `stage` already,
+    and of those that somebody else moved in the meantime: these are not moved."""
+    with transaction.atomic():
+        rows = Application.objects.filter(pk__in=list(seen)).order_by("pk").select_for_update(of=("self",))
+        locked = list(rows.values_list("pk", flat=True))
+        current: Any = Application.objects.filter(pk__in=locked).order_by().with_stage().with_latest_change()
+        elsewhere = {
+            pk
+            for pk, stage_id, change in current.values_list("pk", "stage_id", "change_id")
+            if change != seen[pk] and stage_id != stage.pk
+        }
+        wanted = Application.objects.filter(pk__in=[pk for pk in locked if pk not in elsewhere])
+        moved, unchanged = move(applications=wanted, stage=stage, author=author, at=at)
+    return moved, unchanged, sorted(elsewhere)
+
+
 def undo(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
     """Undo the stage changes `change_ids`: move each application back to its previous stage. Return the ids
     of the applications that were moved back, and of those that were not.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.files import File
 from django.db import transaction
@@ -26,6 +26,7 @@ from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import Error, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
+from forms_structure.structure import HONEYPOT
 from jobsite.unique_names import retry_on_conflict
 from vacancies.models import Vacancy
 
@@ -92,6 +93,7 @@ def submit(
         raise ClosedError
     if files.keys() - file_fields(form):
         raise UnknownPartError
+    values = {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
     fingerprint = idempotency.fingerprint(values, files)
     content = idempotency.digest(fingerprint, form_version, source)
     stored = StoredFiles()
@@ -105,10 +107,14 @@ def submit(
             with transaction.atomic():
                 address = folded_address(values[form.roles[FieldRole.EMAIL]])
                 idempotency.lock_address(vacancy, address)
-                application = _equal(vacancy, address, fingerprint, at=at)
+                earlier_ones = _earlier(vacancy, address)
+                application = _equal(earlier_ones, fingerprint, at=at)
                 is_new = application is None
                 if application is None:
-                    application = _create(vacancy, form, values, address, user=user, at=at)
+                    is_repeated = bool(earlier_ones)
+                    application = _create(
+                        vacancy, form, values, address, user=user, is_repeated=is_repeated, at=at
+                    )
                     submission = _add_submission(application, form, values, fingerprint, source)
                     stored.add_rows(submission)
                     queue_receipt(application=application, base_url=base_url, at=at)
@@ -144,23 +150,45 @@ def _store(form: ServedForm, files: Mapping[str, File]) -> StoredFiles:
             raise SubmissionError([found], status=error.status, language=form.language) from error
 
 
-def _equal(vacancy: Vacancy, address: str, fingerprint: str, *, at: datetime) -> Application | None:
-    """Return the application with an equal submission from `address` in the last day. One that was withdrawn
-    does not count: its applicant applies again."""
-    recent = Application.objects.from_address(address).filter(
-        vacancy=vacancy, created_at__gt=at - REPEATED_WITHIN, withdrawn_at=None
-    )
-    equal = recent.filter(submission__fingerprint=fingerprint)
-    return equal.select_related("submission__snapshot").first()
+class _Earlier(NamedTuple):
+    """An application from the same address."""
+
+    pk: int
+    created_at: datetime
+    withdrawn_at: datetime | None
+    fingerprint: str | None  # of its submission
+
+
+def _earlier(vacancy: Vacancy, address: str) -> list[_Earlier]:
+    """Return the applications from `address` to `vacancy`."""
+    rows = Application.objects.from_address(address).filter(vacancy=vacancy)
+    found = rows.values_list("pk", "created_at", "withdrawn_at", "submission__fingerprint")
+    return [_Earlier(*row) for row in found]
+
+
+def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> Application | None:
+    """Return the application with an equal submission in the last day. One that was withdrawn does not count:
+    its applicant applies again."""
+    for each in earlier_ones:
+        is_recent = each.created_at > at - REPEATED_WITHIN
+        if each.fingerprint == fingerprint and is_recent and each.withdrawn_at is None:
+            return Application.objects.select_related("submission__snapshot").get(pk=each.pk)
+    return None
 
 
 def _create(
-    vacancy: Vacancy, form: ServedForm, values: dict[str, Any], address: str, *, user: Any, at: datetime
+    vacancy: Vacancy,
+    form: ServedForm,
+    values: dict[str, Any],
+    address: str,
+    *,
+    user: Any,
+    is_repeated: bool,
+    at: datetime,
 ) -> Application:
     def value(role: FieldRole) -> str:
         return values.get(form.roles.get(role, ""), "")
 
-    is_repeated = Application.objects.from_address(address).filter(vacancy=vacancy).exists()
     attempts = count()
 
     def make() -> Application:

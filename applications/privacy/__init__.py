@@ -11,7 +11,7 @@ from applications.privacy.deletion import KINDS
 from applications.privacy.erasure import erase, erase_again, erase_application
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import ERASED
-from applications.privacy.retention import purge, purge_credentials
+from applications.privacy.retention import has_own_periods, purge, purge_expired
 
 __all__ = [
     "ERASED",
@@ -25,7 +25,8 @@ __all__ = [
     "export",
     "export_application",
     "find",
+    "has_own_periods",
     "purge",
-    "purge_credentials",
+    "purge_expired",
     "sessions_by_account",
 ]

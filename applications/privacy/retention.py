@@ -1,40 +1,70 @@
 """Deletion of personal data after the retention period."""
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from axes import models as axes
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError, Q
 
-from applications.models import AccessLog, Application, HistoryEntry, Token
+from applications.models import (
+    AccessLog,
+    Application,
+    FormSnapshot,
+    HistoryEntry,
+    IdempotencyKey,
+    Message,
+    Token,
+    UsedProof,
+)
 from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
+from applications.submissions import idempotency
+from jobsite.days import days_after
+from vacancies.models import Vacancy
 
 User = get_user_model()
 
+COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions and digests, which have no data of applicants
 
-def purge(*, before: datetime, now: datetime) -> Counter[str]:
-    """Delete applications that did not change since `before` and have no step in the future, applicants'
-    accounts without applications that are as old, and expired tokens, sessions and failed sign-ins. Return
-    the number of deleted rows by kind.
 
-    Accounts with a role (staff, a group, a permission), a valid token or other referring rows are kept.
+def has_own_periods() -> bool:
+    """Whether a vacancy has a retention period of its own."""
+    return Vacancy.objects.exclude(applications_kept_days=None).exists()
+
+
+def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
+    """Delete applications that did not change since `before`, or for the days of their vacancy if it has a
+    period of its own, and have no step in the future; applicants' accounts without applications that are as
+    old; and what `purge_expired` deletes. Return the number of deleted rows by kind.
+
+    `before` is the begin of the site's period. If it is None, the site has none: only applications to
+    vacancies with their own period are deleted. Accounts with a role (staff, a group, a permission), a valid
+    token or other referring rows are kept.
     """
     with transaction.atomic():
         upcoming = HistoryEntry.objects.filter(planned_at__gte=now).values("application")
-        old = Application.objects.filter(updated_at__lt=before).exclude(pk__in=upcoming)
-        stale = old.select_for_update()
+        old = Application.objects.filter(_is_old(before, now)).exclude(pk__in=upcoming)
+        stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
-        # the access log of applications that were deleted, now or by erasure
-        existing = Application.objects.values("pk")
-        accesses = AccessLog.objects.filter(~Q(application__in=existing), at__lt=before)
-        counts["accesses"] = accesses.delete()[0]
-        counts.update(purge_credentials(now=now))
+        if before:
+            # the access log of applications that were deleted, now or by erasure
+            existing = Application.objects.values("pk")
+            accesses = AccessLog.objects.filter(~Q(application__in=existing), at__lt=before)
+            counts["accesses"] = accesses.delete()[0]
+    counts.update(purge_expired(before=before, now=now))
+    if before:
+        counts.update(_purge_accounts(before))
+    return counts
+
+
+def _purge_accounts(before: datetime) -> Counter[str]:
+    """Delete the idle accounts. Return the number of deleted rows by kind, and of accounts that were kept."""
+    counts: Counter[str] = Counter()
     sessions = sessions_by_account()
     for user in list(_idle_accounts(before)):
         try:
@@ -48,14 +78,50 @@ def purge(*, before: datetime, now: datetime) -> Counter[str]:
     return counts
 
 
-def purge_credentials(*, now: datetime) -> Counter[str]:
-    """Delete expired tokens, sessions and failed sign-ins. Return the number of deleted rows by kind."""
+def _is_old(before: datetime | None, now: datetime) -> Q:
+    """Match applications whose retention period is over."""
+    periods = Vacancy.objects.exclude(applications_kept_days=None).order_by("applications_kept_days")
+    old = Q(vacancy__applications_kept_days=None, updated_at__lt=before) if before else Q(pk__in=[])
+    for days in periods.values_list("applications_kept_days", flat=True).distinct():
+        assert days is not None
+        old |= Q(vacancy__applications_kept_days=days, updated_at__lt=days_after(now, -days))
+    return old
+
+
+def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[str]:
+    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues
+    that are older than COLLEAGUE_MAIL_KEPT or `before`, and snapshots of forms without a submission. Return
+    the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
         counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
+        keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEPT)
+        counts["idempotency_keys"] = keys.delete()[0]
+        counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
+        since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
+        own = Message.objects.filter(application=None, finished_at__lt=since)
+        counts["emails_to_colleagues"] = own.delete()[0]
+    counts["form_snapshots"] = _purge_snapshots()
     return counts
+
+
+def _purge_snapshots() -> int:
+    """Delete the snapshots of forms that no submission has. Return their number.
+
+    A submission may refer to one at this moment. Then it is kept: by the lock if the submission is not
+    committed, by the error if it is.
+    """
+    count = 0
+    for pk in FormSnapshot.objects.filter(submissions=None).values_list("pk", flat=True):
+        try:
+            with transaction.atomic():
+                row = FormSnapshot.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
+                count += row.delete()[0] if row else 0
+        except (ProtectedError, IntegrityError):
+            continue
+    return count
 
 
 def _idle_accounts(before: datetime) -> Any:

@@ -52,17 +52,19 @@ def fingerprint(values: dict[str, Any], files: Mapping[str, File]) -> str:
 def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
     """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
     it was created with other content."""
-    rows = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key), created_at__gt=at - KEPT)
-    row = rows.select_related("application__submission__snapshot").first()
-    if row and row.fingerprint != content:
+    row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()
+    if row is None:
+        return None
+    if row.created_at <= at - KEPT:
+        row.delete()
+        return None
+    if row.fingerprint != content:
         raise KeyReusedError
-    return row.application if row else None
+    return row.application
 
 
 def record(vacancy: Vacancy, key: str, content: str, application: Application, *, at: datetime) -> None:
     """Store the key, in the transaction of `application`. Raise KeyInUseError if another request did."""
-    rows = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key))
-    rows.filter(created_at__lte=at - KEPT).delete()
     try:
         IdempotencyKey.objects.create(
             vacancy=vacancy, key_hash=digest(key), fingerprint=content, application=application, created_at=at

@@ -64,7 +64,12 @@ def field_errors(form: ServedForm, values: dict[str, Any], files: Collection[str
             text = _("The file is missing.") if is_named else _("The name of the file is missing.")
             found[at] = Error(at, "required", text)
     order = {pointer(name): number for number, name in enumerate(shown)}
-    listed = sorted(found.values(), key=lambda error: order.get("/".join(error.pointer.split("/")[:3]), 0))
+
+    def place(error: Error) -> tuple[int, int]:
+        parts = error.pointer.split("/")
+        return order.get("/".join(parts[:3]), 0), len(parts)
+
+    listed = sorted(found.values(), key=place)
     hidden = dict.fromkeys(name for name in (*values, *files) if name not in shown)
     names = {name for field in every_field(form) for name in _inputs(field)}
     return [*listed, *(_not_shown(name, names) for name in list(hidden)[:UNKNOWN_MAX])]

@@ -170,7 +170,7 @@ def production_is_configured(**kwargs: Any) -> list[CheckMessage]:
     if not settings.IS_MAIL_SENT:
         messages.append(
             Warning(
-                "Password reset mails are printed, not sent.",
+                "Emails are not sent: applicants get no receipts, and accounts no password reset mails.",
                 hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
                 id="jobsite.W005",
             )

@@ -58,7 +58,7 @@ def test_recruiter_moves_an_application_to_another_stage(
     page.fill("#id_username", "anna")
     page.fill("#id_password", "secret-1234")
     page.press("#id_password", "Enter")
-    page.get_by_role("link", name="Applications", exact=True).click()
+    page.get_by_role("link", name="Applications 1 new").click()
 
     page.get_by_role("link", name="Nurse").wait_for()
     assert page.get_by_text("Baker").count() == 0  # of a brand that is not hers

@@ -73,7 +73,10 @@ def test_all_services_have_the_same_sandbox():
 
     assert len(sections) == 1
     assert accounts == {("User=jobsite", "EnvironmentFile=/etc/jobsite/env")}
-    assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - {"jobsite"}
+    assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - {
+        "jobsite",
+        "jobsite-deliver",
+    }
 
 
 # --- Commands ----------------------------------------------------------------------------------
@@ -88,8 +91,8 @@ def started() -> set[str]:
 
 def test_commands_exist():
     assert started() == {
-        "backup", "check", "clean_media", "collectstatic", "create_roles", "maintain_lists", "migrate",
-        "purge_applications", "purge_credentials",
+        "backup", "check", "clean_media", "collectstatic", "create_roles", "deliver", "maintain_lists",
+        "migrate", "purge_applications", "purge_credentials",
     }  # fmt: skip
     assert started() <= get_commands().keys()
 

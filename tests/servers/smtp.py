@@ -1,12 +1,14 @@
 """A mail server for tests that fails in every way. What the name of an address begins with selects how:
 
-down        closes each new connection, until `is_down` is False (for the whole server)
 421-        421 to RCPT TO, then closes the connection
 451-, 550-  refuses the recipient
+grey-       refuses the recipient with 451, the first time
 451d-, 550d-  refuses the content
 drop-       accepts the content, and closes the connection without a reply
 lost-       closes the connection while it waits for the content
 slow-       replies after `delay` seconds
+
+While `is_down`, it closes every new connection. `pause` is how long it takes for each email.
 """
 
 import re
@@ -31,10 +33,12 @@ class MailServer:
         self.delay = delay
         self.per_connection = per_connection  # emails after which it closes a connection with 421; 0: none
         self.is_down = False
+        self.pause = 0.0
         self.accepted: list[EmailMessage] = []
         self.recipients: Counter[str] = Counter()
         self.connections = 0
         self.lock = threading.Lock()
+        self._known: set[str] = set()
         self._server: Any = None
 
     @property
@@ -61,6 +65,13 @@ class MailServer:
     ) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def is_new(self, recipient: str) -> bool:
+        """Return whether `recipient` is announced for the first time."""
+        with self.lock:
+            is_new = recipient not in self._known
+            self._known.add(recipient)
+        return is_new
 
     def accept(self, recipient: str, content: bytes) -> None:
         email = message_from_bytes(content, policy=policy.SMTP)
@@ -108,6 +119,8 @@ class _Handler(socketserver.StreamRequestHandler):
                         self._say(f"{behaviour} <{recipient}> is refused")
                         if behaviour == "421":
                             return
+                    elif behaviour == "grey" and self.site.is_new(recipient):
+                        self._say("451 come back later")
                     else:
                         self._say("250 ok")
                 case "DATA":
@@ -121,6 +134,7 @@ class _Handler(socketserver.StreamRequestHandler):
                         self._say(f"{behaviour[:3]} the content is refused")
                         continue
                     count += 1
+                    time.sleep(self.site.pause)
                     self.site.accept(recipient, b"".join(lines))
                     if behaviour == "drop":
                         return

@@ -1,3 +1,4 @@
+import django.core.validators
 import jobsite.fields
 from django.db import migrations, models
 
@@ -15,6 +16,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 help_text="After the last change of an application. If empty, the site's period applies.",
                 null=True,
+                validators=[django.core.validators.MinValueValidator(1)],
                 verbose_name="days that applications are kept",
             ),
         ),

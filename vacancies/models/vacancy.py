@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Upper
@@ -129,6 +130,7 @@ class Vacancy(models.Model):
         _("days that applications are kept"),
         null=True,
         blank=True,
+        validators=[MinValueValidator(1)],
         help_text=_("After the last change of an application. If empty, the site's period applies."),
     )
 

@@ -14,8 +14,9 @@ DAYS_MAX = 36_500
 
 class Command(BaseCommand):
     help = (
-        "Delete applications without a change for DAYS days, applicants' accounts without applications that "
-        "are as old, and expired tokens and sessions. Run it daily."
+        "Delete applications without a change for DAYS days, or for the days of their vacancy, with all "
+        "their data; applicants' accounts without applications that are as old; and what purge_credentials "
+        "deletes. Run it daily."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,23 +24,30 @@ class Command(BaseCommand):
             "--older-than",
             type=int,
             metavar="DAYS",
-            help="retention period (default: the setting APPLICATIONS_KEPT_DAYS)",
+            help="retention period of the site (default: the setting APPLICATIONS_KEPT_DAYS)",
+        )
+        parser.add_argument(
+            "--if-set", action="store_true", help="do nothing if neither the site nor a vacancy has a period"
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = options["older_than"]
-        days = settings.APPLICATIONS_KEPT_DAYS if given is None else given
-        if given is None and not days:
+        days = options["older_than"]
+        if days is None:
+            days = settings.APPLICATIONS_KEPT_DAYS or None
+        if days is None and not privacy.has_own_periods():
+            if options["if_set"]:
+                return self.finish("No retention period is set; nothing was deleted.")
             raise UsageError("Pass --older-than DAYS or set APPLICATIONS_KEPT_DAYS.")
-        if not 1 <= days <= DAYS_MAX:
+        if days is not None and not 1 <= days <= DAYS_MAX:
             raise UsageError(f"DAYS must be from 1 to {DAYS_MAX}; received {days}.")
         now = timezone.now()
+        before = None if days is None else days_after(now, -days)
         self.written = lambda: "Some rows were deleted; run the command again for the others."
         with dry_run(options["dry_run"]):
-            counts = privacy.purge(before=days_after(now, -days), now=now)
+            counts = privacy.purge(before=before, now=now)
         verb = "Dry run, nothing was deleted. Would delete" if options["dry_run"] else "Deleted"
         kept = (
             f" {counts['accounts_kept']} accounts kept because other rows refer to them."
@@ -47,8 +55,9 @@ class Command(BaseCommand):
             else ""
         )
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
-        self.finish(
-            f"{verb} {counts['applications']} applications without a change for {days} days, "
+        period = "the period of their vacancy" if days is None else f"{days} days"
+        return self.finish(
+            f"{verb} {counts['applications']} applications without a change for {period}, "
             f"{counts['accounts']} accounts, {counts['tokens']} tokens.{kept}",
             days=days,
             **totals,

@@ -8,16 +8,21 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Delete expired tokens, sessions and failed sign-ins. Run it daily if purge_applications, which does "
-        "the same, is not run."
+        "Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs of work, old emails "
+        "to colleagues, and unused form snapshots. Run it daily if purge_applications, which does the same, "
+        "is not run."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        counts = privacy.purge_credentials(now=timezone.now())
+        counts = privacy.purge_expired(now=timezone.now())
         self.finish(
             f"Deleted {counts['tokens']} tokens, {counts['sessions']} sessions and "
             f"{counts['failed_sign_ins']} failed sign-ins that had expired.",
             tokens=counts["tokens"],
             sessions=counts["sessions"],
             failed_sign_ins=counts["failed_sign_ins"],
+            idempotency_keys=counts["idempotency_keys"],
+            used_proofs=counts["used_proofs"],
+            emails_to_colleagues=counts["emails_to_colleagues"],
+            form_snapshots=counts["form_snapshots"],
         )

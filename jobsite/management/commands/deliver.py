@@ -12,6 +12,11 @@ from jobsite.locks import database_lock
 from jobsite.ops.commands import Command as BaseCommand
 
 
+def make_dispatcher(stop: Stop) -> Dispatcher:
+    """Return the dispatcher with every kind of work."""
+    return Dispatcher([Digest(), MailDelivery()], lock=database_lock(), stop=stop)
+
+
 class Command(BaseCommand):
     help = (
         "Send the queued emails, and queue the daily digests. Runs until it is stopped. Of several "
@@ -36,7 +41,7 @@ class Command(BaseCommand):
             # A commit survives a power failure: an email that was sent is not sent again.
             with connection.cursor() as cursor:
                 cursor.execute("PRAGMA synchronous=FULL")
-        dispatcher = Dispatcher([Digest(), MailDelivery()], lock=database_lock(), stop=stop)
+        dispatcher = make_dispatcher(stop)
         self.written = lambda: f"{dispatcher.outcomes['sent']} emails were sent."
         is_active = True
         if once:

@@ -2,6 +2,7 @@
 
 import argparse
 import socket
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobsite.demo import accounts, content
+from jobsite.dispatch import Stop
+from jobsite.management.commands.deliver import make_dispatcher
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import count_unapplied_migrations
 from vacancies.models import Vacancy
@@ -80,6 +83,8 @@ class Command(BaseCommand):
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
             settings.APPLY_PAGES = True
+            # a thread, which ends with the server
+            threading.Thread(target=make_dispatcher(Stop()).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
 
 
@@ -94,6 +99,13 @@ def ensure_free(port: int) -> None:
         except OSError as error:
             reason = f"Port {port} is not available ({error.strerror}); choose another one with --port."
             raise CommandError(reason) from error
+
+
+def mail_target() -> str:
+    """Return where the emails of the demo go."""
+    if settings.IS_MAIL_SENT:
+        return "they are sent to the server of EMAIL_URL."
+    return "they are printed here. Set EMAIL_URL to send them."
 
 
 def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_served: bool) -> str:
@@ -113,6 +125,7 @@ def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_s
         lines.append(f"  {f'{name} / {name}':<27}{description}{note}")
     lines += ["", "Try:"]
     lines += [f"  curl -gs '{base}{reverse(name)}?{query}'" for name, query in QUERIES]
+    lines += ["", f"Emails: {mail_target()}"]
     if not is_served:
         lines += ["", "The server is not started: run it without --no-serve."]
     return "\n".join([*lines, ""])

@@ -54,8 +54,9 @@ class Command(BaseCommand):
     def report(self, verb: str, found: Verified | Restored, lines: Iterable[str] = (), **data: Any) -> None:
         manifest = found.manifest
         rows, files = sum(manifest["tables"].values()), len(manifest["parts"]) - 1
-        kinds = {"erased": "applicants", "applications": "applications"}
-        again = "".join(f" {data[key]} {kind} erased again." for key, kind in kinds.items() if data.get(key))
+        again = f" {data['erased']} applicants erased again." if data.get("erased") else ""
+        if data.get("applications"):
+            again += f" {data['applications']} other applications erased again."
         self.finish(
             f"{verb}: {rows} rows and {files} files of {manifest['made_at']}, {found.signature}.{again}",
             lines=lines,

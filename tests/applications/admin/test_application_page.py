@@ -104,7 +104,7 @@ def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
     assert links(rows[1]) == (rows[2].pk, rows[0].pk)
     assert links(rows[3]) == (office.own.pk, rows[2].pk)
     assert links(rows[3], filtered) == (None, rows[2].pk)
-    assert links(rows[3], "?_changelist_filters=is_spontaneous__exact%3D1") == (None, rows[2].pk)
+    assert links(rows[3], "?_changelist_filters=mark%3Dspontaneous") == (None, rows[2].pk)
     assert links(rows[0]) == (rows[1].pk, None)  # not the one of the other brand
     for invalid in (
         "?_changelist_filters=vacancy__x%3D1",

@@ -52,10 +52,10 @@ def test_receipt_lists_what_was_stored(application):
         "If you did not apply, somebody entered your address by mistake. You need not do anything.\n\n"
         "This is what we stored:\n\n"
         "Personal data\n  First name: Mia\n  E-mail address: mia@example.org\n\n"
-        "  Do you have experience?: Yes, I have\n"
-        "  Where?:\n    Here.\n\n    There.\n"
+        "  Do you have experience? Yes, I have\n"
+        "  Where?\n    Here.\n\n    There.\n"
         "  Your CV: cv.pdf (120.6\xa0KB)\n"
-        "  I agree.: Yes"
+        "  I agree. Yes"
     )
 
 

@@ -1,11 +1,16 @@
 """POST /v1/vacancies/{id}/applications: what is stored, and the response."""
 
+import json
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from applications.models import Application, FormSnapshot, Message, Stage, Submission, SubmissionFile
+from applications.operations import submitting
 from forms_structure.models import ConsentText
 from jobsite.serving.revision import read_state
 from tests.applications.makers import bearer, make_stage, make_token, make_user
@@ -23,6 +28,8 @@ from tests.applications.submissions.sending import (
 )
 
 pytestmark = pytest.mark.django_db
+
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 @pytest.fixture
@@ -107,6 +114,11 @@ def test_submission_does_not_raise_the_revision(vacancy):
 
     assert send(vacancy).status_code == 201
     assert read_state() == before
+
+
+def test_empty_honeypot_is_accepted(vacancy):
+    assert send(vacancy, VALUES | {"contact_me_by_fax": ""}).status_code == 201
+    assert Submission.objects.get().values == VALUES
 
 
 # --- Accounts ---
@@ -232,3 +244,51 @@ def test_form_without_a_required_address_takes_no_applications(at):
     for field in (make_field("email", "email", required=True), make_field("email", "email", role="email")):
         vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [field]}]))
         assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
+
+
+# --- The contract ---
+
+
+def golden(name, body, vacancy):
+    """Compare a body with its golden file."""
+    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    text = text.replace(f"/{vacancy.pk}/", "/101/").replace(
+        body.get("data", {}).get("reference") or "?", "7K3QX9WD"
+    )
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_responses_are_as_documented(vacancy):
+    received, invalid = send(vacancy), send(vacancy, {"email": "mia", "first_name": "Mia"})
+
+    golden("submission-201.json", received.json(), vacancy)
+    golden("submission-422.json", invalid.json(), vacancy)
+
+
+def test_reference_is_drawn_again_if_it_is_taken(vacancy, monkeypatch):
+    drawn = iter(["AAAAAAAA", "AAAAAAAA", "BBBBBBBB"])
+    monkeypatch.setattr(submitting, "new_reference", lambda: next(drawn))
+    references = [
+        send(vacancy, VALUES | {"first_name": name}).json()["data"]["reference"] for name in ("A", "B")
+    ]
+
+    assert references == ["AAAAAAAA", "BBBBBBBB"]
+
+
+@pytest.mark.parametrize(
+    ("body", "queries"),
+    [("new", 18), ("equal", 8), ("invalid", 4)],
+)
+def test_number_of_queries(vacancy, body, queries, django_assert_num_queries):
+    make_stage()
+    send(vacancy, VALUES | {"email": "first@example.org"})  # creates the snapshot
+    values = {"new": VALUES, "equal": VALUES, "invalid": {}}[body]
+    if body == "equal":
+        send(vacancy, values)
+    version = version_of(vacancy)
+    queries += connection.vendor == "postgresql" and body != "invalid"  # the lock of the address
+    with django_assert_num_queries(queries):
+        Client().post(path_of(vacancy), {"version": version, "values": values}, "application/json")

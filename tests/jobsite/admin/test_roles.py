@@ -60,6 +60,10 @@ ASKS = {
     "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
     "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
     "forms_structure.form restore": (NEITHER, "c"),
+    "applications.application board": "vv",
+    "applications.application move": (NEITHER, "c"),
+    "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
+    "applications.application emails": (NEITHER, "email a"),
     "applications.application files": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
@@ -83,6 +87,8 @@ CHANGES_NOTHING = (
     "preview",
     "application-form",
     "deleted",
+    "board",
+    "emails",  # asks for a confirmation first
 )
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 

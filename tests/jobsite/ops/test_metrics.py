@@ -18,6 +18,7 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+import applications.metrics
 import jobsite.wsgi
 from jobsite.api.document import version
 from jobsite.ops import health, metrics
@@ -258,7 +259,7 @@ def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_num_q
 
 @pytest.mark.django_db
 def test_alerts_use_existing_metrics(site):
-    site.gauges += collect()
+    site.gauges += [*collect(), *applications.metrics.collect()]
     ours = {key[0] for key in site.read()}
     ours |= {f"{each._name}{end}" for each in (metrics.REQUESTS, metrics.SIGN_INS) for end in ("_total",)}
     ours |= {f"{metrics.SECONDS._name}{end}" for end in ("_bucket", "_count", "_sum")}

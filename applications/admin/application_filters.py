@@ -1,0 +1,127 @@
+"""The filters of the list of applications. Invalid values filter nothing."""
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
+
+from applications.admin.bulk_move import stages
+from jobsite.admin.base import as_id
+from vacancies.admin.brand_access import within
+from vacancies.models import Vacancy
+
+OLDER = "older"
+
+
+class VacancyFilter(AutocompleteSelectFilter):
+    """By a vacancy, found by typing. That of another brand is neither found nor named."""
+
+    def __init__(self, field: Any, request: HttpRequest, params: Any, *args: Any, **kwargs: Any) -> None:
+        sent = as_id((params.pop("vacancy__id__exact", None) or [""])[-1])
+        super().__init__(field, request, params, *args, **kwargs)
+        if sent is not None:
+            self.lookup_val = [str(sent)]
+            self.used_parameters[self.lookup_kwarg] = sent
+
+    def choices(self, changelist: Any) -> Any:
+        [choice] = super().choices(changelist)
+        own = within(self.request.user, Vacancy.objects.only("title"), "pk")
+        choice["form"].fields[self.lookup_kwarg].queryset = own
+        yield choice
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return queryset.filter(vacancy=self.value()) if self.value() else queryset
+
+
+class StageFilter(DropdownFilter):
+    """By the current stage, not by earlier ones."""
+
+    title = _("stage")
+    parameter_name = "stage"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(str(stage.pk), stage.name) for stage in stages(request)]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        stage = as_id(self.value())
+        return queryset if stage is None else queryset.filter(stage_id=stage)
+
+
+class AgeFilter(DropdownFilter):
+    title = _("age")
+    parameter_name = "age"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [
+            ("1", _("Last 24 hours")),
+            ("7", _("Last 7 days")),
+            ("30", _("Last 30 days")),
+            (f"{OLDER}30", _("Older than 30 days")),
+            (f"{OLDER}90", _("Older than 90 days")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        chosen = self.value() or ""
+        if chosen not in dict(self.lookup_choices):
+            return queryset
+        limit = timezone.now() - timedelta(days=int(chosen.removeprefix(OLDER)))
+        is_older = chosen.startswith(OLDER)
+        return queryset.filter(**{"created_at__lt" if is_older else "created_at__gte": limit})
+
+
+class ReadFilter(DropdownFilter):
+    """By whether a recruiter has opened or marked the application."""
+
+    title = _("new or read")
+    parameter_name = "read"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("no", _("New")), ("yes", _("Read"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        if self.value() not in ("yes", "no"):
+            return queryset
+        return queryset.filter(read_at__isnull=self.value() == "no")
+
+
+class MarkFilter(DropdownFilter):
+    """By what is special about an application."""
+
+    title = _("mark")
+    parameter_name = "mark"
+    CONDITIONS: ClassVar[dict[str, tuple[Any, dict[str, Any]]]] = {
+        "repeated": (_("Applied again"), {"is_repeated": True}),
+        "withdrawn": (_("Withdrawn"), {"withdrawn_at__isnull": False}),
+        "active": (_("Not withdrawn"), {"withdrawn_at__isnull": True}),
+        "spontaneous": (_("Open application"), {"is_spontaneous": True}),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(code, label) for code, (label, _condition) in self.CONDITIONS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        _label, condition = self.CONDITIONS.get(self.value() or "", ("", {}))
+        return queryset.filter(**condition)
+
+
+class RatingFilter(DropdownFilter):
+    title = _("rating")
+    parameter_name = "rating"
+    NONE = "none"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        at_least = [(str(n), gettext("At least %(rating)s") % {"rating": n}) for n in (5, 4, 3, 2)]
+        return [*at_least, (self.NONE, _("Not rated"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        rating = as_id(self.value())
+        if self.value() == self.NONE:
+            return queryset.filter(rating=None)
+        return queryset if rating is None else queryset.filter(rating__gte=rating)
+
+
+FILTERS: Any = (("vacancy", VacancyFilter), StageFilter, AgeFilter, ReadFilter, RatingFilter, MarkFilter)

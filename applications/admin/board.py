@@ -1,0 +1,109 @@
+"""The board: applications by stage. Everything works with forms; a script adds drag and drop."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.timesince import timesince
+from django.utils.translation import gettext
+from unfold.contrib.filters.forms import AutocompleteDropdownForm
+
+from applications.admin.application_form import DECISIONS
+from applications.admin.brand_access import BrandScopedAdmin
+from applications.admin.bulk_move import stages
+from applications.admin.selection import NAMES, Selection
+from applications.models import Application, Stage
+from jobsite.admin.base import as_id
+from vacancies.admin.brand_access import within
+from vacancies.models import Vacancy
+
+CARDS = 20  # per column; the list has the others
+
+
+@dataclass
+class Column:
+    stage: Stage
+    needs_confirmation: bool
+    list_url: str
+    count: int = 0
+    cards: list[dict[str, Any]] = field(default_factory=list)
+
+
+class BoardAdmin(BrandScopedAdmin):
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.board_view)
+        return [path("board/", view, name="applications_application_board"), *super().get_urls()]
+
+    def board_view(self, request: HttpRequest) -> HttpResponse:
+        """Show the newest applications of each stage, of one vacancy or of all."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        own = within(request.user, Vacancy.objects.only("title"), "pk")
+        chosen = as_id(request.GET.get("vacancy__id__exact"))
+        vacancy = own.filter(pk=chosen).first() if chosen is not None else None
+        rows: QuerySet = self.get_queryset(request)
+        if vacancy:
+            rows = rows.filter(vacancy=vacancy)
+        form: Any = AutocompleteDropdownForm(
+            request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
+            field=Application._meta.get_field("vacancy"), model_admin=self,
+            data={"vacancy__id__exact": vacancy.pk if vacancy else None},
+        )  # fmt: skip
+        form.fields["vacancy__id__exact"].queryset = own
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "media": self.media + form.media,
+            "title": gettext("Board"),
+            "vacancy": vacancy,
+            "form": form,
+            "columns": columns(request, rows, vacancy),
+            # the same for every card, so made once
+            "options": format_html_join(
+                "", '<option value="{}">{}</option>', ((each.pk, each) for each in stages(request))
+            ),
+            "may_move": self.has_change_permission(request),
+            "back": request.get_full_path(),
+        }
+        response = TemplateResponse(request, "admin/applications/application/board.html", context)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+
+def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:
+    """Return a column per stage. One query finds the stages of all applications, one reads the cards."""
+    url = reverse("admin:applications_application_changelist")
+    query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
+    found = {
+        stage.pk: Column(stage, stage.kind in DECISIONS, f"{url}?{urlencode(query | {'stage': stage.pk})}")
+        for stage in stages(request)
+    }
+    shown: dict[int, list[int]] = {pk: [] for pk in found}
+    for pk, stage in rows.newest_first().values_list("pk", "stage_id").iterator():
+        if stage in found:
+            found[stage].count += 1
+            if len(shown[stage]) < CARDS:
+                shown[stage].append(pk)
+    pks = [pk for of_stage in shown.values() for pk in of_stage]
+    cards = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
+    fields = ("user", "vacancy", "created_at", "rating", "read_at", "is_repeated", *NAMES)
+    by_pk = cards.only(*fields).in_bulk()
+    now = timezone.now()
+    for stage, of_stage in shown.items():
+        found[stage].cards = [card(by_pk[pk], now) for pk in of_stage if pk in by_pk]
+    return list(found.values())
+
+
+def card(application: Any, now: Any) -> dict[str, Any]:
+    return {
+        "application": application,
+        "selection": Selection({application.pk: application.change_id}),
+        "age": timesince(application.created_at, now, depth=1),
+    }

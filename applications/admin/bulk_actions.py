@@ -1,0 +1,66 @@
+"""The actions of the list of applications: move, email, export, mark as read."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from applications import exports
+from applications.admin.brand_access import record
+from applications.admin.bulk_email import BulkEmailAdmin
+from applications.admin.bulk_move import BulkMoveAdmin
+from applications.models import Access, Application
+
+
+class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
+    actions: Any = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
+
+    def get_actions(
+        self, request: HttpRequest, *args: Any, action_location: Any = None, **kwargs: Any
+    ) -> Any:
+        """Add an action per stage. Django 6.1 passes `action_location`."""
+        where = {} if action_location is None else {"action_location": action_location}
+        others = super().get_actions(request, *args, **where, **kwargs)
+        is_list = action_location is None or action_location.name == "CHANGE_LIST"
+        may = is_list and self.has_change_permission(request)
+        return self.move_actions(request) | others if may else others
+
+    @admin.action(description=_("Export as CSV"), permissions=["view"])
+    def export_csv(self, request: HttpRequest, queryset: QuerySet) -> StreamingHttpResponse:
+        pks = self._exported(request, queryset)
+        return exports.csv_response(pks, at=timezone.now())
+
+    @admin.action(description=_("Export as XLSX"), permissions=["view"])
+    def export_xlsx(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
+        pks = self._exported(request, queryset)
+        return exports.xlsx_response(pks, at=timezone.now())
+
+    def _exported(self, request: HttpRequest, queryset: QuerySet) -> list[int]:
+        """Log the export of the applications. Return their ids in the order of the list."""
+        pks = list(queryset.values_list("pk", flat=True))
+        record(request.user, Access.EXPORT, *pks)
+        return pks
+
+    @admin.action(description=_("Mark as read"), permissions=["change"])
+    def mark_read(self, request: HttpRequest, queryset: QuerySet) -> None:
+        self._mark(request, queryset.filter(read_at=None), timezone.now())
+
+    @admin.action(description=_("Mark as unread"), permissions=["change"])
+    def mark_unread(self, request: HttpRequest, queryset: QuerySet) -> None:
+        self._mark(request, queryset.exclude(read_at=None), None)
+
+    def _mark(self, request: HttpRequest, rows: QuerySet, read_at: Any) -> None:
+        """Set the mark of colleagues too: an application is new until one of them reads it."""
+        pks = list(rows.order_by().values_list("pk", flat=True))
+        count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
+        record(request.user, Access.CHANGE, *pks)
+        text = (
+            ngettext("%(count)d marked as read.", "%(count)d marked as read.", count)
+            if read_at
+            else ngettext("%(count)d marked as unread.", "%(count)d marked as unread.", count)
+        )
+        self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -1,0 +1,148 @@
+"""One email to many applicants, from a template: a preview per language, then one message per application."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from applications.admin.application_emails import TWICE, WRITE, language_of
+from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.selection import Selection, way_back
+from applications.mail import outbox
+from applications.mail import templates as mail
+from applications.models import Access, Application, MailTemplate, Message
+from jobsite.admin.base import as_id
+from jobsite.api.addresses import own
+from jobsite.languages import LANGUAGES
+
+AT_MOST = 2_000  # emails at a time: each is rendered and stored in the request
+
+
+class BulkEmailAdmin(BrandScopedAdmin):
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.emails_view)
+        return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
+
+    def has_email_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(WRITE)
+
+    @admin.action(description=_("Send an email…"), permissions=["email"])
+    def email_selected(self, request: HttpRequest, queryset: QuerySet) -> Any:
+        return self._choose_template(request, Selection.of(queryset), request.get_full_path())
+
+    def emails_view(self, request: HttpRequest) -> HttpResponse:
+        """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
+        them."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_email_permission(request):
+            raise PermissionDenied
+        selection = Selection.sent_by(request, self.get_queryset(request))
+        back = way_back(request, reverse("admin:applications_application_changelist"))
+        chosen = as_id(request.POST.get("template"))
+        template = next((each for each in written() if each.pk == chosen), None)
+        if template and "confirmed" in request.POST and len(selection) <= AT_MOST:
+            self._send_all(request, selection, template)
+            return redirect(back)
+        return self._choose_template(request, selection, back, template)
+
+    def _choose_template(
+        self, request: HttpRequest, selection: Selection, back: str, template: MailTemplate | None = None
+    ) -> HttpResponse:
+        """Return the page with the recipients and, once a template is chosen, a preview per language."""
+        people = list(addressed(selection))
+        reached = [each for each in people if each.address]
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Send an email"),
+            "people": reached,
+            "unreached": [each for each in people if not each.address],
+            "templates": written(),
+            "template": template,
+            "previews": previews(template, reached, own(request)) if template else [],
+            "is_too_many": len(selection) > AT_MOST,
+            "at_most": AT_MOST,
+            "selection": selection,
+            "back": back,
+        }
+        response = TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _send_all(self, request: HttpRequest, selection: Selection, template: MailTemplate) -> None:
+        at = timezone.now()
+        sent, again = [], 0
+        with transaction.atomic():
+            # Of two clicks, the second one waits here and finds the emails of the first one.
+            list(selection.rows().order_by("pk").select_for_update(of=("self",)).values_list("pk"))
+            recent = Message.objects.filter(
+                application__in=selection.rows(), author=request.user.pk, queued_at__gt=at - TWICE
+            )
+            known = set(recent.values_list("application", "subject", "body"))
+            for application in addressed(selection):
+                if not application.address:
+                    continue
+                language, subject, body = rendered(template, application, own(request))
+                if (application.pk, subject, body) in known:
+                    again += 1
+                    continue
+                outbox.queue(
+                    kind=Message.Kind.TEMPLATE, to=application.address, language=language, subject=subject,
+                    body=body, application=application, author=request.user, at=at,
+                )  # fmt: skip
+                sent.append(application.pk)
+            record(request.user, Access.CHANGE, *sent)
+        if sent:
+            text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
+            self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
+        if again:
+            text = ngettext(
+                "%(count)d email was queued already.", "%(count)d emails were queued already.", again
+            )
+            self.message_user(request, text % {"count": again}, messages.WARNING)
+
+
+def written() -> list[MailTemplate]:
+    """Return the templates that have a text in a language."""
+    return [
+        each
+        for each in MailTemplate.objects.all()
+        if any(getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES)
+    ]
+
+
+def addressed(selection: Selection) -> Any:
+    """Return the applications with all that an email can mention."""
+    related = ("user", "vacancy__brand", "vacancy__head_recruiter")
+    return selection.rows().with_stage().select_related(*related).newest_first()
+
+
+def rendered(template: MailTemplate, application: Application, base_url: str) -> tuple[str, str, str]:
+    """Return the language, the subject and the body as the outbox stores them."""
+    language = mail.language_of(template, language_of(application))
+    subject, body = mail.render(template, application, language=language, base_url=base_url)
+    return language, outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")
+
+
+def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, Any]]:
+    """Return the email to the first applicant in each language, and how many get that language."""
+    found: dict[str, dict[str, Any]] = {}
+    for application in people:
+        code = mail.language_of(template, language_of(application))
+        if code not in found:
+            _code, subject, body = rendered(template, application, base_url)
+            name = gettext(LANGUAGES[code])
+            found[code] = {"language": name, "code": code, "subject": subject, "body": body, "count": 0,
+                           "applicant": application.shown_name}  # fmt: skip
+        found[code]["count"] += 1
+    return list(found.values())

@@ -1,0 +1,255 @@
+"""Moving applications to a stage from the list and the board: confirmation, result, undo."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone, translation
+from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from applications.admin.application_form import DECISIONS
+from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.selection import Selection, way_back
+from applications.models import Access, Application, Stage, StageChange
+from applications.operations import move_if_unchanged, undo
+from jobsite.admin.base import as_id
+from jobsite.days import days_after
+from jobsite.formats import format_datetime
+from jobsite.languages import LANGUAGES, site_language
+
+NAMED = 10  # names in a message
+
+
+@dataclass
+class Result:
+    """The ids of the applications that were moved, that were in the stage already, and that somebody else had
+    moved; the page that undoes the move ("" if applicants see it at once); messages as (level, text)."""
+
+    moved: list[int]
+    there: list[int]
+    elsewhere: list[int]
+    undo_url: str
+    messages: list[tuple[int, Any]] = field(default_factory=list)
+
+
+class BulkMoveAdmin(BrandScopedAdmin):
+    """The actions that move applications, and their pages."""
+
+    def get_urls(self) -> list[URLPattern]:
+        prefix = "applications_application"
+        own = [
+            path("move/", self.admin_site.admin_view(self.move_view), name=f"{prefix}_move"),
+            path(
+                "undo-moves/", self.admin_site.admin_view(self.undo_moves_view), name=f"{prefix}_undo_moves"
+            ),
+        ]
+        return [*own, *super().get_urls()]
+
+    def move_actions(self, request: Any) -> dict[str, Any]:
+        """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
+        found = {}
+        for stage in stages(request):
+            name = f"move_to_{stage.pk}"
+            label = gettext("Move to: %(stage)s") % {"stage": stage.name}
+            found[name] = (partial(self._move_selected, stage=stage), name, label.replace("%", "%%"))
+        return found
+
+    @staticmethod
+    def _move_selected(page: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> Any:
+        return page.move(request, Selection.of(queryset), stage, back=request.get_full_path())
+
+    def move_view(self, request: HttpRequest) -> HttpResponse:
+        """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        selection = Selection.sent_by(request, self.get_queryset(request))
+        stage = Stage.objects.filter(pk=as_id(request.POST.get("stage")) or 0).first()
+        if stage is None:
+            raise BadRequest("stage is not the id of a stage.")
+        back = way_back(request, reverse("admin:applications_application_changelist"))
+        is_confirmed = "confirmed" in request.POST
+        if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
+            return self._moved_json(request, selection, stage)
+        return self.move(request, selection, stage, back=back, is_confirmed=is_confirmed) or redirect(back)
+
+    def move(
+        self, request: HttpRequest, selection: Selection, stage: Stage, *, back: str,
+        is_confirmed: bool = False,
+    ) -> HttpResponse | None:  # fmt: skip
+        """Move the selection and add messages. Return the page that asks for a confirmation, if needed."""
+        if stage.kind in DECISIONS and not is_confirmed:
+            return self._confirmation(request, selection, stage, back)
+        result = self._run(request, selection, stage)
+        for level, text in result.messages:
+            self.message_user(request, text, level)
+        return None
+
+    def _confirmation(
+        self, request: HttpRequest, selection: Selection, stage: Stage, back: str
+    ) -> HttpResponse:
+        people = list(selection.people())
+        there = [each for each in people if each.stage_id == stage.pk]
+        visible_at = days_after(timezone.now(), stage.embargo_days)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Move to: %(stage)s") % {"stage": stage.name},
+            "stage": stage,
+            "people": [each for each in people if each.stage_id != stage.pk],
+            "there": there,
+            "statuses": [(gettext(name), stage.status.label(code)) for code, name in LANGUAGES.items()],
+            "visible_at": format_datetime(visible_at) if stage.embargo_days else "",
+            "selection": selection,
+            "back": back,
+        }
+        return TemplateResponse(request, "admin/applications/application/confirm_move.html", context)
+
+    def _run(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
+        at = timezone.now()
+        with transaction.atomic():
+            moved, there, elsewhere = move_if_unchanged(
+                seen=selection.seen, stage=stage, author=request.user, at=at
+            )
+            self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
+        result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
+        if moved:
+            text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
+            done: Any = text % {"count": len(moved), "stage": stage}
+            if result.undo_url:
+                link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
+                done = format_html("{} {}", done, link)
+            result.messages.append((messages.SUCCESS, done))
+        if there:
+            text = ngettext(
+                "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
+            )
+            result.messages.append((messages.WARNING, text % {"count": len(there), "stage": stage}))
+        if elsewhere:
+            text = ngettext(
+                "%(count)d was not moved: somebody else moved it in the meantime. %(links)s",
+                "%(count)d were not moved: somebody else moved them in the meantime. %(links)s",
+                len(elsewhere),
+            )
+            result.messages.append((messages.ERROR, with_links(text, elsewhere)))
+        return result
+
+    def _moved_json(self, request: HttpRequest, selection: Selection, stage: Stage) -> HttpResponse:
+        """Move the one application of a card, for the board's script. 409: somebody else moved it."""
+        result = self._run(request, selection, stage)
+        body = {
+            "message": gettext("somebody else moved it in the meantime. Load the page again.")
+            if result.elsewhere
+            else gettext("moved to %(stage)s.") % {"stage": stage},
+            "undo": result.undo_url,
+            "undo_label": gettext("Undo"),
+            "applications": str(Selection.of(selection.rows())),
+        }
+        return JsonResponse(body, status=409 if result.elsewhere else 200)
+
+    # --- undo ---
+
+    def undo_moves_view(self, request: HttpRequest) -> HttpResponse:
+        """GET asks whether to undo what the user moved at `at`; POST does it."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        at = _time(request.GET.get("at", ""))
+        own = self.get_queryset(request).order_by().values("pk")
+        changes = StageChange.objects.filter(
+            author=request.user.pk, at=at, is_undo=False, application__in=own
+        )
+        now = timezone.now()
+        if request.method == "POST":
+            self._undo_moves(request, changes, now)
+            return redirect("admin:applications_application_changelist")
+        rows = list(changes.select_related("stage"))
+        selection = Selection({row.application_id: None for row in rows if row.visible_at > now})
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Undo"),
+            "people": list(selection.people()),
+            "too_late": len(rows) - len(selection),
+            "back": reverse("admin:applications_application_changelist"),
+        }
+        return TemplateResponse(request, "admin/applications/application/undo.html", context)
+
+    def _undo_moves(self, request: HttpRequest, changes: QuerySet, now: datetime) -> None:
+        with transaction.atomic():
+            undone, kept = undo(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
+            self.log_moves(request, undone, _("Stage change undone."))
+        if undone:
+            text = ngettext("%(count)d stage change was undone.", "%(count)d stage changes were undone.",
+                            len(undone))  # fmt: skip
+            self.message_user(request, text % {"count": len(undone)}, messages.SUCCESS)
+        if kept:
+            text = ngettext(
+                "%(count)d was not undone: moved again, or visible to the applicant. %(links)s",
+                "%(count)d were not undone: moved again, or visible to the applicant. %(links)s",
+                len(kept),
+            )
+            self.message_user(request, with_links(text, kept), messages.WARNING)
+
+    def log_moves(self, request: HttpRequest, pks: list[int], text: Any, **values: Any) -> None:
+        """Add entries to the access log and to the history of the applications."""
+        with translation.override(site_language()):  # stored, and read by all users
+            stored = str(text) % values
+        record(request.user, Access.CHANGE, *pks)
+        changed: Any = Application.objects.filter(pk__in=pks)
+        LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
+
+
+def stages(request: Any) -> list[Stage]:
+    """Return the stages in order, read once per request: the admin asks for its actions several times."""
+    if not hasattr(request, "stages"):
+        request.stages = list(Stage.objects.all())
+    return request.stages
+
+
+def _time(text: str) -> datetime | None:
+    """Return the time that `undo_url` has written; None if there is none. Raise BadRequest if it is invalid."""
+    if not text:
+        return None
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    if at is None or timezone.is_naive(at):
+        raise BadRequest("at is not a time with a time zone.")
+    return at
+
+
+def undo_url(at: datetime) -> str:
+    return f"{reverse('admin:applications_application_undo_moves')}?{urlencode({'at': at.isoformat()})}"
+
+
+def with_links(text: str, pks: list[int]) -> str:
+    """Return a translated `text` with the number of applications and links to them."""
+    return format_html(text.replace("%(count)d", "{}").replace("%(links)s", "{}"), len(pks), links(pks))
+
+
+def links(pks: list[int]) -> str:
+    """Return links to the first of the applications, and how many there are more. No names: messages are
+    stored in sessions, which an erasure does not search."""
+    shown = [
+        (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
+        for pk in pks[:NAMED]
+    ]
+    found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
+    more = len(pks) - len(shown)
+    return format_html("{}, {}", found, gettext("and %(count)d more") % {"count": more}) if more else found

@@ -1,0 +1,150 @@
+"""Emails to the applicant from the page of an application."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.models import Application, MailTemplate, Message
+from tests.applications.admin.test_application_page import page
+
+pytestmark = pytest.mark.django_db
+
+WRITTEN = {"subject": "Talk about {vacancy}", "body": "Dear {given_name},\r\nsee {link}"}
+
+
+@pytest.fixture
+def template(db):
+    return MailTemplate.objects.create(
+        name="Talk", subject_nl="Gesprek", body_nl="Dag {given_name}", subject_en="Talk", body_en="Hello"
+    )
+
+
+def write(office, step, **values):
+    return office.anna.post(page(office.own, "email"), WRITTEN | {"step": step} | values)
+
+
+def speak(application, language):
+    Application.objects.filter(pk=application.pk).update(language=language)
+
+
+def test_template_is_filled_in_in_the_language_of_the_applicant(office, template):
+    for language, subject, other in (("nl", "Gesprek", False), ("en", "Talk", False), ("fr", "Talk", True)):
+        speak(office.own, language)
+        response = office.anna.get(page(office.own, "email"), {"template": template.pk})
+        assert response.context["form"]["subject"].value() == subject
+        assert ("This is its text in English." in response.content.decode()) == other
+    response = office.anna.get(page(office.own, "email"))
+    assert response.context["form"]["subject"].value() == ""
+
+
+@pytest.mark.parametrize("sent", ["x", "0", "9" * 30, ""])
+def test_unknown_template_is_an_empty_email(office, template, sent):
+    response = office.anna.get(page(office.own, "email"), {"template": sent})
+
+    assert (response.status_code, response.context["form"]["body"].value()) == (200, "")
+
+
+def test_preview_shows_the_email_and_queues_nothing(office):
+    response = write(office, "preview")
+
+    subject, body = response.context["preview"]
+    assert subject == "Talk about Nurse"
+    assert body == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
+    assertContains(response, "Dear {given_name},")  # kept, to edit it
+    assert not Message.objects.exists()
+
+
+def test_personal_link_of_the_applicant_is_not_shown(office):
+    write(office, "send")
+
+    assertContains(office.anna.get(page(office.own)), "/account/receipt/personal-link")
+
+
+def test_sent_email_is_queued_once(office, at, time_machine):
+    speak(office.own, "nl")
+
+    response = write(office, "send")
+
+    assert response["Location"] == f"{page(office.own)}#emails"
+    message = Message.objects.get()
+    assert (message.kind, message.state, message.to, message.language, message.author.username) == (
+        "template", "queued", "mia@example.org", "nl", "anna",
+    )  # fmt: skip
+    assert (message.subject, message.queued_at) == ("Talk about Nurse", at)
+    assert mail.outbox == []
+
+    again = office.anna.post(page(office.own, "email"), WRITTEN | {"step": "send"}, follow=True)
+    assertContains(again, "This email is queued already.")
+    write(office, "send", subject="Another")
+    time_machine.move_to(at + timedelta(minutes=6))
+    write(office, "send")
+    assert Message.objects.count() == 3
+
+
+def test_edit_keeps_what_was_written(office):
+    response = write(office, "edit")
+
+    assert response.context["form"]["body"].value() == WRITTEN["body"]
+    assert response.context["preview"] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"subject": ""}, "subject"), ({"body": " "}, "body"), ({"subject": "x" * 201}, "subject"),
+        ({"body": "x" * 10_001}, "body"), ({"body": "{surname} {link}"}, "body"),
+        ({"subject": "{x}"}, "subject"), ({"body": "a\0b"}, "body"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("step", ["preview", "send"])
+def test_invalid_email_is_shown_again(office, values, field, step):
+    response = write(office, step, **values)
+
+    assert response.status_code == 422
+    assert set(response.context["form"].errors) == {field}
+    assert not Message.objects.exists()
+
+
+def test_line_break_in_the_subject_adds_no_header(office):
+    write(office, "send", subject="Hello\r\nBcc: x@example.org")
+
+    assert Message.objects.get().subject == "Hello Bcc: x@example.org"
+
+
+def test_applicant_without_an_address_gets_no_email(office):
+    Application.objects.filter(pk=office.own.pk).update(email="", email_folded="")
+
+    assertNotContains(office.anna.get(page(office.own)), "Write an email")
+    response = office.anna.post(page(office.own, "email"), WRITTEN | {"step": "send"}, follow=True)
+    assertContains(response, "The applicant has no e-mail address.")
+    assert not Message.objects.exists()
+
+
+def test_page_lists_emails_to_the_applicant_with_their_state(office, at):
+    common = {"application": office.own, "to": "mia@example.org", "language": "en", "body": "Text."}
+    Message.objects.create(
+        **common, kind="receipt", subject="Received", state="failed", error="Mailbox full.", queued_at=at
+    )
+    Message.objects.create(**common, kind="template", subject="Talk", state="sent", finished_at=at)
+    anna = User.objects.get(username="anna")
+    Message.objects.create(**common, kind="mention", subject="Mentioned", recipient=anna)
+
+    response = office.anna.get(page(office.own))
+
+    shown = [(each["message"].subject, each["reason"]) for each in response.context["emails"]]
+    assert sorted(shown) == [("Received", "Mailbox full."), ("Talk", "")]
+    assertContains(response, "Mailbox full.")
+    assertNotContains(response, "Mentioned")
+
+
+def test_users_without_permission_see_and_write_no_emails(office):
+    write(office, "send")
+    group = User.objects.get(username="anna").groups.get()
+    group.permissions.remove(*group.permissions.filter(codename__in=("view_message", "add_message")))
+
+    assertNotContains(office.anna.get(page(office.own)), "Talk about Nurse")
+    assert write(office, "send").status_code == 403
+    assert office.anna.get(page(office.own, "email")).status_code == 403

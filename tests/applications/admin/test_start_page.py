@@ -1,0 +1,73 @@
+"""What is new, on the start page and in the menu."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.models import Application
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+
+pytestmark = pytest.mark.django_db
+
+BADGE = '<span class="menu-badge">{} <span class="sr-only">new</span></span>'
+
+
+def test_start_page_shows_new_applications_of_own_brands(office):
+    response = office.anna.get("/admin/")
+
+    shown = response.context["new_applications"]
+    assert [row.pk for row, _ in shown["rows"]] == [office.own.pk]
+    assertContains(response, "Mia, Nurse")
+    assertContains(response, "All new applications (1)")
+    assertContains(response, BADGE.format(1), html=True)
+    assertNotContains(response, FOREIGN)
+
+
+def test_start_page_says_that_nothing_is_new(office):
+    Application.objects.update(read_at=timezone.now())
+
+    response = office.anna.get("/admin/")
+
+    assertContains(response, "No new applications.")
+    assertNotContains(response, "menu-badge")
+    assertNotContains(response, "unread_count")  # the theme shows the name of the function
+
+
+def test_large_numbers_are_capped(office):
+    for _ in range(99):
+        apply(office.own.vacancy, stage=office.new)
+
+    response = office.anna.get("/admin/")
+
+    assertContains(response, BADGE.format("99+"), html=True)
+    assert len(response.context["new_applications"]["rows"]) == 5
+
+
+def test_user_who_may_not_view_applications_is_shown_none(office):
+    client = staff("filters", "Filter manager", brands=[office.brand])
+
+    response = client.get("/admin/")
+
+    assert "new_applications" not in response.context
+    assertNotContains(response, "Mia")
+    assertNotContains(response, "menu-badge")
+
+
+def test_user_who_may_not_view_vacancies_sees_new_applications(office):
+    user = User.objects.get(username="anna")
+    group = user.groups.get()
+    group.permissions.remove(*group.permissions.filter(codename="view_vacancy"))
+
+    response = office.anna.get("/admin/")
+
+    assertContains(response, "Mia, Nurse")
+    assertNotContains(response, "Recent changes")
+
+
+def test_number_is_counted_once_per_page(office, django_assert_num_queries):
+    office.anna.get("/admin/")
+    with django_assert_num_queries(22) as queries:
+        office.anna.get("/admin/")
+    counted = [each for each in queries.captured_queries if "LIMIT 100)" in each["sql"]]
+    assert len(counted) == 1

@@ -1,0 +1,405 @@
+"""Bad submissions: each gets a 4xx that says what is wrong, and stores nothing (spec, "Responses to bad
+input")."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from applications.api import bodies
+from applications.models import Application, FormSnapshot, IdempotencyKey, Message, Submission, SubmissionFile
+from forms_structure import operations as form_operations
+from tests.applications.submissions.sending import (
+    PDF,
+    STRUCTURE,
+    VALUES,
+    document,
+    make_field,
+    make_form,
+    make_open_vacancy,
+    options,
+    path_of,
+    pointers,
+    send,
+    send_files,
+    version_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+NUL = chr(0)
+
+
+@pytest.fixture
+def vacancy(at):
+    return make_open_vacancy()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_stored(db, settings):
+    yield
+    models = (Application, Submission, SubmissionFile, FormSnapshot, IdempotencyKey, Message)
+    assert [model.objects.count() for model in models] == [0] * len(models)
+    assert [path for path in settings.PRIVATE_ROOT.rglob("*") if path.is_file()] == []
+
+
+def post(vacancy: Any, body: bytes, content_type: str = "application/json", **headers: str) -> Any:
+    return Client().generic("POST", path_of(vacancy), body, content_type, headers=headers)
+
+
+def post_stream(vacancy: Any, content_type: str = "application/json", **environ: Any) -> Any:
+    return Client().generic("POST", path_of(vacancy), CONTENT_TYPE=content_type, **environ)
+
+
+def multipart(*parts: tuple[str, bytes], end: bytes = b"--B--\r\n") -> bytes:
+    """Return a body of parts (header parameters, content) with the boundary B."""
+    lines = [
+        b"--B\r\nContent-Disposition: form-data; %s\r\n\r\n%s\r\n" % (parameters.encode(), content)
+        for parameters, content in parts
+    ]
+    return b"".join(lines) + end
+
+
+def detail(response: Any, status: int) -> str:
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/problem+json"
+    assert response["Cache-Control"] == "no-store"
+    return response.json()["detail"]
+
+
+def application_part(vacancy: Any, values: Any = None) -> tuple[str, bytes]:
+    return 'name="application"', json.dumps(document(vacancy, values)).encode()
+
+
+FORM = "multipart/form-data; boundary=B"
+
+
+# --- 400 ---
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b" ", b"{", b"nothing", b'{"version": "1", "values": {}', b"\xff\xfe{}", '{"a": "\N{BOM}'.encode(),
+        b'{"version": "1", "version": "2", "values": {}}', b'{"version": NaN, "values": {}}', b"[]",
+        b'"text"', b'{"version": "1", "values": {"first_name": "\\u0000"}}',
+        b'{"version": "1", "values": {"\\u0000": "a"}}', b'{"version": "\\ud800", "values": {}}',
+        b'{"a": ' + b"[" * 5_000, b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", b'{"a": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=lambda body: repr(body[:60]),
+)  # fmt: skip
+def test_malformed_json_is_a_400(vacancy, body):
+    assert detail(post(vacancy, body), 400)
+
+
+def test_malformed_multipart_is_a_400(vacancy):
+    part = application_part(vacancy)
+    whole = multipart(part)
+    cases = {
+        "empty": b" ",
+        "no end": multipart(part, end=b""),
+        "cut off in the end": whole[:-3],
+        "cut off in the content": whole[:-20],
+        "cut off in a header": whole[:20],
+        "another boundary": whole.replace(b"--B", b"--C"),
+        "a preamble": b"Hello\r\n" + whole,
+        "no document": multipart(('name="cv"; filename="cv.pdf"', PDF)),
+        "no name": multipart(part, ('filename="cv.pdf"', PDF)),
+        "repeated": multipart(part, part),
+        "repeated file": multipart(part, *[('name="cv"; filename="cv.pdf"', PDF)] * 2),
+        "unknown part": multipart(part, ('name="photo"; filename="a.pdf"', PDF)),
+        "part of a field without files": multipart(part, ('name="first_name"', b"Mia")),
+        "NUL in a file name": multipart(part, (f'name="cv"; filename="a{NUL}.pdf"', PDF)),
+        "NUL in a name": multipart(part, (f'name="c{NUL}v"; filename="a.pdf"', PDF)),
+        "no UTF-8": whole.replace(b"application", b"\xff"),
+        "JSON is no JSON": multipart(('name="application"', b"{")),
+        "encoded": whole.replace(b"\r\n\r\n", b"\r\nContent-Transfer-Encoding: base64\r\n\r\n", 1),
+        "a long header": multipart((f'name="{"a" * 100_000}"', b"")),
+        "many parts": multipart(*((f'name="a{number}"', b"") for number in range(1_100))),
+    }
+    statuses = {kind: post(vacancy, body, FORM).status_code for kind, body in cases.items()}
+
+    assert statuses == dict.fromkeys(cases, 400)
+
+
+@pytest.mark.parametrize(
+    "content_type", ["multipart/form-data", "multipart/form-data; boundary=", f"{FORM}\N{EURO SIGN}"]
+)
+def test_missing_boundary_is_a_400(vacancy, content_type):
+    assert "boundary" in detail(post(vacancy, multipart(application_part(vacancy)), content_type), 400)
+
+
+@pytest.mark.parametrize("key", ["", "a" * 256, "a b", "é", "a\x7f"])
+def test_malformed_key_is_a_400(vacancy, key):
+    assert "Idempotency-Key" in detail(send(vacancy, headers={"Idempotency-Key": key}), 400)
+
+
+def test_body_that_ends_early_is_a_400(vacancy):
+    """The client disconnected: gunicorn returns fewer bytes than Content-Length says, or fails."""
+    body = json.dumps(document(vacancy)).encode()
+    lost = {"CONTENT_LENGTH": str(len(body) + 1), "wsgi.input": BytesIO(body)}
+    assert "shorter" in detail(post_stream(vacancy, **lost), 400)
+
+    class Broken(BytesIO):
+        def read(self, size: int) -> bytes:
+            raise ConnectionResetError
+
+    broken = {"wsgi.input": Broken(), "wsgi.input_terminated": True}
+    assert "shorter" in detail(post_stream(vacancy, **broken), 400)
+
+
+# --- 405, 413, 415 ---
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+def test_other_methods_are_a_405(client, vacancy, method):
+    response = client.generic(method, path_of(vacancy))
+
+    assert detail(response, 405)
+    assert response["Allow"] == "POST, OPTIONS"
+
+
+def test_options_and_head(client, vacancy):
+    allowed = client.options(path_of(vacancy))
+
+    assert (allowed.status_code, allowed["Allow"]) == (204, "POST, OPTIONS")
+    assert client.head(path_of(vacancy)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"]
+)
+def test_other_content_types_are_a_415(vacancy, content_type):
+    assert "multipart/form-data" in detail(post(vacancy, b"{}", content_type), 415)
+
+
+def test_body_over_25_mb_is_a_413_before_it_is_read(vacancy):
+    class Unread(BytesIO):
+        def read(self, size: int) -> bytes:
+            raise AssertionError("The body was read.")
+
+    length = {"CONTENT_LENGTH": str(bodies.BODY_BYTES_MAX + 1), "wsgi.input": Unread()}
+    response = post_stream(vacancy, **length)
+
+    assert detail(response, 413) == bodies.TOO_LARGE
+
+
+@pytest.mark.parametrize("content_type", ["application/json", FORM])
+def test_chunked_body_over_25_mb_is_a_413(vacancy, content_type, monkeypatch):
+    monkeypatch.setattr(bodies, "BODY_BYTES_MAX", 100_000)
+    read = []
+
+    class Endless(BytesIO):
+        def read(self, size: int) -> bytes:
+            read.append(size)
+            return (b"--B\r\n" if len(read) == 1 else b" ") * size
+
+    chunked = {"wsgi.input": Endless(), "wsgi.input_terminated": True}
+    response = post_stream(vacancy, content_type, **chunked)
+
+    assert response.status_code in (400, 413)
+    assert sum(read) < 300_000
+
+
+def test_json_that_would_fill_the_memory_is_a_413(vacancy):
+    assert detail(post(vacancy, b'{"a": [' + b"[]," * 300_000 + b"[]]}"), 413)
+
+
+def test_files_of_bad_types_and_sizes(vacancy):
+    values = VALUES | {"cv": "cv.pdf"}
+    svg = send_files(vacancy, values, cv=("cv.pdf", b'<svg xmlns="http://www.w3.org/2000/svg"></svg>'))
+    large = send_files(vacancy, values, cv=("cv.pdf", PDF + b" " * 10 * 1024 * 1024))
+
+    assert (svg.status_code, large.status_code) == (415, 413)
+    for response in (svg, large):
+        [error] = response.json()["errors"]
+        assert (error["pointer"], error["keyword"]) == ("/values/cv", "file")
+        assert response["Content-Language"] == "en"
+
+
+# --- 422 ---
+
+
+def test_all_errors_are_reported_at_once(vacancy):
+    values = {
+        "first_name": " ",
+        "email": "mia",
+        "phone": "abc",
+        "birthday": "2026-02-31",
+        "permit": "maybe",
+        "skills": ["python", "perl", "python"],
+        "level": "7",
+        "a/b~c": "x",
+    }
+    response = send(vacancy, values)
+
+    assert response.json() == {
+        "type": "about:blank",
+        "title": "Unprocessable Content",
+        "status": 422,
+        "detail": "The submission has 12 errors.",
+        "instance": path_of(vacancy),
+        "errors": [
+            {"pointer": "/values/first_name", "keyword": "pattern", "detail": "This field is required."},
+            {"pointer": "/values/last_name", "keyword": "required", "detail": "This field is required."},
+            {"pointer": "/values/email", "keyword": "pattern", "detail": "Enter a valid email address."},
+            {"pointer": "/values/phone", "keyword": "pattern", "detail": "Enter a valid telephone number."},
+            {
+                "pointer": "/values/birthday",
+                "keyword": "pattern",
+                "detail": "Enter an existing date, such as 2027-01-31.",
+            },
+            {"pointer": "/values/permit", "keyword": "oneOf", "detail": "Choose one of the options."},
+            {"pointer": "/values/skills", "keyword": "uniqueItems", "detail": "Choose each option once."},
+            {"pointer": "/values/skills/1", "keyword": "oneOf", "detail": "Choose one of the options."},
+            {
+                "pointer": "/values/language",
+                "keyword": "dependentRequired",
+                "detail": "This field is required.",
+            },
+            {"pointer": "/values/level", "keyword": "oneOf", "detail": "Choose one of the options."},
+            {
+                "pointer": "/values/privacy_consent",
+                "keyword": "required",
+                "detail": "This field is required.",
+            },
+            {
+                "pointer": "/values/a~1b~0c",
+                "keyword": "unevaluatedProperties",
+                "detail": "The form does not have this field.",
+            },
+        ],
+    }
+    assert response["Content-Language"] == "en"
+    assert response["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"first_name": 1}, {"/values/first_name": "type"}),
+        ({"first_name": None}, {"/values/first_name": "type"}),
+        ({"first_name": ["Mia"]}, {"/values/first_name": "type"}),
+        ({"first_name": {"a": {"b": [1]}}}, {"/values/first_name": "type"}),
+        ({"first_name": "a" * 201}, {"/values/first_name": "maxLength"}),
+        ({"email": ""}, {"/values/email": "pattern"}),
+        ({"email": "mia@example.org\r\nBcc: x@example.org"}, {"/values/email": "pattern"}),
+        ({"email": "mia@example.org\n"}, {"/values/email": "pattern"}),
+        ({"email": f"{'a' * 64}@{'b.' * 100}org"}, {"/values/email": "maxLength"}),
+        ({"phone": "1"}, {"/values/phone": "minLength"}),
+        ({"skills": "python"}, {"/values/skills": "type"}),
+        ({"skills": []}, {"/values/skills": "minItems"}),
+        (
+            {"skills": [[]] * 50_000},
+            {f"/values/skills/{n}": "type" for n in range(4)} | {"/values/skills": "uniqueItems"},
+        ),
+        ({"skills": [1]}, {"/values/skills/0": "type"}),
+        ({"permit": "no"}, {"/values/permit_from": "required"}),
+        ({"permit": "yes", "permit_from": "2026-05-01"}, {"/values/permit_from": "unevaluatedProperties"}),
+        ({"permit_note": "hidden"}, {"/values/permit_note": "unevaluatedProperties"}),
+        ({"permit": "no", "permit_note": "shown"}, {"/values/permit_from": "required"}),
+        ({"language": "Frisian"}, {"/values/level": "dependentRequired"}),
+        ({"privacy_consent": "0"}, {"/values/privacy_consent": "enum"}),
+        ({"privacy_consent": True}, {"/values/privacy_consent": "type"}),
+        ({"contact_me_by_fax": "yes"}, {"/values/contact_me_by_fax": "unevaluatedProperties"}),
+        ({"cv": "cv.pdf"}, {"/values/cv": "required"}),
+    ],
+    ids=lambda case: repr(case)[:60],
+)  # fmt: skip
+def test_invalid_values_are_a_422(vacancy, values, expected):
+    response = send(vacancy, VALUES | values)
+
+    assert pointers(response) == expected
+    assert "form_changed" not in response.json()
+
+
+def test_files_and_their_names_belong_together(vacancy):
+    unnamed = send_files(vacancy, VALUES, cv=("cv.pdf", PDF))
+    other = send_files(vacancy, VALUES | {"cv": "cv.pdf"}, letter=("letter.pdf", PDF))
+
+    assert pointers(unnamed) == {"/values/cv": "required"}
+    assert pointers(other) == {"/values/cv": "required", "/values/letter": "required"}
+
+
+def test_file_of_a_hidden_field_is_a_422(at):
+    hidden = make_field("scan", "file", on_value="1")
+    owner = make_field("has_scan", "checkbox", conditional=[hidden])
+    email = make_field("email", "email", required=True, role="email")
+    vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [email, owner]}]))
+    values = {"email": "mia@example.org", "privacy_consent": "1"}
+
+    assert pointers(send_files(vacancy, values, scan=("a.pdf", PDF))) == {
+        "/values/scan": "unevaluatedProperties"
+    }
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({"version": 1}, {"/version": "type"}),
+        ({"values": []}, {"/values": "type"}),
+        ({"source": 1}, {"/source": "type"}),
+        ({"source": "a" * 201}, {"/source": "maxLength"}),
+        ({"proof": {}}, {"/proof": "type"}),
+        ({"vaules": {}}, {"/vaules": "additionalProperties"}),
+    ],
+)
+def test_invalid_members_of_the_document_are_a_422(vacancy, members, expected):
+    body = json.dumps(document(vacancy) | members).encode()
+
+    assert pointers(post(vacancy, body)) == expected
+
+
+def test_missing_members_of_the_document_are_a_422(vacancy):
+    assert pointers(post(vacancy, b"{}")) == {"/version": "required", "/values": "required"}
+
+
+def test_number_of_errors_about_unknown_fields_is_limited(vacancy):
+    response = send(vacancy, VALUES | {f"field{number}": "x" for number in range(50_000)})
+
+    assert len(response.json()["errors"]) == 100
+
+
+def test_messages_are_in_the_language_of_the_form(at):
+    vacancy = make_open_vacancy(make_form(language="nl"))
+    response = send(vacancy, {}, headers={"Accept-Language": "fr"})
+
+    assert response["Content-Language"] == "nl"
+    assert response.status_code == 422
+
+
+# --- A form that changed ---
+
+
+def removed_option() -> Any:
+    structure = json.loads(json.dumps(STRUCTURE))
+    structure[1]["fields"][0]["options"] = options("yes", "other")
+    structure[1]["fields"][0]["conditional"] = []
+    return structure
+
+
+def test_option_that_was_removed_is_a_422_with_form_changed(vacancy):
+    version = version_of(vacancy)
+    form_operations.save(form=vacancy.form, structure=removed_option())
+    response = send(vacancy, VALUES | {"permit": "no", "permit_from": "2026-05-01"}, version=version)
+
+    assert response.json()["form_changed"] is True
+    assert pointers(response) == {
+        "/values/permit": "oneOf",
+        "/values/permit_from": "unevaluatedProperties",
+    }
+
+
+def test_unknown_version_is_a_422_with_form_changed_and_no_errors(vacancy):
+    response = send(vacancy, version="0" * 16)
+
+    assert (response.json()["form_changed"], response.json()["errors"]) == (True, [])
+
+
+def test_json_lines_of_the_boundary_are_content(vacancy):
+    """A part may contain what looks like the end."""
+    body = multipart(application_part(vacancy), ('name="photo"; filename="a"', b"--B--\n--B"))
+
+    assert "no file field" in detail(post(vacancy, body, FORM), 400)

@@ -1,0 +1,197 @@
+"""Idempotency keys: one application per key, whatever the client repeats."""
+
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from applications import privacy
+from applications.models import Application, IdempotencyKey, Message
+from applications.submissions import idempotency
+from tests.applications.submissions.sending import (
+    VALUES,
+    document,
+    make_open_vacancy,
+    path_of,
+    pointers,
+    send,
+)
+
+KEY = {"Idempotency-Key": "6f1c2b0e-8f0e-4b57-9c55-0d5f0f6f2f3a"}
+
+
+@pytest.fixture
+def vacancy(db, at):
+    return make_open_vacancy()
+
+
+def test_same_key_and_content_return_the_same_response(vacancy, time_machine, at):
+    first = send(vacancy, headers=KEY)
+    time_machine.move_to(at + timedelta(hours=23), tick=False)
+    again = send(vacancy, headers=KEY)
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert (Application.objects.count(), Message.objects.count()) == (1, 1)
+
+
+def test_key_is_stored_as_a_hash(vacancy):
+    send(vacancy, headers=KEY)
+
+    row = IdempotencyKey.objects.get()
+    assert (len(row.key_hash), row.vacancy, row.application) == (64, vacancy, Application.objects.get())
+
+
+@pytest.mark.parametrize(
+    "change", [{"values": VALUES | {"first_name": "B"}}, {"source": "b"}, {"version": "0"}]
+)
+def test_same_key_with_other_content_is_a_422(vacancy, change):
+    send(vacancy, headers=KEY)
+    response = send(vacancy, **{"values": VALUES} | change, headers=KEY)
+
+    assert pointers(response) == {}
+    assert "Idempotency-Key" in response.json()["detail"]
+    assert Application.objects.count() == 1
+
+
+def test_key_is_not_used_up_by_an_invalid_submission(vacancy):
+    assert send(vacancy, {}, headers=KEY).status_code == 422
+    assert send(vacancy, headers=KEY).status_code == 201
+
+
+def test_key_belongs_to_one_vacancy(vacancy):
+    other = make_open_vacancy(vacancy.form)
+    references = {send(each, headers=KEY).json()["data"]["reference"] for each in (vacancy, other)}
+
+    assert len(references) == 2
+
+
+def test_key_of_an_equal_submission_finds_its_application(vacancy):
+    first = send(vacancy)
+    with_key = send(vacancy, headers=KEY)
+    again = send(vacancy, headers=KEY)
+
+    assert first.json() == with_key.json() == again.json()
+
+
+def test_key_is_new_after_a_day(vacancy, time_machine, at):
+    send(vacancy, headers=KEY)
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    response = send(vacancy, VALUES | {"first_name": "B"}, headers=KEY)
+
+    assert response.status_code == 201
+    assert IdempotencyKey.objects.count() == 1
+
+
+def test_old_keys_are_deleted(vacancy, at):
+    send(vacancy, headers=KEY)
+
+    assert privacy.purge_expired(now=at + timedelta(hours=23))["idempotency_keys"] == 0
+    assert privacy.purge_expired(now=at + timedelta(days=1))["idempotency_keys"] == 1
+    assert Application.objects.count() == 1
+
+
+# --- Concurrent requests ---
+
+
+def send_body(path, body, headers):
+    return Client().post(path, body, "application/json", headers=headers)
+
+
+def in_other_connection(call):
+    """Return the result of `call` in another thread, with connections of its own."""
+    found: list = []
+
+    def run() -> None:
+        try:
+            found.append(call())
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(30)
+    return found[0]
+
+
+def at_once(*calls):
+    """Call all in threads of their own at the same time; return their results."""
+    barrier = threading.Barrier(len(calls))
+    found: list = [None] * len(calls)
+
+    def run(number, call) -> None:
+        try:
+            barrier.wait(30)
+            found[number] = call()
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_key_in_use_across_connections():
+    vacancy = make_open_vacancy()
+    path, body = path_of(vacancy), json.dumps(document(vacancy))
+    with idempotency.in_use(vacancy, KEY["Idempotency-Key"]):
+        response = in_other_connection(lambda: send_body(path, body, KEY))
+        other_key = in_other_connection(lambda: send_body(path, body, {"Idempotency-Key": "other"}))
+
+    assert (response.status_code, response["Retry-After"]) == (409, "1")
+    assert response["Content-Type"] == "application/problem+json"
+    assert other_key.status_code == 201
+    assert send_body(path, body, KEY).status_code == 201
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "same key"])
+def test_equal_requests_at_once_store_one_application(headers):
+    vacancy = make_open_vacancy()
+    path, body = path_of(vacancy), json.dumps(document(vacancy))
+    for number in range(5):
+        sent = body.replace("Mia@", f"mia{number}@")
+        key = {name: f"{value}-{number}" for name, value in headers.items()}
+        answers = at_once(*[lambda sent=sent, key=key: send_body(path, sent, key)] * 4)
+
+        statuses = {answer.status_code for answer in answers}
+        references = {a.json()["data"]["reference"] for a in answers if a.status_code == 201}
+        assert statuses <= ({201, 409} if headers else {201})
+        assert len(references) == 1
+        assert Application.objects.count() == number + 1
+        assert not Application.objects.filter(is_repeated=True).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_different_requests_at_once_with_one_key_store_one_application():
+    vacancy = make_open_vacancy()
+    path = path_of(vacancy)
+    sent = [json.dumps(document(vacancy, VALUES | {"first_name": name})) for name in "ABCD"]
+
+    answers = at_once(*[lambda body=body: send_body(path, body, KEY) for body in sent])
+
+    assert sorted(answer.status_code for answer in answers).count(201) == 1
+    assert {answer.status_code for answer in answers} <= {201, 409, 422}
+    assert Application.objects.count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_other_requests_at_once_are_marked_as_applied_again():
+    vacancy = make_open_vacancy()
+    path = path_of(vacancy)
+    sent = [json.dumps(document(vacancy, VALUES | {"first_name": name})) for name in "ABCD"]
+
+    answers = at_once(*[lambda body=body: send_body(path, body, {}) for body in sent])
+
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert Application.objects.filter(is_repeated=True).count() == 3

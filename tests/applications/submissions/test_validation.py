@@ -1,0 +1,117 @@
+"""The server and jsonschema agree on which submissions are valid."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as search
+from hypothesis import strategies as st
+from hypothesis_jsonschema import from_schema
+from jsonschema import Draft202012Validator
+
+from applications.submissions import validation
+from applications.submissions.forms import ServedForm
+from applications.submissions.validation import field_errors, file_fields
+from forms_structure.exchange import digest
+from forms_structure.schema import submission_schema
+from tests.forms_structure.strategies import served, specimen, text_field
+from tests.forms_structure.test_schema import CONSENT, all_names, forms, mutations, submissions
+
+
+def form_of(sections):
+    return ServedForm(
+        form=None,
+        sections=sections,
+        language="en",
+        version=digest(sections),
+        roles={},
+        accepts_applications=True,
+    )
+
+
+def errors_of(form, values):
+    """Return the errors of `values`, with a file for each named file field."""
+    return field_errors(form, values, file_fields(form) & values.keys())
+
+
+def agrees(form, values):
+    """Whether the server and jsonschema agree on `values`, with one useful error for each value."""
+    validator = Draft202012Validator(submission_schema(form.sections, address="https://example.org/schema"))
+    errors = errors_of(form, values)
+    assert len({error.pointer for error in errors}) == len(errors)
+    assert all(error.pointer.startswith("/values/") and error.detail for error in errors)
+    named = {error.pointer.split("/")[2] for error in errors}
+    broken = {str(error.absolute_path[0]) for error in validator.iter_errors(values) if error.absolute_path}
+    assert broken <= named
+    return bool(errors) != validator.is_valid(values)
+
+
+@pytest.mark.slow
+@search(max_examples=150)
+@given(st.data())
+def test_server_agrees_with_jsonschema_on_mutated_submissions(data):
+    form = form_of(data.draw(forms()))
+    submission = data.draw(submissions(form.sections))
+    assert errors_of(form, submission) == []
+    for _ in range(4):
+        mutated = data.draw(mutations(form.sections, submission))
+        assert agrees(form, mutated), mutated
+
+
+def value_schemas(schema):
+    """Yield the rules of each value in a schema of a submission, as (name, rules)."""
+    yield from schema.get("properties", {}).items()
+    for condition in schema.get("allOf", ()):
+        yield from value_schemas(condition["then"])
+
+
+@pytest.mark.slow
+@search(max_examples=150)
+@given(st.data())
+def test_server_agrees_with_jsonschema_on_generated_values(data):
+    """Values that hypothesis-jsonschema makes from the rules of the form, and from their opposites."""
+    form = form_of(served(specimen(), "en", CONSENT))
+    rules = dict(value_schemas(submission_schema(form.sections, address="https://example.org/schema")))
+    submission = data.draw(submissions(form.sections))
+    for name in data.draw(st.lists(st.sampled_from(sorted(rules)), min_size=1, max_size=4, unique=True)):
+        plain = {
+            key: value for key, value in rules[name].items() if key not in ("format", "pattern", "title")
+        }
+        submission[name] = data.draw(from_schema({"not": plain}) | from_schema(plain) | from_schema({}))
+    assert agrees(form, submission), submission
+
+
+def test_each_member_of_the_specimen():
+    form = form_of(served(specimen(), "en", CONSENT))
+    values = {"first_name": "An", "permit": "yes", "english": "5", "privacy_consent": "1"}
+    assert errors_of(form, values) == []
+    for name in all_names(form.sections):
+        for value in (None, 1, "", " ", "yes", "no", "5", [], ["yes"], ["yes", "yes"], {}, [["yes"]]):
+            assert agrees(form, values | {name: value}), (name, value)
+        assert agrees(form, {key: each for key, each in values.items() if key != name})
+
+
+def test_large_and_deep_values_are_refused_without_an_error_of_python():
+    form = form_of(served(specimen(), "en", CONSENT))
+    deep: list = []
+    for _ in range(5_000):
+        deep = [deep]
+    huge = {"first_name": "a" * 10_000_000, "licences": [{}] * 1_000_000, "mail": deep}
+
+    found = {error.pointer: error.keyword for error in errors_of(form, huge)}
+    assert found["/values/first_name"] == "maxLength"
+    assert found["/values/licences"] == "uniqueItems"
+    assert found["/values/mail"] == "type"
+
+
+def test_validators_are_kept_by_version_and_bounded(monkeypatch):
+    monkeypatch.setattr(validation, "VALIDATORS_MAX", 2)
+    validation._validators.clear()
+    for number in range(5):
+        sections = served(
+            [{"title": "", "description": "", "fields": [text_field(f"f{number}")]}], "en", CONSENT
+        )
+        form = form_of(json.loads(json.dumps(sections)))
+        for _ in range(2):
+            errors_of(form, {})
+    assert len(validation._validators) <= 2

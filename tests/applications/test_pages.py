@@ -1,0 +1,510 @@
+"""The pages of applicants: receipts by link, the account, withdrawal, export and deletion."""
+
+import json
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from applications import operations
+from applications.models import Access, AccessLog, Application, Message, Note, Stage, StageChange
+from applications.submissions.links import receipt_path
+from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
+from tests.applications.makers import PASSWORD, make_application, make_stage, make_step, make_user, signed_in
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+ACTIONS = ("withdraw", "delete", "export", "account", "claim")
+NEW = "een-heel-nieuw-geheim-8"
+CHOSEN = {"new_password1": NEW, "new_password2": NEW}
+
+
+@pytest.fixture
+def mia(at):
+    return make_user("mia", email="mia-at-work@example.org")
+
+
+def text(response):
+    return " ".join(response.content.decode().split())
+
+
+def own(application, action=""):
+    return f"/account/applications/{application.pk}{action and '/'}{action}"
+
+
+# --- The link of a receipt -----------------------------------------------------------------------
+
+
+def test_receipt_shows_what_was_stored(client, at):
+    application = make_anonymous(stage=make_stage(en="Under review"), vacancy=make_vacancy(title="A & <B>"))
+    make_step(application, "Talk", result="good")
+    make_step(application, "Secret step", is_visible=False)
+    Note.objects.create(application=application, text="zyxnote")
+    make_anonymous("bob@example.org", vacancy=make_vacancy(title="Foreign"))
+
+    page = text(client.get(receipt_path(application)))
+
+    for expected in (
+        "<h1>A &amp; &lt;B&gt;</h1>",
+        "Under review",
+        application.reference,
+        "2 Mar 2026, 08:30",
+        "Talk (good)",
+        "<dt>First name</dt> <dd>Mia</dd>",
+        "Ghent and &lt;b&gt;Leuven&lt;/b&gt;",
+        "cv.pdf (1.2 KB)",
+    ):
+        assert expected in page, expected
+    for hidden in ("Secret step", "zyxnote", "Foreign", "bob@"):
+        assert hidden not in page
+    assert AccessLog.objects.count() == 0  # it is of recruiters
+
+
+def test_opening_the_link_verifies_the_mailbox_once(client, at, time_machine):
+    application, other = make_anonymous(), make_anonymous()
+
+    client.head(receipt_path(application))  # as programs do that check links
+    application.refresh_from_db()
+    assert application.verified_at is None
+    client.get(receipt_path(application))
+    time_machine.move_to(at + timedelta(days=1), tick=False)
+    client.get(receipt_path(application))
+
+    application.refresh_from_db()
+    other.refresh_from_db()
+    assert (application.verified_at, other.verified_at) == (at, None)
+
+
+def test_opening_every_link_with_get_changes_nothing_else(client, at):
+    """Mail servers open links to check them."""
+    application = make_anonymous()
+    client.get(receipt_path(application))
+    before = list(Application.objects.values())
+
+    statuses = [client.get(f"{receipt_path(application)}/{action}").status_code for action in ACTIONS]
+
+    assert statuses == [200, 200, 200, 200, 405]
+    assert list(Application.objects.values()) == before
+    assert (User.objects.count(), Message.objects.count(), len(stages_of(application))) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("action", ["", *ACTIONS])
+def test_pages_of_a_link_are_private(client, action):
+    path = receipt_path(make_anonymous()) + (action and f"/{action}")
+    for page in (client.get(path), client.get(path.replace(":", ":x", 1))):
+        assert {"private", "no-store"} <= set(page["Cache-Control"].split(", "))
+        assert page["Referrer-Policy"] == "strict-origin"
+        assert page["X-Robots-Tag"] == "noindex, nofollow"
+        assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("action", ["", *ACTIONS])
+def test_invalid_link_opens_nothing(client, action, at, time_machine):
+    application = make_anonymous()
+    path = f"{receipt_path(application)}{action and '/'}{action}"
+    token = receipt_path(application).rpartition("/")[2]
+    foreign = path.replace(application.reference, make_anonymous("bob@example.org").reference)
+    forged = [foreign, path.replace(token, "x"), path.replace(token, f"{token}x"), path.replace(token, "%00")]
+    time_machine.move_to(at + timedelta(days=31), tick=False)
+
+    for address in [path, *forged]:
+        for method in (client.get, client.post):
+            response = method(address, CHOSEN)
+            assert response.status_code == 404
+            assert "This link has expired" in text(response)
+            assert application.reference not in text(response)
+    assert (Application.objects.count(), User.objects.count()) == (2, 0)
+
+
+@pytest.mark.parametrize("language", ["nl", "fr", "de"])
+def test_receipt_is_in_the_language_of_the_browser(client, language):
+    status = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
+    application = make_anonymous(stage=make_stage(**status), language="fr")
+
+    page = client.get(receipt_path(application), headers={"Accept-Language": language})
+
+    assert (page["Content-Language"], f'<html lang="{language}">' in text(page)) == (language, True)
+    assert status[language] in text(page)
+    assert '<div lang="fr">' in text(page)  # the answers are in the language of the form
+
+
+def test_receipt_shows_no_stage_under_embargo(client, at):
+    application = make_anonymous(stage=make_stage(en="Received"))
+    stage = make_stage("Rejected internally", en="Not selected", embargo_days=2)
+    Stage.objects.filter(pk=stage.pk).update(kind="rejected")
+    before = client.get(receipt_path(application)).content
+    StageChange.objects.create(application=application, stage=stage, at=at)
+
+    assert client.get(receipt_path(application)).content == before
+
+
+# --- From the link to an account -------------------------------------------------------------------
+
+
+def test_applicant_creates_an_account(client, at):
+    application, other = make_anonymous(), make_anonymous()
+    bob = make_anonymous("bob@example.org")
+    page = text(client.get(receipt_path(application)))
+    assert "There is 1 other application from mia@example.org." in page
+    assert "Create an account" in page
+
+    response = client.post(f"{receipt_path(application)}/account", CHOSEN)
+
+    assert (response.status_code, response["Location"]) == (302, "/account/")
+    user = User.objects.get()
+    assert (user.username, user.check_password(NEW), user.is_staff) == (ADDRESS, True, False)
+    assert set(Application.objects.of(user)) == {application, other}
+    page = text(client.get("/account/"))
+    assert (application.vacancy.title in page, other.vacancy.title in page) == (True, True)
+    assert bob.vacancy.title not in page
+    assert "This application is in your account." in text(client.get(receipt_path(application)))
+    assert client.get("/v1/user/applications").json()["data"][0]["title"] == other.vacancy.title
+
+
+@pytest.mark.parametrize(
+    ("password", "repeated", "error"),
+    [
+        ("", "", "This field is required."),
+        (NEW, f"{NEW}x", "The two password fields didn’t match."),
+        ("12345678", "12345678", "This password is entirely numeric."),
+        ("mia@example.org", "mia@example.org", "The password is too similar to the"),
+        ("password1", "password1", "This password is too common."),
+    ],
+)
+def test_weak_password_creates_no_account(client, password, repeated, error):
+    application = make_anonymous()
+
+    page = client.post(
+        f"{receipt_path(application)}/account", {"new_password1": password, "new_password2": repeated}
+    )
+
+    assert error in text(page)
+    assert 'role="alert"' in text(page)
+    assert User.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "values", [{"email": "MIA@Example.org"}, {"username": ADDRESS}, {"is_active": False}]
+)
+def test_owner_of_an_account_is_asked_to_sign_in(client, values):
+    application = make_anonymous()
+    values = {"username": "mia", "email": ADDRESS} | values
+    make_user(values.pop("username"), **values)
+    path = receipt_path(application)
+
+    page = text(client.get(path))
+    assert "There is an account with your e-mail address." in page
+    assert f'href="/account/login?next={quote(path)}"' in page
+    assert f"{path}/account" not in page
+    for method in (client.get, client.post):
+        assert method(f"{path}/account", CHOSEN)["Location"] == path
+    assert (User.objects.count(), Application.objects.get().user) == (1, None)
+
+
+def test_applicant_signs_in_to_claim(client, mia):
+    application, other, foreign = make_anonymous(), make_anonymous(), make_anonymous("bob@example.org")
+    path = receipt_path(application)
+
+    posted = {"username": "mia", "password": PASSWORD, "next": path}
+    assert client.post("/account/login", posted)["Location"] == path
+    assert "You are signed in as mia." in text(client.get(path))
+    assert Application.objects.of(mia).count() == 0  # only after the button
+    assert client.post(f"{path}/claim")["Location"] == "/account/"
+
+    assert set(Application.objects.of(mia)) == {application, other}
+    foreign.refresh_from_db()
+    assert foreign.user is None
+
+
+def test_claim_needs_a_session_and_the_csrf_token(client, mia):
+    application = make_anonymous()
+    path = receipt_path(application)
+
+    assert client.post(f"{path}/claim")["Location"] == path
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(mia)
+    posts = [("claim", {}), ("account", CHOSEN), ("withdraw", {}), ("delete", {})]
+    assert [strict.post(f"{path}/{action}", data).status_code for action, data in posts] == [403] * 4
+    assert strict.post("/account/delete", {"old_password": PASSWORD}).status_code == 403
+    assert list(Application.objects.values_list("user", "withdrawn_at")) == [(None, None)]
+    assert User.objects.get() == mia
+
+
+def test_application_of_another_account_is_not_claimed(client, mia):
+    application = make_anonymous(user=make_user("owner"))
+    client.force_login(mia)
+    path = receipt_path(application)
+
+    page = text(client.get(path))
+    assert "This application is in an account." in page
+    assert "owner" not in page
+    client.post(f"{path}/claim")
+    client.post(f"{path}/account", CHOSEN)
+
+    application.refresh_from_db()
+    assert application.user.username == "owner"
+
+
+def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
+    """Its address can be that of somebody else, who got the link."""
+    application = make_anonymous(user=mia, stage=make_stage("Inbox"))
+    path = receipt_path(application)
+    stranger = signed_in(make_user("stranger"))
+
+    for each in (client, stranger):
+        page = text(each.get(path))
+        assert [action for action in ("withdraw", "delete", "export") if f"{path}/{action}" in page] == []
+        for action in ("withdraw", "delete", "export"):
+            assert each.get(f"{path}/{action}")["Location"] == path
+            assert each.post(f"{path}/{action}")["Location"] == path
+    assert stages_of(Application.objects.get()) == ["Inbox"]
+
+    owner = signed_in(mia)
+    assert f"{path}/withdraw" in text(owner.get(path))
+    owner.post(f"{path}/withdraw")
+    assert stages_of(application) == ["Inbox", "Withdrawn"]
+
+
+def test_responses_without_a_link_do_not_depend_on_accounts(client):
+    """The pages that name an account need the link that was sent to its mailbox."""
+    application = make_anonymous()
+    path = receipt_path(application).replace(application.reference, "22222222")
+    before = [client.post(f"{path}/account", CHOSEN).content, client.get(path).content]
+    make_user("mia", email=ADDRESS)
+    assert [client.post(f"{path}/account", CHOSEN).content, client.get(path).content] == before
+
+
+def test_posts_to_a_link_are_limited(client, settings, at):
+    settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "2/min"
+    path = f"{receipt_path(make_anonymous())}/account"
+    statuses = [client.post(path, {"new_password1": "x", "new_password2": "x"}).status_code for _ in range(3)]
+    assert statuses == [200, 200, 429]
+
+
+# --- The account -----------------------------------------------------------------------------------
+
+
+def test_account_lists_the_own_applications_only(mia, at):
+    stage = make_stage(en="In interviews", embargo_days=0)
+    mine = make_anonymous(user=mia, stage=stage, vacancy=make_vacancy(title="Mine", status="unpublished"))
+    make_step(mine, "Talk")
+    make_step(mine, "Secret step", is_visible=False)
+    imported = make_application(user=mia, vacancy=make_vacancy(title="Imported"))
+    make_anonymous(mia.email, vacancy=make_vacancy(title="Unclaimed"))  # nobody proved the mailbox
+    make_application(vacancy=make_vacancy(title="Foreign"))
+
+    page = text(signed_in(mia).get("/account/"))
+
+    for expected in ("Mine", "Imported", "In interviews", "Talk", mine.reference, own(imported)):
+        assert expected in page, expected
+    for hidden in ("Unclaimed", "Foreign", "Secret step"):
+        assert hidden not in page
+
+
+def test_account_without_applications_says_what_to_do(mia):
+    page = text(signed_in(mia).get("/account/"))
+    assert "There are no applications in your account." in page
+    assert "Open the link in the email" in page
+
+
+def test_many_applications_have_pages(mia, at, django_assert_num_queries):
+    stage = make_stage()
+    for number in range(45):
+        vacancy = make_vacancy(title=f"Vacancy no. {number:02}")
+        make_application(user=mia, stage=stage, vacancy=vacancy, created_at=at - timedelta(days=number))
+    client = signed_in(mia)
+
+    def titles(query):
+        page = text(client.get(f"/account/{query}"))
+        return [n for n in range(45) if f"Vacancy no. {n:02}" in page]
+
+    assert (
+        titles("") == titles("?page=1") == titles("?page=x") == titles("?page=-5&page=1") == list(range(20))
+    )
+    assert (titles("?page=2"), titles("?page=3")) == (list(range(20, 40)), list(range(40, 45)))
+    assert titles("?page=99999999999999999999") == list(range(40, 45))
+    with django_assert_num_queries(10):
+        client.get("/account/?page=2")
+
+
+def test_steps_can_be_hidden_from_applicants(mia, settings):
+    settings.APPLICATION_HISTORY = False
+    application = make_anonymous(user=mia)
+    make_step(application, "Talk with us")
+    client = signed_in(mia)
+    pages = [client.get(path) for path in ("/account/", own(application), receipt_path(application))]
+    assert [b"Talk with us" in page.content for page in pages] == [False] * 3
+    assert client.get("/account/export").json()["applications"][0]["history"] == []
+
+
+def test_own_application_is_shown_like_its_receipt(mia):
+    application = make_anonymous(user=mia)
+    page = text(signed_in(mia).get(own(application)))
+    assert "<dt>First name</dt> <dd>Mia</dd>" in page
+    assert own(application, "withdraw") in page
+    assert receipt_path(application).split(":")[0] not in page
+
+
+@pytest.mark.parametrize("action", ["", "withdraw", "delete", "export"])
+def test_foreign_application_is_not_found(client, mia, action):
+    make_anonymous(mia.email)
+    foreign = [make_anonymous(user=make_user("owner")), *Application.objects.filter(user=None)]
+    path = own(foreign[0], action)
+    assert client.get(path)["Location"] == f"/account/login?next={path}"
+    absent = [f"/account/applications/{n}{action and '/'}{action}" for n in (0, 10**30)]
+
+    strange = signed_in(mia)
+    answers = [strange.get(path) for path in [*(own(each, action) for each in foreign), *absent]]
+    answers += [strange.post(own(each, action)) for each in foreign]
+
+    assert {(answer.status_code, answer.content) for answer in answers} == {(404, answers[0].content)}
+    assert (Application.objects.count(), Application.objects.filter(withdrawn_at=None).count()) == (2, 2)
+
+
+@pytest.mark.parametrize("path", ["/account/", "/account/export", "/account/delete"])
+def test_account_pages_need_a_session(client, path):
+    for method in (client.get, client.post):
+        assert method(path)["Location"] == f"/account/login?next={path}"
+
+
+# --- Withdraw, export, delete ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_by_link", [True, False])
+def test_applicant_withdraws_after_a_confirmation(client, mia, at, is_by_link, settings):
+    settings.PUBLIC_BASE_URL = "https://jobs.example.org"
+    application = make_anonymous(stage=make_stage("Inbox"), **({} if is_by_link else {"user": mia}))
+    client.force_login(mia)
+    base = receipt_path(application) if is_by_link else own(application)
+    assert f"{base}/withdraw" in text(client.get(base))
+
+    asked = client.get(f"{base}/withdraw")
+    assert (asked.status_code, stages_of(application)) == (200, ["Inbox"])
+    assert client.post(f"{base}/withdraw")["Location"] == base
+    assert client.post(f"{base}/withdraw")["Location"] == base  # a double click
+
+    page = text(client.get(base))
+    assert (stages_of(application), Message.objects.count()) == (["Inbox", "Withdrawn"], 1)
+    assert "<dt>Withdrawn</dt> <dd>2 Mar 2026, 09:30</dd>" in page
+    assert f"{base}/withdraw" not in page
+
+
+def test_decided_application_is_not_withdrawn(mia):
+    application = make_anonymous(user=mia, stage=Stage.objects.get(kind="hired"))
+    client = signed_in(mia)
+
+    assert "/withdraw" not in text(client.get(own(application)))
+    refused = client.post(own(application, "withdraw"))
+
+    assert refused.status_code == 409
+    assert '<p class="errors" role="alert">This application has a result.' in text(refused)
+    assert (stages_of(application), Message.objects.count()) == (["Hired"], 0)
+
+
+def test_download_has_what_the_applicant_sees(mia, at):
+    application = make_anonymous(user=mia, stage=make_stage(en="Received"), rating=2)
+    secret = make_stage("Secret stage", en="Not selected", embargo_days=2)
+    StageChange.objects.create(application=application, stage=secret, at=at)
+    Note.objects.create(application=application, text="zyxnote")
+    make_step(application, "Secret step", is_visible=False)
+    message = {"application": application, "to": ADDRESS, "language": "en", "subject": "Hello"}
+    Message.objects.create(kind="template", body="sent body", state="sent", **message)
+    Message.objects.create(kind="template", body="queued body", **message)
+    Message.objects.create(kind="mention", body="to a colleague", state="sent", recipient=mia, **message)
+    make_anonymous(mia.email)
+
+    response = signed_in(mia).get("/account/export")
+
+    assert response["Content-Disposition"] == 'attachment; filename="applications.json"'
+    assert "no-store" in response["Cache-Control"]
+    data = json.loads(response.content)
+    assert (data["account"]["username"], "accesses" in data) == ("mia", False)
+    [exported] = data["applications"]
+    assert exported["statuses"] == [{"at": "2026-03-02 08:30:15+00:00", "status": "Received"}]
+    assert exported["submission"]["values"]["first_name"] == "Mia"
+    assert [(file["name"], file["size"]) for file in exported["submission"]["files"]] == [("cv.pdf", 1234)]
+    assert [email["body"] for email in exported["emails"]] == ["sent body"]
+    assert exported.keys().isdisjoint({"notes", "rating", "updated_at"})
+    for hidden in ("zyxnote", "Secret", "Not selected", "queued body", "colleague"):
+        assert hidden not in response.content.decode()
+    assert not AccessLog.objects.filter(action=Access.EXPORT).exists()
+
+
+def test_link_downloads_its_application_only(client):
+    application, other = make_anonymous(), make_anonymous()
+    data = client.get(f"{receipt_path(application)}/export").json()
+    assert [each["reference"] for each in data["applications"]] == [application.reference]
+    assert other.reference not in json.dumps(data)
+
+
+@pytest.mark.parametrize("is_by_link", [True, False])
+def test_applicant_deletes_one_application(client, mia, is_by_link):
+    application, other = (make_anonymous(**({} if is_by_link else {"user": mia})) for _ in range(2))
+    client.force_login(mia)
+    base = receipt_path(application) if is_by_link else own(application)
+
+    assert "the notes that we made about the application" in text(client.get(f"{base}/delete"))
+    done = client.post(f"{base}/delete", follow=True)
+
+    assert done.status_code == 200
+    assert list(Application.objects.all()) == [other]
+    assert client.post(f"{base}/delete").status_code == 404  # a double click
+    assert User.objects.get() == mia
+
+
+def test_applicant_deletes_the_account(mia, at):
+    make_anonymous(user=mia)
+    left = make_anonymous(mia.email)
+    client, elsewhere = signed_in(mia), signed_in(mia)
+
+    assert "1 application in your account" in text(client.get("/account/delete"))
+    for wrong in ({}, {"old_password": ""}, {"old_password": "wrong"}):
+        refused = client.post("/account/delete", wrong)
+        assert (refused.status_code, User.objects.count()) == (200, 1)
+        assert 'role="alert"' in text(refused)
+    done = client.post("/account/delete", {"old_password": PASSWORD}, follow=True)
+
+    assert "Your data was deleted" in text(done)
+    assert list(User.objects.all()) == []
+    assert list(Application.objects.all()) == [left]
+    for each in (client, elsewhere):
+        assert each.get("/account/")["Location"].startswith("/account/login")
+
+
+def test_account_without_a_password_is_deleted_after_a_confirmation(at):
+    user = User.objects.create_user("oidc", "oidc@example.org")
+    client = signed_in(user)
+    assert "old_password" not in text(client.get("/account/delete"))
+    assert client.post("/account/delete")["Location"] == reverse("application-deleted")
+    assert not User.objects.exists()
+
+
+def test_wrong_passwords_of_a_deletion_count_as_failed_sign_ins(mia, settings):
+    settings.AXES_FAILURE_LIMIT = 3
+    client = signed_in(mia)
+    statuses = [client.post("/account/delete", {"old_password": f"no {n}"}).status_code for n in range(3)]
+    assert statuses == [200, 200, 429]
+    assert client.post("/account/delete", {"old_password": PASSWORD}).status_code == 429
+    assert User.objects.get() == mia
+
+
+@pytest.mark.parametrize("values", [{"is_staff": True}, {"is_superuser": True}])
+def test_staff_account_is_not_deleted(values, at):
+    user = make_user("boss", **values)
+    client = signed_in(user)
+    assert "old_password" not in text(client.get("/account/delete"))
+    refused = client.post("/account/delete", {"old_password": PASSWORD})
+    assert (refused.status_code, User.objects.get()) == (409, user)
+    assert "Nothing was deleted." in text(refused)
+
+
+def test_claimed_application_keeps_its_link(client, mia):
+    application = make_anonymous()
+    operations.claim(proven=application, user=mia, at=application.created_at)
+    page = text(client.get(receipt_path(application)))
+    assert "This application is in an account." in page
+    assert "mia-at-work" not in page

@@ -1,0 +1,102 @@
+"""The pages of emails, of templates and of the daily digest."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from applications.mail.delivery import ABANDONED
+from applications.mail.receipt import queue_receipt
+from applications.models import DigestOptOut, MailTemplate, Message
+from tests.applications.makers import make_application, make_submission
+from tests.browser.admin import follow, log_in, make_office, visit
+from tests.factories import make_vacancy
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def office(filters: Any, settings: Any) -> User:
+    """A superuser with an email that failed, one that waits, and a template."""
+    user = make_office(filters, settings)
+    User.objects.update(email="anna@example.org")
+    vacancy = make_vacancy(title="Baker")
+    for number in range(2):
+        reference = f"7K3QX9W{number}"
+        application = make_application(vacancy=vacancy, email="mia@example.org", reference=reference)
+        make_submission(application, {"first_name": "Mia", "experience": "no", "privacy_consent": "1"})
+        queue_receipt(application=application, at=timezone.now())
+    first = Message.objects.order_by("pk")[0]
+    Message.objects.filter(pk=first.pk).update(state="failed", error=ABANDONED, attempts=1)
+    MailTemplate.objects.create(
+        name="Invitation",
+        subject_en="Come and see us",
+        body_en="Dear {given_name},\n\nCome!",
+        subject_nl="Kom langs",
+        body_nl="Dag {given_name},\n\nKom langs voor {vacancy}.",
+    )
+    return user
+
+
+def findings(page: Any) -> list[str]:
+    results = Axe().run(page, context="#content").response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
+
+
+def picture(page: Any, name: str) -> None:
+    """Keep a screenshot if a folder for them is set."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+
+
+def test_recruiter_sends_a_failed_email_again(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, f"{site}/admin/applications/message/")
+    picture(page, "emails")
+    page.get_by_role("link", name="We received your application: Baker").last.click()
+    page.get_by_text("This is what we stored:").wait_for()
+    picture(page, "email")
+    assert findings(page) == []
+    assert page.get_by_text("personal-link").count() == 1
+
+    visit(page, f"{site}/admin/applications/message/")
+    page.locator("input.action-select").last.check()
+    page.locator("select[name=action]").select_option("send_again")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Run").click()
+    page.get_by_text("1 email is queued again.").wait_for()
+    assert set(Message.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_user_switches_the_digest_off(live_server: Any, browser_page: Any, office: User) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, f"{site}/admin/applications/message/")
+    follow(page, "link", "My daily digest")
+    page.get_by_label("Send me the daily digest").uncheck()
+    picture(page, "digest")
+    assert findings(page) == []
+    follow(page, "button", "Save")
+    page.get_by_text("You do not receive the daily digest any more.").wait_for()
+    assert DigestOptOut.objects.get().user == office
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_template_has_a_preview(live_server: Any, browser_page: Any, office: User, theme: str) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    page.emulate_media(color_scheme=theme)
+    pk = MailTemplate.objects.get(name="Invitation").pk
+    visit(page, f"{site}/admin/applications/mailtemplate/{pk}/change/")
+    page.get_by_text("Dag Mia,").wait_for()
+    picture(page, f"template-{theme}")
+    assert findings(page) == []
+    page.set_viewport_size({"width": 320, "height": 700})
+    picture(page, f"template-{theme}-phone")
+    assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
