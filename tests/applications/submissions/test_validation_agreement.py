@@ -1,4 +1,4 @@
-"""The server, form.js, jsonschema and ajv agree on every submission: 2,000 invalid ones for 20 generated forms.
+"""The server, form.js, jsonschema and ajv agree on every submission: 2,000 invalid ones for 20 forms.
 
 tests/forms_structure/test_validators.py compares the validators with the rules of a form.
 """
@@ -37,7 +37,12 @@ Sections = list[dict[str, Any]]
 
 def served_form(sections: Sections) -> ServedForm:
     return ServedForm(
-        form=None, sections=sections, language="en", version=digest(sections), roles={}, accepts_applications=True
+        form=None,
+        sections=sections,
+        language="en",
+        version=digest(sections),
+        roles={},
+        accepts_applications=True,
     )
 
 
@@ -47,7 +52,9 @@ def reported(form: ServedForm, values: dict[str, Any]) -> set[str]:
     return {error.pointer.split("/")[2] for error in field_errors(form, values, sent)}
 
 
-def invalid(sections: Sections, valid: dict[str, Any], others: list[Any], luck: Random) -> Iterator[dict[str, Any]]:
+def invalid(
+    sections: Sections, valid: dict[str, Any], others: list[Any], luck: Random
+) -> Iterator[dict[str, Any]]:
     """Yield invalid submissions without end: `valid` with one to three members removed, added or changed."""
     names = [*all_names(sections), "unheard_of"]
     values = [value for part in sections for field in part["fields"] for value in all_values(field)]
@@ -88,7 +95,9 @@ def check_one_form(data: Any, validate: node.Validators | None, count: int) -> N
         # ajv takes what every object inherits for a known member (docs/api.md)
         strange = [{**valid, name: "x"} for name in ("constructor", "toString", "__proto__")]
         results = {name: list_ for name, list_ in validate(schema, strange).items() if "ajv" not in name}
-        assert results == dict.fromkeys(("cfworker", "form.js", "hyperjump", "hyperjump formats"), [False] * 3)
+        assert results == dict.fromkeys(
+            ("cfworker", "form.js", "hyperjump", "hyperjump formats"), [False] * 3
+        )
         assert [reported(form, values) for values in strange] == [set(names) for names in validate.named]
 
 
