@@ -42,7 +42,7 @@ def by_link(view: View) -> View:
     the applicant's, so the URL grants access.
 
     The Referer has no path: other pages must not see the token. It is not left out, because browsers then
-    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #162).
+    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #161).
     """
 
     @accounts.page
@@ -84,6 +84,22 @@ def signed_in(view: View) -> View:
     return accounts.page(login_required(view, login_url="account-login"))
 
 
+def by_its_owner(view: View) -> View:
+    """Let only its user manage an application that belongs to an account: others may have the link, too."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
+        if not _is_manageable(request, application):
+            return redirect(place["base"])
+        return view(request, application, **place)
+
+    return answer
+
+
+def _is_manageable(request: HttpRequest, application: Application) -> bool:
+    return application.user_id in (None, request.user.pk)
+
+
 # --- One application -------------------------------------------------------------------------------
 
 
@@ -112,6 +128,7 @@ def _application(
         "application": _shown(application, at),
         "row": application,
         "sections": answers(submission) if submission else (),
+        "is_manageable": _is_manageable(request, application),
         "is_withdrawable": application.is_withdrawable(at=at),
         "base": base,
         "is_by_link": is_by_link,
@@ -151,6 +168,7 @@ def _offer(request: HttpRequest, application: Application) -> dict[str, Any]:
     return {"offer": offer, "others": others}
 
 
+@by_its_owner
 @get_or_post
 def withdraw(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
     """Ask for a confirmation, then withdraw the application."""
@@ -167,6 +185,7 @@ def withdraw(request: HttpRequest, application: Application, **place: Any) -> Ht
     return render(request, "applications/withdraw.html", context)
 
 
+@by_its_owner
 @get_or_post
 def delete(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
     """Ask for a confirmation, then delete the application and all its data."""
@@ -177,6 +196,7 @@ def delete(request: HttpRequest, application: Application, **place: Any) -> Http
     return render(request, "applications/delete.html", context)
 
 
+@by_its_owner
 @require_safe
 def export(request: HttpRequest, application: Application, **place: Any) -> HttpResponse:
     """Send what the applicant sees of the application as a JSON file."""

@@ -125,13 +125,19 @@ class HistoryQuerySet(models.QuerySet):
 def readers_of(vacancy: Any) -> models.QuerySet:
     """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
     vacancy)."""
-    backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
     users = get_user_model()._default_manager
-    readers = users.with_perm("applications.view_application", backend=backend).filter(is_staff=True)
+    # The staff first: the permissions of an account take a query of their own, and applicants have accounts.
+    staff = users.filter(is_staff=True).order_by().values("pk")
+
+    def with_permission(name: str) -> models.QuerySet:
+        backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
+        return users.with_perm(name, backend=backend).filter(pk__in=staff)
+
+    readers = with_permission("applications.view_application")
     if vacancy.brand_id is None and not settings.MULTI_BRANDING:
         return readers
-    everywhere = users.with_perm(EVERY_BRAND, backend=backend).order_by().values("pk")
+    for_every_brand = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
     if vacancy.brand_id is None:
-        return readers.filter(pk__in=everywhere)
+        return readers.filter(for_every_brand)
     members = users.filter(brands=vacancy.brand_id).values("pk")
-    return readers.filter(models.Q(pk__in=members) | models.Q(pk__in=everywhere))
+    return readers.filter(models.Q(pk__in=members) | for_every_brand)

@@ -12,9 +12,9 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from forms_structure.choices import CHECKED, FieldType
+from forms_structure.structure import HONEYPOT
 from jobsite.html import sanitise
 
-HONEYPOT = "contact_me_by_fax"  # people do not see this field, so only programs fill it in
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
 # Autocomplete tokens (WCAG 1.3.5) by role, else by common field names.
@@ -39,11 +39,12 @@ def form_context(
 ) -> dict[str, Any]:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message).
+    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one
+    for each field. They are listed in the order of the form.
     """
     errors = list(errors)
     with translation.override(language):
-        page = _Page(typed or {}, dict(reversed(errors)))
+        page = _Page(typed or {}, dict(errors))
         shown = [
             {
                 "title": section["title"],
@@ -59,7 +60,7 @@ def form_context(
             "is_asking": any(field["required"] for field in page.by_name.values()),
             "errors": [
                 {"message": message, "name": name, "field": page.by_name.get(name)}
-                for name, message in errors
+                for name, message in page.in_order(errors)
             ],
         }
 
@@ -70,6 +71,10 @@ class _Page:
     def __init__(self, typed: Mapping[str, list[str]], errors: Mapping[str, str]) -> None:
         self.typed, self.errors = typed, errors
         self.by_name: dict[str, dict[str, Any]] = {}
+
+    def in_order(self, errors: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        places = {name: place for place, name in enumerate(self.by_name)}
+        return sorted(errors, key=lambda error: places.get(error[0], len(places)))
 
     def fields(self, structures: Fields) -> Fields:
         return [self.field(each) for structure in structures for each in _spelled_out(structure)]

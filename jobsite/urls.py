@@ -10,6 +10,7 @@ from rest_framework.routers import SimpleRouter
 from applications.api import v1 as applications_v1
 from applications.api.auth import TokenViewSet
 from applications.api.submissions import SubmissionViewSet
+from applications.apply import apply, thanks
 from jobsite.accounts.lockout import limited
 from jobsite.accounts.pages import password_in_admin
 from jobsite.admin.users import view_on_site
@@ -48,6 +49,8 @@ urlpatterns = [
     path("account/", include("applications.urls")),
     path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),
+    path("apply/thanks/<str:token>", thanks, name="apply-thanks"),
+    path("apply/<str:pk>", apply, name="apply"),
     path("admin/language", set_language, name="set_language"),
     path(
         "admin/texts.js", JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]), name="texts"

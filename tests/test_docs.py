@@ -112,6 +112,7 @@ def demo(tmp_path_factory):
     env = SYSTEM_ENV | {
         "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
         "MEDIA_ROOT": str(folder / "media"),
+        "PRIVATE_ROOT": str(folder / "private"),
         "DJANGO_SETTINGS_MODULE": "jobsite.settings",
         "RATE_LIMIT": "off",
     }

@@ -81,6 +81,9 @@ ROWS: dict[str, Row] = {
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
+    # 404 for the same reason; tests/applications/test_apply_page.py tests those that do
+    "apply/{pk}": reads(404, options=405) | {"POST": 404},
+    "apply/thanks/<str:token>": reads(404, options=405),
     "media/<path:name>": reads(404, options=405),
     "robots.txt": reads(options=405),
     "favicon.ico": reads(options=405),
@@ -107,7 +110,7 @@ INSIDE = {"internal": STAFF}
 
 PUBLIC_ROUTES = sorted(
     {
-        re.sub(r"[\^$]", "", route.replace("(?P<pk>[^/]+)", "{pk}"))
+        re.sub(r"[\^$]", "", route.replace("(?P<pk>[^/]+)", "{pk}").replace("<str:pk>", "{pk}"))
         for route in admin_pages.every_route()
         if not route.startswith("admin")
     }
@@ -180,6 +183,7 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def world_settings(settings, world):
     settings.INTERNAL_ACCESS = "authenticated"
+    settings.APPLY_PAGES = True
     settings.MEDIA_ROOT = world.folder
 
 
@@ -256,7 +260,7 @@ def test_route_returns_the_statuses_of_its_row(world, route, viewer):
     for kind, path in addresses(world, route):
         for method in METHODS if kind in ("", "shown", "draft") else ("GET", "HEAD"):
             status = expected(row, method, viewer)
-            is_read = method in ("GET", "HEAD") and row["GET"] != 405
+            is_read = method in ("GET", "HEAD") and row["GET"] not in (404, 405)
             if "{pk}" in route and is_read and kind != "shown":
                 status = 200 if viewer in INSIDE.get(kind, ()) else 404
             allowed = may_read(viewer, route) | ({kind} if viewer in INSIDE.get(kind, ()) else NOTHING)

@@ -1,4 +1,5 @@
 import django.db.models.deletion
+import django.db.models.functions
 import django.utils.timezone
 import jobsite.languages
 from django.conf import settings
@@ -301,6 +302,14 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
+            model_name="application",
+            name="read_at",
+            # What exists is not new. Both databases set the default without rewriting rows one by one.
+            field=models.DateTimeField(
+                blank=True, db_default=django.db.models.functions.Now(), editable=False, null=True
+            ),
+        ),
+        migrations.AlterField(
             model_name="application",
             name="read_at",
             field=models.DateTimeField(blank=True, editable=False, null=True),

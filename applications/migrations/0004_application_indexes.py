@@ -24,7 +24,10 @@ class Migration(migrations.Migration):
         AddIndexOnline(
             model_name="application",
             index=models.Index(
-                models.F("created_at"), condition=models.Q(("read_at", None)), name="applications_unread"
+                models.F("vacancy"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                condition=models.Q(("read_at", None)),
+                name="applications_unread",
             ),
         ),
         AddIndexOnline(

@@ -135,7 +135,9 @@ class Application(models.Model):
         indexes = [
             models.Index("email_folded", name="applications_of_address"),
             models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
-            models.Index("created_at", condition=Q(read_at=None), name="applications_unread"),
+            models.Index(
+                "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -25,12 +25,16 @@ def names_of(user: Any, applications: Iterable[Application]) -> set[str]:
 
 def clean(names: set[str]) -> Counter[str]:
     """Replace `names` by ERASED, in any case, but not within other words. Return the number of changed rows
-    by kind."""
+    by kind.
+
+    User names are replaced in the admin's log only: "mark" is also a word. Notes and emails about others who
+    have the same name or address are kept.
+    """
     counts: Counter[str] = Counter()
-    if names:
-        counts["log_entries_cleaned"] = _clean(LogEntry, ("object_repr", "change_message"), names)
-        counts["notes_cleaned"] = _clean(Note, ("text",), names)
-        counts["emails_cleaned"] = _clean(Message, ("subject", "body"), names)
+    counts["log_entries_cleaned"] = _clean(LogEntry, ("object_repr", "change_message"), names)
+    names = {name for name in names if " " in name or "@" in name}
+    counts["notes_cleaned"] = _clean(Note, ("text",), names)
+    counts["emails_cleaned"] = _clean(Message, ("subject", "body"), names)
     return counts
 
 
@@ -39,6 +43,8 @@ def _full(first: str, last: str) -> str:
 
 
 def _clean(model: Any, fields: tuple[str, ...], names: set[str]) -> int:
+    if not names:
+        return 0
     # only as a whole word, name or address
     patterns = (rf"(?<![\w.@+-]){re.escape(name)}(?!\.?[\w@+-])" for name in names)
     pattern = re.compile("|".join(patterns), re.IGNORECASE)
@@ -49,12 +55,19 @@ def _clean(model: Any, fields: tuple[str, ...], names: set[str]) -> int:
                 mentioned |= Q(**{f"{field}__icontains": form})
     count = 0
     for row in model._default_manager.filter(mentioned):
+        if _is_namesake(getattr(row, "application", None), names):
+            continue
         before = [getattr(row, field) for field in fields]
         after = [_clean_text(text, pattern) for text in before]
         if before != after:
             model._default_manager.filter(pk=row.pk).update(**dict(zip(fields, after, strict=True)))
             count += 1
     return count
+
+
+def _is_namesake(application: Application | None, names: set[str]) -> bool:
+    own = names_of(application.user, [application]) if application else set()
+    return not {name.casefold() for name in own}.isdisjoint(name.casefold() for name in names)
 
 
 def _clean_text(text: str, pattern: re.Pattern[str]) -> str:

@@ -88,12 +88,17 @@ class StoredFiles:
         private_files.delete(names)
 
 
+def check(files: Mapping[str, File]) -> list[SubmissionFile]:
+    """Return the unsaved rows of `files`, by name of the form field. Raise FileError."""
+    return [_row(name, file) for name, file in files.items()]
+
+
 def store(files: Mapping[str, File]) -> StoredFiles:
     """Check `files`, by name of the form field, and write them to the disk under temporary names.
 
     Raise FileError; then nothing is stored.
     """
-    rows = [_row(name, file) for name, file in files.items()]
+    rows = check(files)
     stored = StoredFiles()
     for row, file in zip(rows, files.values(), strict=True):
         try:
@@ -130,6 +135,8 @@ def kind_of(file: File, name: str) -> str:
     Text has no signature: it is accepted only if `name` ends in .txt, so that a damaged PDF, or a script, is
     not taken for text.
     """
+    if not file.size:
+        return ""
     kind = next((kind for kind, (is_kind, _type) in TYPES.items() if is_kind(file)), "")
     if kind in ("docx", "odt") and _is_bomb(file):
         return ""

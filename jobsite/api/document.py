@@ -18,7 +18,7 @@ from jobsite.api.pagination import NUMBER, SIZE
 DESCRIPTION = """\
 Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
 application forms, the filters of lists, and a signed-in applicant's own applications. All operations except
-signing in and out are a `GET`. `HEAD` returns the same response without a body, and `OPTIONS` the allowed
+applying, signing in and signing out are a `GET`. `HEAD` returns the same response without a body, and `OPTIONS` the allowed
 methods. Pages of any origin may read public responses (CORS). Paths have no trailing slash.
 
 ### Paging
@@ -43,8 +43,8 @@ Times are `YYYY-MM-DD HH:MM:SS` in the time zone in the header `Time-Zone`, such
 ### Application forms
 `/v1/vacancies/{id}/form` is the application form: sections of fields with options and conditional fields;
 the last field is the consent. `/v1/vacancies/{id}/form/schema` is a JSON Schema of a valid submission. Both
-have the header `Form-Version`, which changes exactly when the structure changes. Send it with a submission
-to record which form was filled in.
+have the header `Form-Version`, which changes exactly when the structure changes. `POST
+/v1/vacancies/{id}/applications` takes a submission, with the version of the form that was filled in.
 
 ### My applications
 `/v1/user/applications` lists the signed-in user's own applications, with a status in the language of
@@ -319,7 +319,7 @@ SECURITY_SCHEMES = {
 
 # The version of the document: the newest API version, and a number for each release that adds to it. The
 # version of the project, 0.1.0, would look like API version v0.1.
-DOCUMENT_VERSION = "1.1.0"
+DOCUMENT_VERSION = "1.2.0"
 
 
 @lru_cache

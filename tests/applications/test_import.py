@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from applications.importer import _Person, _Row, _Step
-from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from applications.importer import rows
+from applications.models import Application, HistoryEntry, Stage, StageChange, Status, SubmissionFile
 from tests.applications.makers import MINE, PASSWORD, make_step, make_user, signed_in
 from tests.factories import make_vacancy
 
@@ -349,17 +349,20 @@ def test_the_documented_example_is_imported(documented, import_rows):
     code, report, _ = import_rows(content=example)
 
     assert (code, report["failed"], report["notes"]) == (0, [], [])
-    assert counts(report) == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
+    assert counts(report) == {"created": 2, "updated": 0, "unchanged": 0, "refused": 0, "users": 1}
     assert User.objects.get().check_password("a password that she knows")
     assert list(HistoryEntry.objects.order_by("planned_at").values_list("name", "is_visible")) == [
         ("Phone call", True),
         ("Interview", False),
     ]
-    assert counts(import_rows(content=example)[1])["unchanged"] == 1
+    assert list(SubmissionFile.objects.values_list("original_name", "size")) == [("cv.txt", 13)]
+    assert counts(import_rows(content=example)[1])["unchanged"] == 2
 
 
 def test_every_key_is_documented(documented):
     first_cells = "".join(re.findall(r"^\| (`.*?) \|", documented, re.MULTILINE))
-    keys = set(re.findall(r"[a-z_]+", first_cells)) - {"user", "history"}
-    wanted = {name for shape in (_Person, _Row, _Step) for name in shape().fields} - {"user", "history"}
+    containers = {"user", "history", "submission", "answers", "files", "emails", "notes"}
+    keys = set(re.findall(r"[a-z_]+", first_cells)) - containers
+    parts = (rows._Person, rows._Step, rows._Submission, rows._Answer, rows._File, rows._Email, rows._Note)
+    wanted = {name for shape in (rows.Row, *parts) for name in shape().fields} - containers
     assert keys == wanted

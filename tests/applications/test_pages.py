@@ -249,6 +249,26 @@ def test_application_of_another_account_is_not_claimed(client, mia):
     assert application.user.username == "owner"
 
 
+def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
+    """Its address can be that of somebody else, who got the link."""
+    application = make_anonymous(user=mia, stage=make_stage("Inbox"))
+    path = receipt_path(application)
+    stranger = signed_in(make_user("stranger"))
+
+    for each in (client, stranger):
+        page = text(each.get(path))
+        assert [action for action in ("withdraw", "delete", "export") if f"{path}/{action}" in page] == []
+        for action in ("withdraw", "delete", "export"):
+            assert each.get(f"{path}/{action}")["Location"] == path
+            assert each.post(f"{path}/{action}")["Location"] == path
+    assert stages_of(Application.objects.get()) == ["Inbox"]
+
+    owner = signed_in(mia)
+    assert f"{path}/withdraw" in text(owner.get(path))
+    owner.post(f"{path}/withdraw")
+    assert stages_of(application) == ["Inbox", "Withdrawn"]
+
+
 def test_responses_without_a_link_do_not_depend_on_accounts(client):
     """The pages that name an account need the link that was sent to its mailbox."""
     application = make_anonymous()

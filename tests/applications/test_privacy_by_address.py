@@ -266,6 +266,21 @@ def test_parts_of_words_and_single_names_are_not_replaced(recruiter):
     ]
 
 
+def test_words_and_namesakes_are_not_replaced(recruiter):
+    """A user name can be a word, and others can have the same name."""
+    namesake = make_applicant("other-mia@example.org", "Mia", "Maes")
+    other = make_applicant("bob@example.org", "Bob", "Bos")
+    note = Note.objects.create(application=other, text="Mark my words: MIA MAES is better.")
+    make_anonymous(MAIL, given_name="Mia", family_name="Maes", user=make_user("mark", email=MAIL))
+    before = list(namesake.messages.values()), list(namesake.notes.values())
+
+    run("erase_applicant", "mark")
+
+    assert (list(namesake.messages.values()), list(namesake.notes.values())) == before
+    note.refresh_from_db()
+    assert note.text == "Mark my words: [erased] is better."
+
+
 # --- Again after a restore --------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,7 +113,7 @@ def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, 
 
 def imported(rows: list[dict[str, Any]]) -> list[str]:
     importer = Importer()
-    importer.import_rows(rows, source="file")
+    importer.import_rows(rows, source=Path("file"))
     return importer.report.failed
 
 

@@ -158,6 +158,7 @@ def pages() -> list[tuple[str, str, dict[str, Any] | None]]:
     """Return (name, path, data to post or None) of every page."""
     busy = Application.objects.order_by("pk").values_list("vacancy_id", flat=True)[0]
     new, rejected = Stage.objects.order_by("position")[0], Stage.objects.get(kind="rejected")
+    own = Application.objects.filter(vacancy__brand__members__username="recruiter").order_by("pk")[0]
     everything = {"select_across": "1", "index": "0", "_selected_action": ["1"]}
     return [
         ("list", LIST, None),
@@ -175,6 +176,9 @@ def pages() -> list[tuple[str, str, dict[str, Any] | None]]:
         ("search nothing", f"{LIST}?q=zzzzz", None),
         ("by stage", f"{LIST}?o=4", None),
         ("by next step", f"{LIST}?o=6", None),
+        ("application", f"{LIST}{own.pk}/change/", None),
+        ("from a filter", f"{LIST}{own.pk}/change/?_changelist_filters=read%3Dno", None),
+        ("start page", "/admin/", None),
         ("confirm all", LIST, {"action": f"move_to_{rejected.pk}"} | everything),
         ("board", f"{LIST}board/", None),
         ("board of a vacancy", f"{LIST}board/?vacancy__id__exact={busy}", None),

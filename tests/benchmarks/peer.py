@@ -28,7 +28,8 @@ PERSON = """{0}.id {0}_id, {0}.name {0}_name, {0}.function {0}_function, {0}.ima
 PAGE = f"""
     SELECT v.id, title, title_internal, is_hot, is_permanent, {", ".join(f"v.{name}" for name in TEXTS)},
            v.image_url, v.apply_url, updated_at, created_at,
-           b.name brand_name, b.description brand_description, b.icon_small_url, b.icon_large_url, b.url brand_url, {PERSON.format("head")}
+           b.name brand_name, b.description brand_description, b.icon_small_url, b.icon_large_url,
+           b.url brand_url, {PERSON.format("head")}
     FROM (SELECT id FROM vacancies_vacancy WHERE {SHOWN}
           ORDER BY publish_from DESC, id DESC LIMIT $1 OFFSET $2) page
     JOIN vacancies_vacancy v USING (id) LEFT JOIN vacancies_brand b ON b.id = brand_id

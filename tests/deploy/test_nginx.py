@@ -378,7 +378,12 @@ def test_tls_1_3_and_http_2_are_negotiated(site):
 
 def test_access_log_has_no_query_token_or_full_address(edge):
     secret = "zyxsecret"
-    paths = (f"/v1/vacancies/3?preview={secret}", f"/preview/{secret}", f"/account/reset/{secret}/{secret}")
+    paths = (
+        f"/v1/vacancies/3?preview={secret}",
+        f"/preview/{secret}",
+        f"/account/reset/{secret}/{secret}",
+        f"/account/receipt/{secret}/withdraw",
+    )
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
         for path in paths:
             edge.nginx.request(
@@ -386,10 +391,11 @@ def test_access_log_has_no_query_token_or_full_address(edge):
                 Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}",
             )  # fmt: skip
 
-    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 6)
+    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 8)
 
     lines = [line for line in edge.nginx.lines if line["request_id"] == "logged-request"]
     assert "zyx" not in json.dumps(lines)
-    assert [line["path"] for line in lines[:3]] == ["/v1/vacancies/3", "/preview/...", "/account/reset/..."]
+    logged = ["/v1/vacancies/3", "/preview/...", "/account/reset/...", "/account/receipt/..."]
+    assert [line["path"] for line in lines[:4]] == logged
     assert {line["network"] for line in lines} == {"203.0.113.0", "2001:db8:77::"}
     assert {line["status"] for line in lines} == {200}

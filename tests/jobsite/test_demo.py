@@ -59,7 +59,7 @@ def loaded():
 @pytest.fixture
 def printed(settings):
     """The output of a first run of the command."""
-    settings.DEBUG = True
+    settings.DEBUG = settings.APPLY_PAGES = True
     return run()
 
 
@@ -323,7 +323,7 @@ def test_failed_load_leaves_no_rows(monkeypatch):
 def test_command_prints_links_and_curl_lines_that_work(printed, client):
     links = re.findall(r"^  \S.*: +http://127\.0\.0\.1:8000(/\S+)$", printed, re.MULTILINE)
     curls = re.findall(r"^  curl -gs 'http://127\.0\.0\.1:8000(/\S+)'$", printed, re.MULTILINE)
-    assert (len(links), len(curls)) == (10, 3)
+    assert (len(links), len(curls)) == (11, 3)
     assert {path: client.get(path, follow=True).status_code for path in links + curls} == dict.fromkeys(
         links + curls, 200
     )

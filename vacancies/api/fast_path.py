@@ -76,11 +76,11 @@ PATHS = {
 }
 SINGLE = re.compile(r"/v1/vacancies/([1-9][0-9]{0,17})(/form(?:/schema)?)?", re.ASCII)
 
-# The columns of a row: id, row version, item, and the revision.
-_ROW = (
-    "vacancy_id, row_version, {version}, (SELECT number FROM jobsite_revision WHERE id = 1), "
-    "(SELECT shared FROM jobsite_revision WHERE id = 1)"
+_REVISION = (
+    "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM jobsite_revision WHERE id = 1)"
 )
+# The columns of a row: id, row version, item, and the revision.
+_ROW = f"vacancy_id, row_version, {{version}}, {_REVISION}"
 _PAGE = (
     f"SELECT {_ROW} FROM vacancies_listedvacancy {{index}} "
     f"WHERE NOT is_expired AND {{condition}} AND (publish_from, vacancy_id) < (%s, %s) AND {LIVE} "
@@ -88,12 +88,12 @@ _PAGE = (
 )
 _BY_ID = f"SELECT {_ROW} FROM vacancies_listedvacancy WHERE vacancy_id "
 _SINGLE = (
-    f"SELECT {_ROW}, audience, publish_from, publish_until, brand_id, form_id, {{apply_url}} "
+    f"SELECT {_REVISION}, audience, publish_from, publish_until, vacancy_id, row_version, v1 "
     "FROM vacancies_listedvacancy WHERE vacancy_id = %s"
 )
-_VACANCY = _SINGLE.format(version="v1", apply_url="NULL")
-_FORM = _SINGLE.format(
-    version="NULL", apply_url="(SELECT apply_url FROM vacancies_vacancy WHERE id = vacancy_id)"
+_FORM = (  # from the vacancy: the read model has no `apply_url`
+    f"SELECT {_REVISION}, audience, publish_from, publish_until, form_id, brand_id, apply_url "
+    "FROM vacancies_vacancy WHERE id = %s AND status = 'published'"
 )
 
 
@@ -263,10 +263,10 @@ def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
     """Return one vacancy, or its form where `form` is the end of the path."""
     if parameters.read(request.query, ("preview",)):
         return None
-    rows = fetch(_FORM if form else _VACANCY, pk)
+    rows = fetch(_FORM if form else _SINGLE, pk)
     if not rows:
         return None
-    *row, number, shared, audience, start, end, brand, own_form, apply_url = rows[0]
+    number, shared, audience, start, end, *row = rows[0]
     start, end = as_datetime(start), as_datetime(end)
     assert start is not None  # for a published vacancy
     if not is_live(start, end, at=request.now) or (audience == Audience.INTERNAL and is_protected()):
@@ -275,6 +275,7 @@ def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
         return None
     resolver = request.cache.resolver(shared, request.base_url)
     if form:
+        own_form, brand, apply_url = row
         apply = "" if apply_url else f"{request.base_url}/v1/vacancies/{pk}/applications"
         body, headers = _form(request, form, own_form, brand, apply)
         return RenderedResponse(body, end, headers, number)

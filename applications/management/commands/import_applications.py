@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from applications.importer import Importer
+from applications.importer.rows import of_export
 from vacancies.exchange.json_files import SourceError, read_json
 from vacancies.exchange.service import Service
 from vacancies.management.import_command import ImportCommand
@@ -12,7 +13,8 @@ from vacancies.management.import_command import ImportCommand
 
 class Command(ImportCommand):
     help = (
-        "Import applications from files of an applicant tracking system (JSON or NDJSON, also gzip). Their "
+        "Import applications with their submissions, files, emails and notes from files of an applicant "
+        "tracking system (JSON or NDJSON, also gzip), or from a file of export_applicant --files. Their "
         "vacancies must exist. Missing accounts are created. Importing the same file again changes nothing."
     )
     has_services = False
@@ -23,7 +25,7 @@ class Command(ImportCommand):
         super().add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.importer = Importer()
+        self.importer = Importer(is_dry_run=options["dry_run"])
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} applications and {report.users} accounts were created, "
@@ -39,7 +41,8 @@ class Command(ImportCommand):
     def rows(self, source: Service | Path, options: dict[str, Any]) -> Iterator[Any]:
         assert isinstance(source, Path)
         rows = read_json(source)
-        if isinstance(rows, dict) and "user" in rows:
+        rows = of_export(rows) or rows
+        if isinstance(rows, dict) and "vacancy_id" in rows:
             rows = [rows]  # NDJSON of one line
         if not isinstance(rows, list):
             raise SourceError(f"{source}: does not contain a list of applications.")
@@ -47,4 +50,4 @@ class Command(ImportCommand):
 
     def import_rows(self, rows: Iterator[Any], source: Service | Path) -> None:
         assert isinstance(source, Path)
-        self.importer.import_rows(rows, source=source.name, zone=self.zone)
+        self.importer.import_rows(rows, source=source, zone=self.zone)

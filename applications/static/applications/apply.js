@@ -1,6 +1,10 @@
 // Lets form.js take over the application form of the page. If that fails, the form works as the server sent it.
 const target = document.querySelector("#form");
 const { renderer, address, source, token } = target.dataset;
-const { apply } = await import(renderer);
 const headers = token ? { "X-CSRFToken": token } : {}; // the application belongs to the account of the session
-await apply(target, address, { headers, source });
+try {
+  const { apply } = await import(renderer);
+  await apply(target, address, { headers, source });
+} catch (error) {
+  console.warn(error);
+}

@@ -82,8 +82,9 @@ class Command(BaseCommand):
         )
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
+            settings.APPLY_PAGES = True
             # a thread, which ends with the server
-            threading.Thread(target=make_dispatcher(Stop()).run, name="deliver", daemon=True).start()
+            threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
 
 
@@ -113,8 +114,11 @@ def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_s
     lines = [f"Created {counts}." if counts else "The demo content exists already; nothing was changed.", ""]
     lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in LINKS.items()]
     if newest := Vacancy.objects.published().external().newest_first().first():
-        address = reverse("v1:single-vacancy-form", args=[newest.pk])
-        lines.append(f"  {'An application form:':<27}{base}{address}")
+        links = {"An application form": "v1:single-vacancy-form"}
+        if is_served or settings.APPLY_PAGES:
+            links["A page to apply"] = "apply"
+        for label, name in links.items():
+            lines.append(f"  {label + ':':<27}{base}{reverse(name, args=[newest.pk])}")
     lines += ["", "Sign in with user name / password:"]
     for name, description in accounts.ACCOUNTS.items():
         note = "" if name in new_accounts else " (existing account, password not changed)"

@@ -1,11 +1,16 @@
 """POST /v1/vacancies/{id}/applications: what is stored, and the response."""
 
+import json
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from applications.models import Application, FormSnapshot, Message, Stage, Submission, SubmissionFile
+from applications.operations import submitting
 from forms_structure.models import ConsentText
 from jobsite.serving.revision import read_state
 from tests.applications.makers import bearer, make_stage, make_token, make_user
@@ -21,8 +26,11 @@ from tests.applications.submissions.sending import (
     send_files,
     version_of,
 )
+from tests.factories import make_insider
 
 pytestmark = pytest.mark.django_db
+
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 @pytest.fixture
@@ -237,3 +245,104 @@ def test_form_without_a_required_address_takes_no_applications(at):
     for field in (make_field("email", "email", required=True), make_field("email", "email", role="email")):
         vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [field]}]))
         assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
+
+
+# --- Internal vacancies ---
+
+
+def test_internal_vacancies_take_applications_from_those_who_see_them(at, settings):
+    vacancy = make_open_vacancy(audience="internal")
+    body = json.dumps({"version": version_of(vacancy), "values": VALUES})
+    settings.INTERNAL_ACCESS = "authenticated"
+    insider, outsider = make_insider(), make_user()
+
+    def status(headers, client=None):
+        return (
+            (client or Client()).post(path_of(vacancy), body, "application/json", headers=headers).status_code
+        )
+
+    assert status({}) == 404
+    assert status(bearer("0")) == 404
+    assert status(bearer(make_token(outsider))) == 404
+    session = Client(enforce_csrf_checks=True)
+    session.force_login(insider)
+    assert status({}, session) == 404  # without a CSRF token there are no credentials
+    assert status(bearer(make_token(insider))) == 201
+    assert Application.objects.get().user == insider
+
+
+# --- The contract ---
+
+
+def test_pages_of_other_origins_may_apply(client, vacancy):
+    origin = {"Origin": "https://careers.example.org"}
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type, idempotency-key",
+    }
+    preflight = client.options(path_of(vacancy), headers=origin | asked)
+
+    assert preflight.status_code == 200
+    assert preflight["Access-Control-Allow-Origin"] == "*"
+    assert "POST" in preflight["Access-Control-Allow-Methods"].split(", ")
+    allowed = preflight["Access-Control-Allow-Headers"].split(", ")
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    for values, status in ((VALUES, 201), ({}, 422)):
+        response = send(vacancy, values, headers=origin)
+        assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, "*")
+        assert "Retry-After" in response["Access-Control-Expose-Headers"].split(", ")
+
+
+def test_listed_origins_may_apply(vacancy, settings):
+    settings.CORS_ALLOW_ALL_ORIGINS = False
+    settings.CORS_ALLOWED_ORIGINS = ["https://careers.example.org"]
+    allowed = send(vacancy, headers={"Origin": "https://careers.example.org"})
+    other = send(vacancy, headers={"Origin": "https://evil.example"})
+
+    assert allowed["Access-Control-Allow-Origin"] == "https://careers.example.org"
+    assert "Access-Control-Allow-Origin" not in other
+
+
+def golden(name, body, vacancy):
+    """Compare a body with its golden file."""
+    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    text = text.replace(f"/{vacancy.pk}/", "/101/").replace(
+        body.get("data", {}).get("reference") or "?", "7K3QX9WD"
+    )
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_responses_are_as_documented(vacancy):
+    received, invalid = send(vacancy), send(vacancy, {"email": "mia", "first_name": "Mia"})
+
+    golden("submission-201.json", received.json(), vacancy)
+    golden("submission-422.json", invalid.json(), vacancy)
+
+
+def test_reference_is_drawn_again_if_it_is_taken(vacancy, monkeypatch):
+    drawn = iter(["AAAAAAAA", "AAAAAAAA", "BBBBBBBB"])
+    monkeypatch.setattr(submitting, "new_reference", lambda: next(drawn))
+    references = [
+        send(vacancy, VALUES | {"first_name": name}).json()["data"]["reference"] for name in ("A", "B")
+    ]
+
+    assert references == ["AAAAAAAA", "BBBBBBBB"]
+
+
+@pytest.mark.parametrize(
+    ("body", "queries"),
+    [("new", 18), ("equal", 8), ("invalid", 4)],
+)
+def test_number_of_queries(vacancy, body, queries, django_assert_num_queries):
+    make_stage()
+    send(vacancy, VALUES | {"email": "first@example.org"})  # creates the snapshot
+    values = {"new": VALUES, "equal": VALUES, "invalid": {}}[body]
+    if body == "equal":
+        send(vacancy, values)
+    version = version_of(vacancy)
+    queries += connection.vendor == "postgresql" and body != "invalid"  # the lock of the address
+    with django_assert_num_queries(queries):
+        Client().post(path_of(vacancy), {"version": version, "values": values}, "application/json")

@@ -38,6 +38,8 @@ ELSEWHERE = (
     "/preview/%00", "/preview/x", "/preview/" + "a" * 3000, "/preview/%ff", "/preview/AAAA:BBBB:CCCC", "/preview/1:1:1", "/preview/é",
     "/account/reset/x/y", "/account/reset/AA/x-y", "/account/reset/OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5/set-password",
     "/account/reset/AAAA/set-password", "/account/reset/%00/x", "/account/reset/é/x", "/account/reset/MQ/%00", "/account/%00",
+    "/account/receipt/%00", "/account/receipt/a:b:c/withdraw", "/account/receipt/é:1:x", "/account/receipt/" + ":" * 2000,
+    "/account/applications/99999999999999999999999", "/account/applications/0/delete", "/account/applications/%00",
     "/account/login/", "/account/x.css", "/account/reset/sent/x", "/favicon.ico/", "/robots.txt%00", "/server-status", "/metrics/x", "/debug",
     "/__debug__/", "/actuator/env", "/wp-login.php", "/cgi-bin/x", "/%2f%2fevil.example", "/%5cevil.example", "/;/v1/vacancies",
 )  # fmt: skip

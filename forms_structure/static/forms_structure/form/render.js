@@ -189,12 +189,24 @@ export function render(
   const changed = (event) => {
     const field = [...fields.values()].find(({ controls }) => controls.includes(event?.target));
     refresh();
-    forgive(event?.target);
+    whenReleased(() => forgive(event?.target));
     if (field?.structure.type !== "file") return;
     const problem = fileProblem(field, words); // reported at once: a large file takes long to upload
     if (problem || !shownErrors.has(field.structure.name)) tell(field, problem);
     spoken.textContent = problem && `${field.structure.label}: ${problem}`;
   };
+  // A click into another field changes the one that it leaves. The page must not move until the click is complete.
+  let release = null; // a list of functions while a pointer is pressed
+  const whenReleased = (work) => (release ? release.push(work) : work());
+  element.addEventListener("pointerdown", () => {
+    release ??= [];
+    const end = () => setTimeout(() => {
+      const waiting = release ?? [];
+      release = null;
+      waiting.forEach((work) => work());
+    });
+    for (const name of ["pointerup", "pointercancel"]) target.ownerDocument.addEventListener(name, end, { once: true });
+  });
   element.addEventListener("change", changed);
   element.addEventListener("reset", () => setTimeout(changed)); // the event fires before the reset
   element.addEventListener("submit", submit);

@@ -1,26 +1,27 @@
-"""Import of applications from an applicant tracking system. Importing the same rows again changes nothing.
-
-A refused row is reported by number, and the others are imported.
-"""
+"""Import of rows, one transaction each."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db import DatabaseError
 from django.utils import timezone
-from rest_framework import serializers
 
 from applications import operations
+from applications.importer.rows import COLUMNS, Row
+from applications.importer.submissions import RefusedError, add_emails, add_notes, add_submission
 from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models.application import new_reference
+from applications.querysets import folded_address
+from applications.submissions.idempotency import lock_address
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.unique_names import numbered_name, retry_on_conflict
-from vacancies.exchange.fields import ID_MAX, DateTimeField, FlagField, LineField, Remark, faults
+from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import Report as BaseReport
 from vacancies.models import Vacancy
@@ -31,33 +32,6 @@ CHANGES = {
     "control_characters": "removed invisible characters",
     "ambiguous_time": "occurs twice in the time zone of the source; used the first",
 }
-
-
-class _Person(serializers.Serializer):
-    username = serializers.CharField(max_length=150, validators=[UnicodeUsernameValidator()])
-    email = serializers.EmailField(max_length=254, required=False, allow_blank=True, default="")
-    password = serializers.CharField(required=False, max_length=4096, trim_whitespace=False)
-
-
-class _Step(serializers.Serializer):
-    name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
-    result = LineField(max_length=200)
-    planned_at = DateTimeField(required=True)
-    is_visible = FlagField(default=True)
-    created_at = DateTimeField()
-    updated_at = DateTimeField()
-
-
-class _Row(serializers.Serializer):
-    """A row of a file. `status` is what the applicant reads; `stage` is the name of an internal stage."""
-
-    user = _Person()
-    vacancy_id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
-    status = LineField(max_length=200)
-    stage = LineField(max_length=200)
-    is_spontaneous = FlagField()
-    created_at = DateTimeField()
-    history = _Step(many=True, required=False, allow_null=True)
 
 
 @dataclass
@@ -77,15 +51,17 @@ class Report(BaseReport):
 class Importer:
     """Imports rows, one transaction each, and adds the results to `report`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_dry_run: bool = False) -> None:
         self.report = Report()
         self.now = timezone.now()
+        self.is_dry_run = is_dry_run
         self._noted: set[str] = set()
 
-    def import_rows(self, rows: Iterable[Any], *, source: str, zone: tzinfo | None = None) -> None:
+    def import_rows(self, rows: Iterable[Any], *, source: Path, zone: tzinfo | None = None) -> None:
         """Import `rows` of the file `source`. `zone` is the time zone of its times, the site's if None."""
+        self.folder = source.parent
         for number, row in enumerate(rows, 1):
-            name = f"{source} row {number}"
+            name = f"{source.name} row {number}"
             with self.report.batch():
                 self._import_row(name, row, zone)
 
@@ -97,7 +73,7 @@ class Importer:
             self._refuse(name, Remark("", "repeated_key", "A key occurs more than once in this row."))
             return
         changes: list[Remark] = []
-        serializer = _Row(data=row, context={"zone": zone, "changes": changes})
+        serializer = Row(data=row, context={"zone": zone, "changes": changes})
         if not serializer.is_valid():
             self._refuse(name, *faults(serializer.errors))
             return
@@ -111,6 +87,8 @@ class Importer:
         try:
             # Retried if a parallel import created the same account or stage first.
             retry_on_conflict(partial(self._import, name, serializer.validated_data))
+        except RefusedError as error:
+            self._refuse(name, Remark(error.field, "file", str(error)))
         except (DatabaseError, UnicodeError) as error:
             self._refuse(name, Remark("", "database", str(error).splitlines()[0]))
 
@@ -126,17 +104,19 @@ class Importer:
                 name, Remark("", "stage", f"the stage {row['stage']!r} does not exist here; create it first.")
             )
             return
-        user, is_new_user = self._user(row["user"])
-        known = Application.objects.of(user).filter(vacancy=vacancy).select_for_update()
-        if "created_at" in row:
-            known = known.filter(created_at=row["created_at"])
-        application = known.newest_first().first()
+        user, is_new_user = self._user(row["user"]) if row.get("user") else (None, False)
+        application = self._known(user, vacancy, row)
+        reference = row.get("reference")
+        others = Application.objects.exclude(pk__in=[application.pk] if application else [])
+        if reference and others.filter(reference=reference).exists():
+            raise RefusedError("reference", "Another application has this reference.")
         is_new = application is None
         if application is None:
+            values = {column: row[column] for column in COLUMNS if column in row}
+            if row.get("submission"):
+                values.setdefault("reference", new_reference())
             at = row.get("created_at", self.now)
-            application = operations.receive(
-                user=user, vacancy=vacancy, at=at, is_spontaneous=row.get("is_spontaneous", False)
-            )
+            application = operations.receive(user=user, vacancy=vacancy, at=at, **_folded(values))
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:
@@ -147,15 +127,26 @@ class Importer:
         else:
             self.report.unchanged += 1
 
+    def _known(self, user: Any, vacancy: Vacancy, row: dict[str, Any]) -> Application | None:
+        """Return the stored application of the row: that of the account, or of the address if there is none.
+        An applicant may have linked the latter to an account since."""
+        if user:
+            known = Application.objects.of(user)
+        else:
+            lock_address(vacancy, folded_address(row["email"]))
+            known = Application.objects.from_address(row["email"])
+        known = known.filter(vacancy=vacancy).select_for_update(of=("self",))
+        if "created_at" in row:
+            known = known.filter(created_at=row["created_at"])
+        return known.newest_first().first()
+
     def _change(
         self, application: Application, row: dict[str, Any], stage: Stage | None, *, is_new: bool
     ) -> bool:
-        changed = False
-        is_spontaneous = row.get("is_spontaneous", application.is_spontaneous)
-        if application.is_spontaneous != is_spontaneous:
-            application.is_spontaneous = is_spontaneous
-            application.save(update_fields=["is_spontaneous"])
-            changed = True
+        values = {column: row[column] for column in COLUMNS if column in row}
+        changed = any(getattr(application, column) != value for column, value in values.items())
+        if changed:
+            Application.objects.filter(pk=application.pk).update(**_folded(values))
         latest = application.changes.select_related("stage").last()
         is_current = (
             latest
@@ -173,6 +164,12 @@ class Importer:
             changed = True
         if "history" in row:
             changed |= self._steps(application, row["history"] or [])
+        changed |= add_emails(application, row.get("emails", []))
+        changed |= add_notes(application, row.get("notes", []))
+        if row.get("submission"):  # last, because it stores files
+            changed |= add_submission(
+                application, row["submission"], folder=self.folder, is_dry_run=self.is_dry_run
+            )
         return changed
 
     def _steps(self, application: Application, steps: list[dict[str, Any]]) -> bool:
@@ -240,3 +237,8 @@ class Importer:
 
     def _refuse(self, name: str, *remarks: Remark) -> None:
         self.report.refuse(name, *remarks)
+
+
+def _folded(values: dict[str, Any]) -> dict[str, Any]:
+    """Return columns of an application, with the address for comparison."""
+    return values | {"email_folded": folded_address(values["email"])} if "email" in values else values

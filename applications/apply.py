@@ -1,0 +1,240 @@
+"""The page /apply/<id>: the application form of a vacancy, for sites without one of their own (APPLY_PAGES).
+
+It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through `submit`
+(docs/decisions.md #172, #173).
+"""
+
+import json
+import secrets
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+from rest_framework.authentication import CSRFCheck, SessionAuthentication
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+
+from applications.api.bodies import BODY_BYTES_MAX
+from applications.api.submissions import ATTEMPTS
+from applications.models import Application
+from applications.operations.submitting import (
+    ClosedError,
+    KeyInUseError,
+    KeyReusedError,
+    ProofRequiredError,
+    SubmissionError,
+    submit,
+)
+from applications.submissions import proof
+from applications.submissions.forms import ServedForm, served_form
+from applications.submissions.validation import SOURCE_MAX, Error
+from forms_structure.rendering import form_context, submitted
+from forms_structure.structure import CONSENT, HONEYPOT, NO_TEXT
+from jobsite.api import addresses
+from jobsite.api.permissions import lacks_factor
+from jobsite.api.throttling import RateLimit
+from vacancies.api.v1 import find_published
+from vacancies.models import Vacancy
+
+THANKS_MAX_AGE = 24 * 60 * 60  # seconds
+_SALT = "applications.thanks"
+# Inputs of the page itself. No field has such a name: names of fields begin with a letter.
+VERSION, NONCE, SOURCE = "_version", "_nonce", "_source"
+CSRF = "csrfmiddlewaretoken"
+INTERNAL = ("_", CSRF)
+
+
+class Session(SessionAuthentication):
+    """The session of a page. `_owner` checks the CSRF token, because an applicant needs no account."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        pass
+
+
+@csrf_exempt  # the token decides whether the application belongs to the account
+@require_http_methods(["GET", "HEAD", "POST"])
+def apply(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the application form of the vacancy `pk`, or submit it and redirect to the thanks."""
+    _require_pages()
+    at = timezone.now()
+    viewer = Request(request, authenticators=[Session()])
+    try:
+        vacancy = find_published(viewer, pk, Vacancy.objects.with_form().select_related("brand"), at=at)
+    except NotFound:
+        return _closed(request)
+    form = served_form(vacancy)
+    if not form.accepts_applications:
+        return _closed(request)
+    with translation.override(form.language):
+        page = _Page(request, vacancy, form)
+        response = page.submit(at) if request.method == "POST" else page.show()
+    response["Content-Language"] = form.language
+    return response
+
+
+@require_safe
+def thanks(request: HttpRequest, token: str) -> HttpResponse:
+    """Thank for the application that `token` names. Loading the page again sends nothing."""
+    _require_pages()
+    try:
+        pk = signing.loads(token, salt=_SALT, max_age=THANKS_MAX_AGE)
+    except signing.BadSignature:
+        raise Http404 from None
+    application = Application.objects.select_related("vacancy").filter(pk=pk).first()
+    if application is None:
+        raise Http404
+    with translation.override(application.language):
+        response = render(request, "applications/apply_thanks.html", {"application": application})
+    response["Cache-Control"] = "private, no-store"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+class _Page:
+    """The page of one request, in the active language."""
+
+    def __init__(self, request: HttpRequest, vacancy: Vacancy, form: ServedForm) -> None:
+        self.request, self.vacancy, self.form = request, vacancy, form
+        is_complete = request.user.is_authenticated and not lacks_factor(request)
+        self.account = request.user if is_complete else None
+        self.typed: dict[str, list[str]] = {}
+        self.files: dict[str, Any] = {}
+        self.source = request.GET.get("source", "")
+
+    def show(self) -> HttpResponse:
+        response = self._render([], 200)
+        # Not no-store: browsers then forget what was typed when somebody returns to the page.
+        response["Cache-Control"] = "private, no-cache"
+        return response
+
+    def submit(self, at: Any) -> HttpResponse:
+        """Store the posted form. Show it again, with what was typed, if it is refused."""
+        length = self.request.META.get("CONTENT_LENGTH", "")
+        if length.isdecimal() and int(length) > BODY_BYTES_MAX:
+            text = _("Your files are larger than %(size)s MB together. Choose smaller files.")
+            return self._refuse([("", text % {"size": BODY_BYTES_MAX // 2**20})], 413)
+        self._read()
+        values, files = submitted(self.form.sections, self.typed, self.files)
+        self.files = files
+        limit, client = RateLimit(ATTEMPTS), addresses.counted(self.request)
+        if settings.RATE_LIMIT != "off" and not limit.allow(f"{client}:{self.vacancy.pk}"):
+            text = _("There were too many attempts. Try again in %(minutes)s min.")
+            response = self._refuse([("", text % {"minutes": -(-int(limit.wait()) // 60)})], 429)
+            response["Retry-After"] = str(int(limit.wait()))
+            return response
+        try:
+            application = submit(
+                self.vacancy,
+                values,
+                files,
+                form_version=self.version,
+                user=self._owner(),
+                source=self.source,
+                key=self._key(values, files),
+                at=at,
+                base_url=addresses.own(self.request),
+                is_proof_required=proof.is_required(self.vacancy, at=at),
+                form=self.form,
+            )
+        except ClosedError:
+            return _closed(self.request)
+        except (KeyInUseError, KeyReusedError):
+            return self._refuse([("", _("Your application is being processed. Send it again."))], 409)
+        except ProofRequiredError:
+            text = _(
+                "This vacancy receives many applications at the moment, and a check against robots needs "
+                "JavaScript. Turn JavaScript on, or try again in an hour."
+            )
+            return self._refuse([("", text)], 429)
+        except SubmissionError as error:
+            if error.is_form_changed:
+                self.typed.pop(CONSENT, None)  # the text may be another one
+            errors = [_shown(each) for each in error.errors]
+            return self._refuse(errors, error.status, is_form_changed=error.is_form_changed)
+        token = signing.dumps(application.pk, salt=_SALT)
+        return redirect("apply-thanks", token)
+
+    def _read(self) -> None:
+        post, files = self.request.POST, self.request.FILES
+        if any(NO_TEXT.search(text) for name in post for text in (name, *post.getlist(name))):
+            raise BadRequest("A text has a NUL.")
+        sent: dict[str, Any] = dict(files.items())
+        if any(NO_TEXT.search(name + file.name) for name, file in sent.items()):
+            raise BadRequest("The name of a file has a NUL.")
+        self.typed = {name: post.getlist(name) for name in post if not name.startswith(INTERNAL)}
+        self.files = sent
+        self.version, self.nonce = post.get(VERSION, ""), post.get(NONCE, "")
+        self.source = post.get(SOURCE, "")[:SOURCE_MAX]
+
+    def _owner(self) -> Any:
+        """Return the account if the form has its CSRF token: otherwise, another site may have sent it."""
+        if self.account is None:
+            return None
+        check = CSRFCheck(lambda request: HttpResponse())
+        check.process_request(self.request)
+        refusal = check.process_view(self.request, None, (), {})  # type: ignore[arg-type] # `apply` is exempt
+        return None if refusal else self.account
+
+    def _key(self, values: dict[str, Any], files: dict[str, Any]) -> str:
+        """Return the Idempotency-Key. Sending the same page twice stores one application. What was changed
+        after a return to the page has another key."""
+        content = json.dumps([self.nonce, values, [[name, file.size] for name, file in files.items()]])
+        return sha256(content.encode()).hexdigest()
+
+    def _refuse(
+        self, errors: list[tuple[str, str]], status: int, *, is_form_changed: bool = False
+    ) -> HttpResponse:
+        named = {name for name, _text in errors}
+        again = _("Choose this file again. Everything else is still filled in.")
+        errors += [(name, again) for name in self.files if name not in named]
+        response = self._render(errors, status, is_form_changed=is_form_changed)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _render(
+        self, errors: list[tuple[str, str]], status: int, *, is_form_changed: bool = False
+    ) -> HttpResponse:
+        token = get_token(self.request) if self.account else ""
+        hidden = {VERSION: self.form.version, NONCE: secrets.token_hex(16), SOURCE: self.source, CSRF: token}
+        context = {
+            "vacancy": self.vacancy,
+            "form": form_context(
+                self.form.sections, language=self.form.language, typed=self.typed, errors=errors
+            ),
+            "hidden_inputs": {name: value for name, value in hidden.items() if value},
+            "account": self.account,
+            "source": self.source,
+            "token": token,
+            "is_form_changed": is_form_changed,
+        }
+        return render(self.request, "applications/apply.html", context, status=status)
+
+
+def _require_pages() -> None:
+    if not settings.APPLY_PAGES:
+        raise Http404
+
+
+def _closed(request: HttpRequest) -> HttpResponse:
+    """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
+    response = render(request, "applications/apply_closed.html", status=404)
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _shown(error: Error) -> tuple[str, str]:
+    """Return (name of the field or "", message) of `error`. The pointer /values/regimes/0 is of regimes."""
+    parts = error.pointer.split("/")
+    name = parts[2] if len(parts) > 2 and parts[1] == "values" else ""
+    if name == HONEYPOT:  # a program of the applicant's may have filled it in; it is empty again
+        return "", _("A hidden field was filled in. Send your application once more.")
+    return name, error.detail

@@ -1,0 +1,128 @@
+"""Import of what belongs to an application: submission, files, emails and notes. What is missing is added;
+what is stored is neither changed nor deleted."""
+
+import json
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import ContentFile, File
+from django.db import transaction
+
+from applications.models import Application, FormSnapshot, Message, Note, Submission
+from applications.submissions.files import FILE_BYTES_MAX, FileError, check, store
+from applications.submissions.idempotency import fingerprint
+
+
+class RefusedError(Exception):
+    """A row cannot be imported. `field` is the place of the error in it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def add_submission(application: Application, data: dict[str, Any], *, folder: Path, is_dry_run: bool) -> bool:
+    """Add the submission `data` to `application`, unless it has one. Return whether it was added. Paths of
+    files are relative to `folder`. Raise RefusedError."""
+    if Submission.objects.filter(application=application).exists():
+        return False
+    files = {
+        each["field"]: _file(each, f"submission.files.{number}", folder)
+        for number, each in enumerate(data.get("files", ()))
+    }
+    numbers = {name: number for number, name in enumerate(files)}
+    values: dict[str, Any] = {each["field"]: "\n".join(each["values"]) for each in data.get("answers", ())}
+    values |= {name: file.name for name, file in files.items()}
+    submission = Submission(
+        application=application,
+        values=values,
+        snapshot=_snapshot(data, files),
+        consent_text=data.get("consent_text", ""),
+        consent_version=data["consent_version"],
+        consented_at=data.get("consented_at", application.created_at),
+        source=data.get("source", ""),
+        fingerprint=fingerprint(values, files),
+    )
+    try:
+        if is_dry_run:
+            check(files)
+            return True
+        stored = store(files)
+    except FileError as error:
+        raise RefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
+    submission.save()
+    stored.add_rows(submission)
+    # A rollback leaves files with temporary names, which clean_media deletes.
+    transaction.on_commit(stored.finish)
+    return True
+
+
+def _file(each: dict[str, Any], place: str, folder: Path) -> File:
+    """Return the file of a row. Raise RefusedError."""
+    if "content" in each:
+        return ContentFile(each["content"], each["name"])
+    try:
+        path = (folder / each["path"]).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise RefusedError(place, "The path leads out of the folder of the import file.")
+        if path.stat().st_size > FILE_BYTES_MAX:
+            raise RefusedError(place, "The file is larger than 10 MB.")
+        return ContentFile(path.read_bytes(), each["name"])
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "invalid path"
+        raise RefusedError(place, f"The file cannot be read: {reason}.") from error
+
+
+def _snapshot(data: dict[str, Any], files: dict[str, File]) -> FormSnapshot:
+    """Return a form that has a field for each answer and file."""
+    fields = [_field(each["field"], each["label"], "textarea") for each in data.get("answers", ())]
+    known = {each["name"] for each in fields}
+    for each in fields:
+        if each["name"] in files:
+            each["type"] = "file"
+    fields += [_field(name, name, "file") for name in files if name not in known]
+    sections = [{"title": "", "description": "", "fields": fields}]
+    digest = sha256(json.dumps(sections, sort_keys=True).encode()).hexdigest()
+    return FormSnapshot.objects.get_or_create(digest=digest, defaults={"sections": sections})[0]
+
+
+def _field(name: str, label: str, kind: str) -> dict[str, Any]:
+    return {"name": name, "type": kind, "label": label, "required": False, "css": "col-12"}
+
+
+def add_emails(application: Application, emails: list[dict[str, Any]]) -> bool:
+    """Add the emails that `application` does not have. Return whether there were any. One that was not sent
+    is recorded as failed: it is not sent from here."""
+    known = set(application.messages.values_list("to", "subject", "queued_at"))
+    missing = [
+        Message(
+            kind=Message.Kind.TEMPLATE,
+            application=application,
+            to=each["to"],
+            language=application.language,
+            subject=each.get("subject", ""),
+            body=each.get("body", ""),
+            state=Message.State.SENT if each["state"] == Message.State.SENT else Message.State.FAILED,
+            queued_at=each["queued_at"],
+            next_at=each["queued_at"],
+            finished_at=each.get("finished_at") or each["queued_at"],
+        )
+        for each in emails
+        if (each["to"], each.get("subject", ""), each["queued_at"]) not in known
+    ]
+    Message.objects.bulk_create(missing)
+    return bool(missing)
+
+
+def add_notes(application: Application, notes: list[dict[str, Any]]) -> bool:
+    """Add the notes that `application` does not have. Return whether there were any."""
+    known: set[tuple[str, datetime]] = set(application.notes.values_list("text", "created_at"))
+    missing = [
+        Note(application=application, text=each["text"], created_at=each["at"])
+        for each in notes
+        if (each["text"], each["at"]) not in known
+    ]
+    Note.objects.bulk_create(missing)
+    return bool(missing)

@@ -1,0 +1,361 @@
+"""The page /apply/<id>, as browsers without JavaScript use it. tests/browser/test_apply.py uses a browser."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from applications.apply import NONCE, VERSION
+from applications.models import Application, Message, SubmissionFile
+from applications.submissions import proof
+from forms_structure import operations as forms
+from forms_structure.models import ConsentText
+from tests.applications.makers import make_user, signed_in
+from tests.conftest import NOW
+from tests.factories import make_vacancy
+from tests.forms_structure.strategies import section, text_field
+from vacancies.models import Vacancy
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+YES_NO = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
+VALUES = {"first_name": "Zoë", "email": "zoe@example.com", "permit": "yes", "privacy_consent": "1"}
+
+
+@pytest.fixture(autouse=True)
+def _pages(settings: Any, tmp_path: Any, time_machine: Any) -> None:
+    settings.APPLY_PAGES = True
+    settings.APPLY_PROOF = "off"
+    settings.PRIVATE_ROOT = tmp_path / "private"
+    time_machine.move_to(NOW, tick=False)
+
+
+def structure() -> list[dict[str, Any]]:
+    when = text_field("when", on_value="no", required=True, label="When?")
+    return [
+        section(
+            text_field("first_name", role="given_name", required=True, label="First name"),
+            text_field("email", type="email", role="email", required=True, label="E-mail"),
+            text_field("permit", type="radio-group", options=YES_NO, conditional=[when], label="Permit?"),
+            text_field("cv", type="file", role="cv", label="CV"),
+        )
+    ]
+
+
+def make_open(**values: Any) -> Vacancy:
+    """A published vacancy that accepts applications."""
+    form = forms.create(name="Apply", language=values.pop("language", "en"), structure=structure())
+    return make_vacancy(**{"form": form, "title": "Nurse", "publish_from": NOW - timedelta(days=1)} | values)
+
+
+@pytest.fixture
+def vacancy() -> Vacancy:
+    return make_open()
+
+
+def address(vacancy: Vacancy) -> str:
+    return f"/apply/{vacancy.pk}"
+
+
+def hidden(html: str) -> dict[str, str]:
+    """Return the hidden inputs of the form."""
+    found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', html)
+    return {name: unescape(value) for name, value in found}
+
+
+def post(client: Client, vacancy: Vacancy, values: dict[str, Any], **extra: Any) -> Any:
+    """Open the page and post it with `values`."""
+    page = client.get(address(vacancy)).content.decode()
+    return client.post(address(vacancy), {**hidden(page), **values}, **extra)
+
+
+def errors(response: Any) -> list[str]:
+    """Return the errors in the summary."""
+    html = response.content.decode()
+    summary = re.search(r'class="job-form-summary".*?</ul>', html, re.DOTALL)
+    assert summary
+    return [
+        unescape(re.sub("<[^>]+>", "", item)).strip()
+        for item in re.findall(r"<li>(.*?)</li>", summary[0], re.DOTALL)
+    ]
+
+
+# --- showing ---
+
+
+def test_page_shows_the_title_and_the_form_in_the_language_of_the_form(client: Client) -> None:
+    vacancy = make_open(language="nl", title="Verpleger <b>")
+    response = client.get(address(vacancy), headers={"Accept-Language": "fr"})
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert response["Content-Language"] == "nl"
+    assert '<html lang="nl">' in html
+    assert "<h1>Verpleger &lt;b&gt;</h1>" in html
+    assert set(hidden(html)) == {VERSION, NONCE}
+    assert "Set-Cookie" not in response.headers
+    assert response["Cache-Control"] == "private, no-cache"
+    policy = response["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    for part in ("form-action 'self'", "connect-src 'self'", "script-src 'self'", "frame-ancestors 'none'"):
+        assert part in policy
+
+
+def test_page_needs_the_setting(client: Client, settings: Any, vacancy: Vacancy) -> None:
+    settings.APPLY_PAGES = False
+    for path in (address(vacancy), "/apply/thanks/x"):
+        assert client.get(path).status_code == 404
+    assert client.post(address(vacancy), VALUES).status_code == 404
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": "draft", "publish_from": None},
+        {"publish_from": NOW + timedelta(seconds=1)},
+        {"publish_until": NOW},
+        {"status": "unpublished"},
+        {"apply_url": "https://elsewhere.example/"},
+        {"form": None},
+    ],
+)
+def test_vacancy_without_applications_is_closed(client: Client, changes: dict[str, Any]) -> None:
+    vacancy = make_open(**changes, title="Secret nurse")
+    unknown = client.get("/apply/999999")
+    for response in (client.get(address(vacancy)), client.post(address(vacancy), VALUES)):
+        assert response.status_code == 404
+        assert response.content == unknown.content
+        assert b"Applications are closed" in response.content
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize("pk", ["0", "01", "-1", "x", "9" * 30, "٣", "1%00"])
+def test_malformed_id_is_closed(client: Client, pk: str) -> None:
+    assert client.get(f"/apply/{pk}").status_code == 404
+    assert client.post(f"/apply/{pk}", {}).status_code == 404
+
+
+def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: Any) -> None:
+    settings.INTERNAL_ACCESS = "authenticated"
+    vacancy = make_open(audience="internal")
+    colleague = signed_in(User.objects.create_user("colleague", is_staff=True))
+    assert client.get(address(vacancy)).status_code == 404
+    assert signed_in(make_user()).get(address(vacancy)).status_code == 404
+    assert colleague.get(address(vacancy)).status_code == 200
+    assert post(colleague, vacancy, VALUES).status_code == 302
+    assert client.post(address(vacancy), VALUES).status_code == 404
+    assert Application.objects.count() == 1
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete", "options"])
+def test_other_methods_are_refused(client: Client, vacancy: Vacancy, method: str) -> None:
+    response = getattr(client, method)(address(vacancy))
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST")
+
+
+# --- submitting ---
+
+
+def test_valid_form_is_stored_and_thanked(client: Client, vacancy: Vacancy) -> None:
+    cv = SimpleUploadedFile("cv.pdf", b"%PDF-1.7\n%%EOF")
+    response = post(client, vacancy, {**VALUES, "cv": cv, "when": "hidden"})
+
+    application = Application.objects.get()
+    assert response.status_code == 302
+    assert urlsplit(response["Location"]).path.startswith("/apply/thanks/")
+    page = client.get(response["Location"])
+    assert page.status_code == 200
+    assert f"<strong>{application.reference}</strong>" in page.content.decode()
+    assert b"zoe@example.com" not in page.content
+    assert page["Cache-Control"] == "private, no-store"
+    assert application.submission.values == {**VALUES, "cv": "cv.pdf"}, "without the hidden answer"
+    assert (application.user, application.email, application.language) == (None, "zoe@example.com", "en")
+    assert [file.original_name for file in SubmissionFile.objects.all()] == ["cv.pdf"]
+    assert Message.objects.get().application == application
+    client.get(response["Location"])  # again
+    assert Application.objects.count() == 1
+
+
+def test_source_is_kept(client: Client, vacancy: Vacancy) -> None:
+    page = client.get(address(vacancy), {"source": 'news"letter'}).content.decode()
+    client.post(address(vacancy), {**hidden(page), **VALUES})
+    assert Application.objects.get().submission.source == 'news"letter'
+
+
+def test_same_page_sent_twice_is_one_application(client: Client, vacancy: Vacancy) -> None:
+    """A double click, or a reload of the request."""
+    page = hidden(client.get(address(vacancy)).content.decode())
+    sent = [client.post(address(vacancy), {**page, **VALUES}) for _ in range(2)]
+    references = [client.get(response["Location"]).content for response in sent]
+    assert references[0] == references[1]
+    assert Application.objects.count() == 1
+
+    changed = client.post(address(vacancy), {**page, **VALUES, "first_name": "Zoé"})  # after a return
+    assert changed.status_code == 302
+    assert Application.objects.count() == 2
+
+
+def test_errors_are_at_the_fields_and_what_was_typed_is_kept(client: Client, vacancy: Vacancy) -> None:
+    cv = SimpleUploadedFile("cv.pdf", b"%PDF-1.7\n%%EOF")
+    values = {"first_name": '"Zoë" <b>', "email": "zoe", "permit": "no", "when": " ", "cv": cv}
+    response = post(client, vacancy, values)
+    html = response.content.decode()
+
+    assert response.status_code == 422
+    assert response["Cache-Control"] == "private, no-store"
+    assert "<title>Error: Apply: Nurse</title>" in html
+    assert errors(response) == [
+        "E-mail – Enter a valid email address.",
+        "When? – This field is required.",
+        "CV – Choose this file again. Everything else is still filled in.",
+        f"{ConsentText.objects.current('en').text} – This field is required.",
+    ]
+    assert 'value="&quot;Zoë&quot; &lt;b&gt;"' in html
+    assert 'value="zoe"' in html
+    assert re.search(r'type="radio"[^>]* value="no" checked', html)
+    for name in ("email", "when", "privacy_consent", "cv"):
+        [control] = re.findall(rf'<input[^>]*id="job-form-0-field-{name}"[^>]*>', html)
+        assert 'aria-invalid="true"' in control
+    assert not Application.objects.exists()
+    again = {**hidden(html), **VALUES}
+    assert client.post(address(vacancy), again).status_code == 302
+
+
+def test_file_of_another_type_is_refused_at_its_field(client: Client, vacancy: Vacancy) -> None:
+    svg = SimpleUploadedFile("cv.pdf", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    response = post(client, vacancy, {**VALUES, "cv": svg})
+    assert response.status_code == 415
+    [error] = errors(response)
+    assert error.startswith("CV – ")
+    assert not Application.objects.exists()
+
+
+def test_body_that_is_too_large_is_refused(client: Client, vacancy: Vacancy) -> None:
+    response = client.post(address(vacancy), VALUES, CONTENT_LENGTH=str(25 * 2**20 + 1))
+    assert response.status_code == 413
+    assert errors(response) == ["Your files are larger than 25 MB together. Choose smaller files."]
+
+
+def test_filled_honeypot_is_refused_and_emptied(client: Client, vacancy: Vacancy) -> None:
+    response = post(client, vacancy, {**VALUES, "contact_me_by_fax": "spam"})
+    assert response.status_code == 422
+    assert errors(response) == ["A hidden field was filled in. Send your application once more."]
+    assert b"spam" not in response.content
+
+
+@pytest.mark.parametrize("change", ["fields", "consent"])
+def test_changed_form_is_shown_with_what_still_fits(client: Client, vacancy: Vacancy, change: str) -> None:
+    page = hidden(client.get(address(vacancy)).content.decode())
+    if change == "fields":
+        new = structure()
+        new[0]["fields"][2] = text_field("city", required=True, label="City")
+        forms.save(form=vacancy.form, structure=new)
+    else:
+        ConsentText.objects.add(language="en", text="I agree with another text.")
+    response = client.post(address(vacancy), {**page, **VALUES})
+    html = response.content.decode()
+    assert response.status_code == 422
+    assert "The form has changed since you opened it." in html
+    assert 'value="zoe@example.com"' in html
+    assert "checked" not in re.search(r'<input[^>]*name="privacy_consent"[^>]*>', html)[0]  # type: ignore[index]
+    if change == "fields":
+        assert errors(response)[0] == "City – This field is required."
+    values = {**VALUES, "city": "Ghent"} if change == "fields" else VALUES
+    values = {key: value for key, value in values.items() if change == "consent" or key != "permit"}
+    assert client.post(address(vacancy), {**hidden(html), **values}).status_code == 302
+
+
+def test_proof_needs_javascript(client: Client, settings: Any, vacancy: Vacancy) -> None:
+    settings.APPLY_PROOF = "always"
+    response = post(client, vacancy, VALUES)
+    assert response.status_code == 429
+    [error] = errors(response)
+    assert "JavaScript" in error
+    assert b'value="zoe@example.com"' in response.content
+    assert proof.is_required(vacancy, at=NOW)
+
+
+def test_attempts_are_limited_together_with_the_api(client: Client, settings: Any, vacancy: Vacancy) -> None:
+    settings.RATE_LIMIT = "600/min"
+    for _ in range(20):
+        assert client.post(f"/v1/vacancies/{vacancy.pk}/applications", {}).status_code == 400
+    response = post(client, vacancy, VALUES)
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 3600
+    [error] = errors(response)
+    assert error.startswith("There were too many attempts. Try again in ")
+    assert b'value="zoe@example.com"' in response.content
+    assert client.get(address(vacancy)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"first_name": "a\0b"},
+        {"first_name\0": "a"},
+        {"": "a"},
+        {"contact_me_by_fax": "x" * 100_000},
+        {VERSION: "x" * 10_000, NONCE: "\ud7ff", "_other": "x"},
+        {"privacy_consent": ["1", "2"], "permit": ["yes", "no"]},
+        {"__proto__": "x", "csrfmiddlewaretoken": "x"},
+    ],
+)
+def test_hostile_values_are_refused(client: Client, vacancy: Vacancy, values: dict[str, Any]) -> None:
+    response = client.post(address(vacancy), values)
+    assert response.status_code in (400, 422)
+    assert not Application.objects.exists()
+
+
+# --- accounts ---
+
+
+def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> None:
+    user = make_user("zoe")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(user)
+    page = client.get(address(vacancy))
+    assert b"You are signed in as zoe." in page.content
+    assert post(client, vacancy, VALUES).status_code == 302
+    assert Application.objects.get().user == user
+
+
+def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_user())
+    page = hidden(client.get(address(vacancy)).content.decode())
+    page["csrfmiddlewaretoken"] = "x" * 64
+    assert client.post(address(vacancy), {**page, **VALUES}).status_code == 302
+    assert [application.user for application in Application.objects.all()] == [None]
+
+
+def test_page_works_without_cookies(vacancy: Vacancy) -> None:
+    page = hidden(Client().get(address(vacancy)).content.decode())
+    strict = Client(enforce_csrf_checks=True)
+    assert strict.post(address(vacancy), {**page, **VALUES}).status_code == 302
+    assert Application.objects.get().user is None
+
+
+# --- thanks ---
+
+
+def test_thanks_need_a_signed_link(client: Client, vacancy: Vacancy, time_machine: Any) -> None:
+    link = post(client, vacancy, VALUES)["Location"]
+    for wrong in ("x", "1", "é", "x" * 5000, link.rpartition("/")[2][:-1]):
+        assert client.get(f"/apply/thanks/{wrong}").status_code == 404
+    time_machine.move_to(NOW + timedelta(days=1, seconds=1), tick=False)
+    assert client.get(link).status_code == 404
+
+
+def test_thanks_are_in_the_language_of_the_application(client: Client) -> None:
+    link = post(client, make_open(language="nl"), VALUES)["Location"]
+    assert '<html lang="nl">' in client.get(link).content.decode()
+
+
+def test_page_makes_few_queries(client: Client, vacancy: Vacancy, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(3):  # the vacancy, the form, the consent
+        client.get(address(vacancy))

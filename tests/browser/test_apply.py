@@ -1,0 +1,334 @@
+"""The page /apply/<id> in a browser: with the keyboard alone, on a phone, without JavaScript, with a slow
+connection, with a proof of work. tests/applications/test_apply_page.py tests the view."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from applications.models import Application, SubmissionFile
+from forms_structure import operations as forms
+from forms_structure.presets import presets
+from tests.browser.form_renderer import assert_accessible, focused
+from tests.factories import make_vacancy
+from tests.forms_structure.strategies import section, text_field
+from vacancies.models import Vacancy
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
+PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
+YES_NO = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
+
+
+@pytest.fixture(autouse=True)
+def _settings(settings: Any) -> None:
+    settings.APPLY_PAGES, settings.APPLY_PROOF = True, "off"
+
+
+def make_open(language: str = "en", **values: Any) -> Vacancy:
+    """A published vacancy with the form of the presets, and a condition."""
+    parts = [each["section"] for each in presets(language)]
+    when = text_field("when", type="date", on_value="no", required=True, label="When do you expect one?")
+    permit = text_field("permit", type="radio-group", label="Do you have a work permit?", options=YES_NO)
+    structure = [parts[0], section(permit | {"conditional": [when]}, title="Permit"), parts[3]]
+    form = forms.create(name=f"Apply {language}", language=language, structure=structure)
+    start = timezone.now() - timedelta(days=1)
+    return make_vacancy(
+        **{"form": form, "title": "Night nurse", "location": "Ghent", "publish_from": start} | values
+    )
+
+
+@pytest.fixture
+def vacancy(filters: Any) -> Vacancy:
+    return make_open()
+
+
+@pytest.fixture
+def page(browser_page: Any, live_server: Any, vacancy: Vacancy) -> Any:
+    """The page, after form.js has taken over its form."""
+    open_page(browser_page, live_server, vacancy)
+    return browser_page
+
+
+def open_page(page: Any, live_server: Any, vacancy: Vacancy) -> None:
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    page.locator(".job-form:not([method])").wait_for()
+
+
+@pytest.fixture
+def plain_page(chromium: Any, live_server: Any, vacancy: Vacancy) -> Iterator[Any]:
+    """The page in a browser without JavaScript."""
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 1000, "height": 1200})
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    yield page
+    context.close()
+
+
+def fill_in(page: Any, cv: bytes | None = PDF) -> None:
+    page.get_by_label("First name").fill("Zoë")
+    page.get_by_label("Last name").fill("Peeters")
+    page.get_by_label("E-mail address").fill("zoe@example.com")
+    page.get_by_role("radio", name="No", exact=True).check()
+    page.get_by_label("When do you expect one?").fill("2027-01-31")
+    if cv is not None:
+        choose(page, cv)
+    page.get_by_label("I agree").check()
+
+
+def choose(page: Any, content: bytes) -> None:
+    page.get_by_label("Your CV").set_input_files(
+        {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": content}
+    )
+
+
+def send(page: Any) -> None:
+    page.get_by_role("button", name="Send application").click()
+
+
+def thanked(page: Any) -> Application:
+    """Return the application, once its reference is displayed."""
+    page.get_by_role("heading", name="Thank you for your application").wait_for()
+    application = Application.objects.get()
+    assert page.get_by_text(f"Your reference: {application.reference}").is_visible()
+    return application
+
+
+VALUES = {
+    "first_name": "Zoë",
+    "last_name": "Peeters",
+    "email": "zoe@example.com",
+    "permit": "no",
+    "when": "2027-01-31",
+    "cv": "cv.pdf",
+    "privacy_consent": "1",
+}
+
+
+def tab_to(page: Any, name: str) -> None:
+    for _ in range(15):
+        page.keyboard.press("Tab")
+        if focused(page) == name:
+            return
+    raise AssertionError(f"{name} is out of reach: the focus is on {focused(page)!r}")
+
+
+def test_applying_with_the_keyboard_alone(page: Any) -> None:
+    keys = page.keyboard
+    for name, text in (("first_name", "Zoë"), ("last_name", "Peeters"), ("email", "zoe@example.com")):
+        tab_to(page, name)
+        keys.type(text)
+    tab_to(page, "permit")
+    keys.press("ArrowUp")  # from "No answer" to "No"
+    tab_to(page, "when")
+    keys.type("01312027")
+    tab_to(page, "cv")
+    with page.expect_file_chooser() as chooser:
+        keys.press("Space")
+    chooser.value.set_files({"name": "cv.pdf", "mimeType": "application/pdf", "buffer": PDF})
+    tab_to(page, "job-form-send")
+    keys.press("Enter")  # without the consent
+    page.get_by_role("alert").wait_for()
+    assert focused(page) == "job-form-summary"
+    keys.press("Tab")
+    keys.press("Enter")
+    assert focused(page) == "privacy_consent"
+    keys.press("Space")
+    tab_to(page, "job-form-send")
+    keys.press("Enter")
+
+    application = thanked(page)
+    assert focused(page) == "job-form job-form-thanks"
+    assert application.submission.values == VALUES
+    assert SubmissionFile.objects.get().size == len(PDF)
+
+
+def test_names_for_screen_readers(page: Any) -> None:
+    page.get_by_role("radio", name="No", exact=True).check()
+    tree = page.locator("main").aria_snapshot()
+    # What Chromium gives to assistive technology.
+    for line in (
+        'heading "Night nurse" [level=1]',
+        'heading "Personal data" [level=2]',
+        'textbox "First name *"',
+        'textbox "E-mail address *"',
+        'radiogroup "Do you have a work permit? *"',
+        'button "Send application"',
+    ):
+        assert re.search(re.escape(line).replace(r"\ \*", r"( \*)?"), tree), f"{line}\n{tree}"
+    assert "Leave this field empty" not in tree
+    tokens = page.evaluate(
+        """Object.fromEntries(Array.from(document.querySelectorAll("[autocomplete]"),
+             ({ name, autocomplete }) => [name, autocomplete]))"""
+    )
+    assert tokens == {
+        "first_name": "given-name",
+        "last_name": "family-name",
+        "email": "email",
+        "phone": "tel",
+        "contact_me_by_fax": "off",
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1400])
+def test_page_is_accessible_in_every_state(page: Any, scheme: str, width: int) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    wide = "document.documentElement.scrollWidth - innerWidth"
+    assert_accessible(page)
+    assert page.evaluate(wide) <= 0
+    send(page)
+    page.get_by_role("alert").wait_for()
+    assert_accessible(page)
+    assert page.evaluate(wide) <= 0
+    fill_in(page)
+    page.route("**/applications", lambda route: route.abort())
+    send(page)
+    page.get_by_role("button", name="Try again").wait_for()
+    assert_accessible(page)
+    assert page.evaluate(wide) <= 0
+    page.unroute("**/applications")
+    page.get_by_role("button", name="Try again").click()
+    thanked(page)
+    assert_accessible(page)
+
+
+def test_file_that_is_refused_is_reported_at_its_field(page: Any) -> None:
+    fill_in(page, b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    send(page)
+    summary = page.get_by_role("alert")
+    summary.wait_for()
+    [entry] = summary.get_by_role("listitem").all_inner_texts()
+    assert entry.startswith("Your CV – ")
+    assert page.get_by_label("Your CV").get_attribute("aria-invalid") == "true"
+    choose(page, PDF)
+    send(page)
+    assert thanked(page).submission.values == VALUES
+
+
+def test_form_that_was_edited_meanwhile(page: Any, vacancy: Vacancy) -> None:
+    fill_in(page)
+    structure = vacancy.form.structure
+    structure[0]["fields"].append(text_field("city", required=True, label="City of residence"))
+    forms.save(form=vacancy.form, structure=structure)
+    send(page)
+    page.get_by_text("The form has changed since you opened it.").wait_for()
+    page.locator(".job-form-notice").get_by_role("link", name="City of residence").click()
+    page.keyboard.type("Ghent")
+    send(page)
+    assert thanked(page).submission.values == VALUES | {"city": "Ghent"}
+
+
+def test_proof_of_work(page: Any, settings: Any) -> None:
+    settings.APPLY_PROOF = "always"
+    fill_in(page)
+    send(page)
+    assert thanked(page).submission.values == VALUES
+
+
+def test_progress_of_a_slow_upload(page: Any, vacancy: Vacancy) -> None:
+    fill_in(page, PDF + bytes(400_000))
+    page.evaluate(
+        """() => {
+          window.seen = [];
+          const bar = document.querySelector("progress");
+          new MutationObserver(() => bar.hidden || seen.push(bar.value)).observe(bar, { attributes: true });
+        }"""
+    )
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200_000}
+    network.send("Network.emulateNetworkConditions", slow)
+    send(page)
+    page.get_by_text("Your application is being sent.").wait_for()
+    page.get_by_role("progressbar").wait_for()
+    assert_accessible(page)
+    thanked(page)
+    seen = page.evaluate("seen")
+    assert seen == sorted(seen)
+    assert len({value for value in seen if 0 < value < 1}) > 2
+
+
+def test_connection_that_fails_after_the_server_has_stored_it(page: Any) -> None:
+    """The second attempt returns the same application."""
+
+    def lose_the_response(route: Any) -> None:
+        route.fetch()
+        route.abort("connectionreset")
+
+    fill_in(page, None)
+    choose(page, PDF)
+    page.route("**/applications", lose_the_response)
+    send(page)
+    page.get_by_text("The connection was lost.").wait_for()
+    page.unroute("**/applications")
+    page.get_by_role("button", name="Try again").click()
+    thanked(page)
+
+
+def test_script_keeps_what_was_typed_before_it_arrived(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    page = browser_page
+    waiting: list[Any] = []
+    page.route("**/form/schema", lambda route: waiting.append(route))
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    fill_in(page)
+    page.wait_for_timeout(100)
+    waiting[0].continue_()
+    page.locator(".job-form:not([method])").wait_for()
+    send(page)
+    assert thanked(page).submission.values == VALUES
+
+
+def test_page_without_scripts_if_the_api_fails(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+    page = browser_page
+    page.route("**/form", lambda route: route.fulfill(status=500))
+    page.goto(f"{live_server.url}/apply/{vacancy.pk}")
+    fill_in(page)
+    send(page)
+    assert thanked(page).submission.values == VALUES
+    assert "/apply/thanks/" in page.url
+
+
+# --- without JavaScript ---
+
+
+def test_applying_without_javascript(plain_page: Any) -> None:
+    page = plain_page
+    assert page.get_by_text("Only if you chose “No” for “Do you have a work permit?”").is_visible()
+    fill_in(page)
+    page.get_by_label("I agree").uncheck()
+    send(page)
+    summary = page.get_by_role("alert")
+    entries = summary.get_by_role("listitem").all_inner_texts()
+    assert entries[0].startswith("Your CV – ")
+    assert len(entries) == 2
+    assert page.get_by_label("Last name").input_value() == "Peeters"
+    summary.get_by_role("link").last.click()
+    assert page.url.endswith("#job-form-0-field-privacy_consent")
+    page.get_by_label("I agree").check()
+    choose(page, PDF)
+    send(page)
+    assert thanked(page).submission.values == VALUES
+    page.reload()
+    assert thanked(page)
+
+
+def test_preview_has_the_same_form_without_javascript(
+    plain_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
+    from vacancies.previews import token_for
+
+    ours = plain_page.locator("#form form").inner_text()
+    plain_page.goto(f"{live_server.url}/preview/{token_for(vacancy.pk)}")
+    assert plain_page.locator("#form form").inner_text() == ours
+    assert plain_page.get_by_role("button", name="Send application").is_disabled()
