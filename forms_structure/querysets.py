@@ -1,8 +1,9 @@
-"""Querysets of forms and consent texts: the default form and the current text."""
+"""Querysets of forms and consent texts: default form, forms that accept applications, current text."""
 
 from typing import Any, Self
 
 from django.db import models
+from django.db.models import F, Func, Q
 from django.utils import translation
 from django.utils.translation import gettext
 
@@ -12,8 +13,30 @@ from jobsite.unique_names import retry_on_conflict
 BUILT_IN = 1  # version of the built-in consent text
 
 
+class _AsksForAddress(Func):
+    """`roles.accepts_applications` of a structure, in SQL."""
+
+    output_field = models.BooleanField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **kwargs: Any) -> Any:
+        path = '$[*].fields[*] ? (@.role == "email" && @.required == true)'
+        template = f"jsonb_path_exists(%(expressions)s, '{path}')"
+        return self.as_sql(compiler, connection, template=template, **kwargs)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **kwargs: Any) -> Any:
+        each = "json_each(%(expressions)s) section, json_each(section.value, '$.fields') field"
+        is_one = "field.value ->> '$.role' = 'email' AND field.value ->> '$.required'"
+        template = f"EXISTS(SELECT 1 FROM {each} WHERE {is_one})"
+        return self.as_sql(compiler, connection, template=template, **kwargs)
+
+
 class FormQuerySet(models.QuerySet):
     model: Any
+
+    def accepting_applications(self) -> Self:
+        """Forms that, with the form that they extend, ask for the applicant's e-mail address."""
+        own, base = _AsksForAddress(F("structure")), _AsksForAddress(F("extends__structure"))
+        return self.filter(Q(own) | Q(base))
 
     def default(self) -> Self:
         """The site's form, for vacancies without a form of their own or of their brand."""

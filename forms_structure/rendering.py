@@ -39,8 +39,8 @@ def form_context(
 ) -> dict[str, Any]:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one for
-    each field. They are listed in the order of the form.
+    `typed` has what was filled in, by field name. `errors` are (name of a field or "", message), at most one
+    for each field. They are listed in the order of the form.
     """
     errors = list(errors)
     with translation.override(language):

@@ -11,6 +11,7 @@ from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
 from django.utils.translation import gettext_lazy as _
 
+from forms_structure.models import Form
 from jobsite.days import days_after
 from jobsite.html import sanitise
 from vacancies.fields import FoldedField, HtmlField, html_fields
@@ -86,13 +87,28 @@ CONTENT_WARNINGS = (
         _("has no options, so no filter finds it"),
         lambda at: ~Exists(VacancyOption.objects.filter(vacancy=OuterRef("pk"))),
     ),
+    ContentWarning(
+        "no-applications",
+        _("Nobody can apply"),
+        _("nobody can apply, because the form does not ask for the applicant’s e-mail address"),
+        lambda at: Q(apply_url="") & (Q(served_form_id=None) | ~Q(served_form_id__in=_accepting_forms())),
+    ),
 )
+
+
+def _accepting_forms() -> Any:
+    return Form.objects.accepting_applications().values("pk")
+
+
+def _prepared(vacancies: VacancyQuerySet) -> VacancyQuerySet:
+    """Return `vacancies` with what the conditions of the warnings refer to."""
+    return vacancies.alias(title_length=Length("title")).with_form()
 
 
 def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
     """Return the published and scheduled `vacancies` that have the warning `code`."""
     [warning] = [warning for warning in CONTENT_WARNINGS if warning.code == code]
-    return vacancies.alias(title_length=Length("title")).shown(at=at).filter(warning.condition(at))
+    return _prepared(vacancies).shown(at=at).filter(warning.condition(at))
 
 
 def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
@@ -101,7 +117,7 @@ def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySe
         _column(warning): ExpressionWrapper(Q(warning.condition(at)), output_field=models.BooleanField())
         for warning in CONTENT_WARNINGS
     }
-    return vacancies.alias(title_length=Length("title")).annotate(**columns)
+    return _prepared(vacancies).annotate(**columns)
 
 
 def _column(warning: ContentWarning) -> str:

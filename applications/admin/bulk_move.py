@@ -222,7 +222,7 @@ def stages(request: Any) -> list[Stage]:
 
 
 def _time(text: str) -> datetime | None:
-    """Return the time that `undo_url` has written; None if there is none. Raise BadRequest if it is invalid."""
+    """Return the time that `undo_url` has written, or None without one. Raise BadRequest if it is invalid."""
     if not text:
         return None
     try:

@@ -1,12 +1,18 @@
 """Roles of fields: which field may have which, and which forms accept applications."""
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given
+from hypothesis import settings as search
+from hypothesis import strategies as st
 
+from forms_structure import operations
 from forms_structure.choices import FieldType, Language
+from forms_structure.models import Form
 from forms_structure.presets import presets
 from forms_structure.roles import accepts_applications, roles
 from forms_structure.structure import StructureError, clean
-from tests.forms_structure.strategies import ROLES, section, text_field
+from tests.forms_structure.strategies import ROLES, section, structures, text_field
 
 AT = "sections.0.fields.0"
 
@@ -15,8 +21,8 @@ def with_role(role, type_="text", name="a", **values):
     return text_field(name, type=type_, role=role, **values)
 
 
-def address(**values):
-    return with_role("email", "email", "mail", required=True, **values)
+def address(name="mail", **values):
+    return with_role("email", "email", name, required=True, **values)
 
 
 def faults(structure, **how):
@@ -89,6 +95,23 @@ def test_roles_are_read_by_role():
 def test_form_accepts_applications_with_a_required_address(structure, expected):
     assert clean(structure) == structure
     assert accepts_applications(structure) is expected
+
+
+@pytest.mark.django_db
+@search(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(structures(fields_max=4, roles=["email"]), min_size=1, max_size=5), st.data())
+def test_accepting_forms_are_the_same_in_sql(drawn, data):
+    with transaction.atomic():
+        bases = [operations.create(name=f"Base {n}", structure=each) for n, each in enumerate(drawn)]
+        own = [section(address(name="own-mail"))]
+        for number, base in enumerate(bases):
+            structure = data.draw(st.sampled_from([[], own if "email" not in roles(base.structure) else []]))
+            operations.create(name=f"More {number}", structure=structure, extends=base)
+        found = set(Form.objects.accepting_applications())
+        expected = {form for form in Form.objects.all() if accepts_applications(form.whole_structure)}
+        transaction.set_rollback(True)
+
+    assert found == expected
 
 
 @pytest.mark.parametrize("language", Language.values)

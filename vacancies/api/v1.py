@@ -288,7 +288,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     lookup_value_regex = "[^/]+"
     query_names = ("preview",)
     vacancy: Vacancy
-    accepts_applications: bool
+    accepts_applications = False  # set by `served_form`
 
     def get_object(self, vacancies: VacancyQuerySet) -> Vacancy:
         """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the

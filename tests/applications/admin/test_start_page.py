@@ -67,7 +67,7 @@ def test_user_who_may_not_view_vacancies_sees_new_applications(office):
 
 def test_number_is_counted_once_per_page(office, django_assert_num_queries):
     office.anna.get("/admin/")
-    with django_assert_num_queries(22) as queries:
+    with django_assert_num_queries(23) as queries:
         office.anna.get("/admin/")
     counted = [each for each in queries.captured_queries if "LIMIT 100)" in each["sql"]]
     assert len(counted) == 1

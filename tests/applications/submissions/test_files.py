@@ -105,6 +105,7 @@ MACROS = make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": 
         ("cv.docx", legacy_office("WordDocument")),
         ("cv.gif", encoded("GIF")),
         ("cv.pdf", b""),
+        ("cv.txt", b""),
     ],
 )
 def test_other_types_are_refused(settings, name: str, content: bytes) -> None:

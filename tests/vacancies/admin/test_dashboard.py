@@ -55,7 +55,7 @@ def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who
 
     tiles = [*context["states"], *context["attention"]]
     assert len(context["states"]) == 4
-    assert len(context["attention"]) == 9
+    assert len(context["attention"]) == 10
     own = set(Vacancy.objects.filter(brand__name="Mine").values_list("pk", flat=True))
     for tile in tiles:
         found = listed(client, tile["url"])
@@ -85,6 +85,7 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
         "Title in capitals": "1",
         "Internal wording in the internal title": "1",
         "No filter options": "1",
+        "Nobody can apply": "10",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
         "published": "9", "scheduled": "1", "draft": "1", "expired": "8",

@@ -71,9 +71,11 @@ def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
     assert response.context["publish_blockers"] == [
         "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
     ]  # fmt: skip
-    assert {"the title is in capitals", "has no options, so no filter finds it"} <= {
-        str(text) for text in response.context["warnings"]
-    }
+    assert {
+        "the title is in capitals",
+        "has no options, so no filter finds it",
+        "nobody can apply, because the form does not ask for the applicant’s e-mail address",
+    } <= {str(text) for text in response.context["warnings"]}
     assert 'type="submit"><span' not in response.content.decode()
     after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
     assert [str(message) for message in after.context["messages"]] == [
