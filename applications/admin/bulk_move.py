@@ -171,7 +171,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         at = _time(request.GET.get("at", ""))
         own = self.get_queryset(request).order_by().values("pk")
         changes = StageChange.objects.filter(
-            author=request.user.pk, at=at, is_undo=False, application__in=own
+            author=request.user.pk, at__in=[at] if at else [], is_undo=False, application__in=own
         )
         now = timezone.now()
         if request.method == "POST":

@@ -52,7 +52,8 @@ def fingerprint(values: dict[str, Any], files: Mapping[str, File]) -> str:
 def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
     """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
     it was created with other content."""
-    row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()
+    rows = IdempotencyKey.objects.select_related("application__submission__snapshot")
+    row = rows.filter(vacancy=vacancy, key_hash=digest(key)).first()
     if row is None:
         return None
     if row.created_at <= at - KEPT:
