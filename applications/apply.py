@@ -1,7 +1,7 @@
 """The page /apply/<id>: the application form of a vacancy, for sites without one of their own (APPLY_PAGES).
 
-It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through the same
-`submit` (docs/decisions.md #171).
+It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through
+`submit` (docs/decisions.md #172, #173).
 """
 
 import json
@@ -181,7 +181,7 @@ class _Page:
             return None
         check = CSRFCheck(lambda request: HttpResponse())
         check.process_request(self.request)
-        refusal = check.process_view(self.request, None, (), {})  # `apply` itself is exempt
+        refusal = check.process_view(self.request, None, (), {})  # type: ignore[arg-type] # `apply` is exempt
         return None if refusal else self.account
 
     def _key(self, values: dict[str, Any], files: dict[str, Any]) -> str:

@@ -174,5 +174,4 @@ def xlsx_response(pks: Sequence[int], *, at: datetime) -> HttpResponse:
 def _download(response: Any, at: datetime, ending: str) -> Any:
     day = at.astimezone(timezone.get_default_timezone()).date()
     response["Content-Disposition"] = f'attachment; filename="applications-{day}.{ending}"'
-    response["Cache-Control"] = "private, no-store"
     return response

@@ -61,7 +61,7 @@ class BoardAdmin(BrandScopedAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "media": self.media + form.media,
-            "title": gettext("Board"),
+            "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
             "vacancy": vacancy,
             "form": form,
             "columns": columns(request, rows, vacancy),
@@ -72,9 +72,7 @@ class BoardAdmin(BrandScopedAdmin):
             "may_move": self.has_change_permission(request),
             "back": request.get_full_path(),
         }
-        response = TemplateResponse(request, "admin/applications/application/board.html", context)
-        response["Cache-Control"] = "private, no-store"
-        return response
+        return TemplateResponse(request, "admin/applications/application/board.html", context)
 
 
 def columns(request: HttpRequest, rows: Any, vacancy: Vacancy | None) -> list[Column]:

@@ -75,9 +75,7 @@ class BulkEmailAdmin(BrandScopedAdmin):
             "selection": selection,
             "back": back,
         }
-        response = TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
-        response["Cache-Control"] = "private, no-store"
-        return response
+        return TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
 
     def _send_all(self, request: HttpRequest, selection: Selection, template: MailTemplate) -> None:
         at = timezone.now()

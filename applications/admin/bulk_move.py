@@ -170,9 +170,8 @@ class BulkMoveAdmin(BrandScopedAdmin):
             raise PermissionDenied
         at = _time(request.GET.get("at", ""))
         own = self.get_queryset(request).order_by().values("pk")
-        changes = StageChange.objects.filter(
-            author=request.user.pk, at=at, is_undo=False, application__in=own
-        )
+        mine = StageChange.objects.filter(author=request.user.pk, is_undo=False, application__in=own)
+        changes = mine.filter(at=at) if at else mine.none()
         now = timezone.now()
         if request.method == "POST":
             self._undo_moves(request, changes, now)
@@ -222,7 +221,7 @@ def stages(request: Any) -> list[Stage]:
 
 
 def _time(text: str) -> datetime | None:
-    """Return the time that `undo_url` has written; None if there is none. Raise BadRequest if it is invalid."""
+    """Return the time that `undo_url` has written, or None without one. Raise BadRequest if it is invalid."""
     if not text:
         return None
     try:

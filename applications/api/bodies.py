@@ -5,6 +5,7 @@ so it is parsed here, strictly.
 """
 
 import json
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,8 @@ from django.http import HttpRequest
 from django.utils.http import parse_header_parameters
 
 from forms_structure.structure import NO_TEXT
+
+logger = logging.getLogger(__name__)
 
 BODY_BYTES_MAX = 25 * 1024 * 1024
 DOCUMENT = "application"  # the name of the part with the JSON document
@@ -32,7 +35,7 @@ _TRANSFER_ENCODINGS = ("", "binary", "7bit", "8bit")
 
 
 class BodyError(Exception):
-    """The body is refused with `status` 400, 413 or 415."""
+    """The body is refused with `status` 400, 413 or 415, or 503 if there is no room for it."""
 
     def __init__(self, detail: str, status: int = 400) -> None:
         self.detail, self.status = detail, status
@@ -40,6 +43,7 @@ class BodyError(Exception):
 
 
 TOO_LARGE = "The body is larger than 25 MB."
+NO_ROOM = "The server cannot store files at the moment. Nothing was saved. Try again later."
 TRUNCATED = "The body is shorter than Content-Length says, or the connection was lost."
 NOT_MULTIPART = "The body is no complete multipart/form-data (RFC 7578)."
 
@@ -90,7 +94,9 @@ class _Body:
         """Return the next bytes; b"" at the end. Raise BodyError if it is too early or too late."""
         try:
             chunk: bytes = self.source.read(_CHUNK)
-        except OSError as error:  # the client disconnected
+        except (
+            Exception
+        ) as error:  # the client disconnected (OSError), or invalid chunks: the server's own error
             raise BodyError(TRUNCATED) from error
         self.count += len(chunk)
         if self.count > BODY_BYTES_MAX:
@@ -175,7 +181,11 @@ def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> Iterator[tuple[st
             raise BodyError("A part of the body is repeated.")
         seen.add(name)
         content: IO[bytes] = opened.enter_context(_new_file())
-        reader.copy_until(delimiter, content)
+        try:
+            reader.copy_until(delimiter, content)
+        except OSError as error:  # a large part is a temporary file
+            logger.error("A part of a submission cannot be stored: %s", error)
+            raise BodyError(NO_ROOM, 503) from error
         file = File(content, name=file_name)
         file.size = content.tell()  # Django would ask the file system
         content.seek(0)

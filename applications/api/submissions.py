@@ -24,6 +24,7 @@ from applications.api.bodies import BodyError
 from applications.api.submissions_schema import OPERATION
 from applications.models import Application
 from applications.operations.submitting import (
+    ClosedError,
     KeyInUseError,
     KeyReusedError,
     ProofRequiredError,
@@ -77,6 +78,8 @@ class SubmissionViewSet(ViewSet):
         plain = request._request
         try:
             application = _receive(plain, vacancy, form, user=_account(request), at=at)
+        except ClosedError as error:  # the vacancy was deleted meanwhile
+            raise NotFound(NO_SUCH_VACANCY) from error
         except BodyError as error:
             return problem(plain, error.status, error.detail)
         except UnknownPartError:

@@ -27,7 +27,8 @@ LINES_MAX = 50  # vacancies that are listed
 class Digest:
     """The digests of a day, one recruiter at a time. Implements `jobsite.dispatch.Work`."""
 
-    def __init__(self) -> None:
+    def __init__(self, base_url: str = "") -> None:
+        self.base_url = base_url
         self._day: date | None = None
         self._waiting: list[int] = []
 
@@ -45,7 +46,7 @@ class Digest:
         """Queue the digest of a recruiter, unless nothing is new. Return the outcome: queued or nothing."""
         pk, at = item
         user = get_user_model().objects.filter(pk=pk, is_active=True).first()
-        outcome = "queued" if user and queue_digest(user, at=at) else "nothing"
+        outcome = "queued" if user and queue_digest(user, at=at, base_url=self.base_url) else "nothing"
         self._waiting.remove(pk)
         return f"digest {outcome}"
 

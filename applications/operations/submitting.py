@@ -7,11 +7,13 @@ then the final names of the files.
 from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.core.files import File
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import translation
 
 from applications.mail.receipt import queue_receipt
@@ -94,6 +96,45 @@ def submit(
     if files.keys() - file_fields(form):
         raise UnknownPartError
     values = {name: value for name, value in values.items() if name != HONEYPOT or value != ""}
+    attempt = partial(
+        _submit,
+        vacancy,
+        form,
+        values,
+        files,
+        form_version=form_version,
+        source=source,
+        key=key,
+        at=at,
+        base_url=base_url,
+        solution=solution,
+        is_proof_required=is_proof_required,
+    )
+    try:
+        return attempt(user=user)
+    except IntegrityError as error:
+        # A row it refers to was deleted meanwhile: the vacancy, the account, or an unused snapshot.
+        if not Vacancy.objects.filter(pk=vacancy.pk).exists():
+            raise ClosedError from error
+        return attempt(user=user and get_user_model()._default_manager.filter(pk=user.pk).first())
+
+
+def _submit(
+    vacancy: Vacancy,
+    form: ServedForm,
+    values: dict[str, Any],
+    files: Mapping[str, File],
+    *,
+    form_version: str,
+    user: Any,
+    source: str,
+    key: str,
+    at: datetime,
+    base_url: str,
+    solution: str | None,
+    is_proof_required: bool,
+) -> Application:
+    """Do what `submit` does. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
     fingerprint = idempotency.fingerprint(values, files)
     content = idempotency.digest(fingerprint, form_version, source)
     stored = StoredFiles()
@@ -172,7 +213,8 @@ def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> A
     for each in earlier_ones:
         is_recent = each.created_at > at - REPEATED_WITHIN
         if each.fingerprint == fingerprint and is_recent and each.withdrawn_at is None:
-            return Application.objects.select_related("submission__snapshot").get(pk=each.pk)
+            # None if it was erased meanwhile
+            return Application.objects.select_related("submission__snapshot").filter(pk=each.pk).first()
     return None
 
 

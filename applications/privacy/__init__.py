@@ -11,7 +11,7 @@ from applications.privacy.deletion import KINDS
 from applications.privacy.erasure import erase, erase_again, erase_application
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import ERASED
-from applications.privacy.retention import has_own_periods, purge, purge_expired
+from applications.privacy.retention import has_own_periods, purge, purge_credentials
 
 __all__ = [
     "ERASED",
@@ -27,6 +27,6 @@ __all__ = [
     "find",
     "has_own_periods",
     "purge",
-    "purge_expired",
+    "purge_credentials",
     "sessions_by_account",
 ]

@@ -40,7 +40,7 @@ def has_own_periods() -> bool:
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     """Delete applications that did not change since `before`, or for the days of their vacancy if it has a
     period of its own, and have no step in the future; applicants' accounts without applications that are as
-    old; and what `purge_expired` deletes. Return the number of deleted rows by kind.
+    old; and what `purge_credentials` deletes. Return the number of deleted rows by kind.
 
     `before` is the begin of the site's period. If it is None, the site has none: only applications to
     vacancies with their own period are deleted. Accounts with a role (staff, a group, a permission), a valid
@@ -56,7 +56,7 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
             existing = Application.objects.values("pk")
             accesses = AccessLog.objects.filter(~Q(application__in=existing), at__lt=before)
             counts["accesses"] = accesses.delete()[0]
-    counts.update(purge_expired(before=before, now=now))
+    counts.update(purge_credentials(before=before, now=now))
     if before:
         counts.update(_purge_accounts(before))
     return counts
@@ -88,7 +88,7 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
     return old
 
 
-def purge_expired(*, before: datetime | None = None, now: datetime) -> Counter[str]:
+def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues
     that are older than COLLEAGUE_MAIL_KEPT or `before`, and snapshots of forms without a submission. Return
     the number of deleted rows by kind."""

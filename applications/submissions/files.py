@@ -135,6 +135,8 @@ def kind_of(file: File, name: str) -> str:
     Text has no signature: it is accepted only if `name` ends in .txt, so that a damaged PDF, or a script, is
     not taken for text.
     """
+    if not file.size:
+        return ""
     kind = next((kind for kind, (is_kind, _type) in TYPES.items() if is_kind(file)), "")
     if kind in ("docx", "odt") and _is_bomb(file):
         return ""

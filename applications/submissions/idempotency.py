@@ -60,7 +60,9 @@ def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Applicati
         return None
     if row.fingerprint != content:
         raise KeyReusedError
-    return row.application
+    # None if it was erased meanwhile
+    applications = Application.objects.select_related("submission__snapshot")
+    return applications.filter(pk=row.application_id).first()
 
 
 def record(vacancy: Vacancy, key: str, content: str, application: Application, *, at: datetime) -> None:

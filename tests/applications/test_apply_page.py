@@ -1,4 +1,4 @@
-"""The page /apply/<id>, as a browser without JavaScript uses it. tests/browser/test_apply.py uses a browser."""
+"""The page /apply/<id>, as browsers without JavaScript use it. tests/browser/test_apply.py uses a browser."""
 
 import re
 from datetime import timedelta

@@ -216,5 +216,5 @@ def test_snapshot_of_a_new_submission_is_kept(at, monkeypatch) -> None:
         return delete(self)
 
     monkeypatch.setattr(FormSnapshot, "delete", submit_first)
-    assert privacy.purge_expired(now=at)["form_snapshots"] == 0
+    assert privacy.purge_credentials(now=at)["form_snapshots"] == 0
     assert FormSnapshot.objects.filter(pk=snapshot.pk).exists()

@@ -1,5 +1,5 @@
-"""The page /apply/<id> in a browser: with the keyboard alone, on a phone, without JavaScript, with a slow connection,
-with a proof of work. tests/applications/test_apply_page.py tests the view."""
+"""The page /apply/<id> in a browser: with the keyboard alone, on a phone, without JavaScript, with a slow
+connection, with a proof of work. tests/applications/test_apply_page.py tests the view."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,12 @@ from tests.factories import make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
 
-pytestmark = [pytest.mark.once, pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
 YES_NO = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
 
@@ -35,7 +40,9 @@ def make_open(language: str = "en", **values: Any) -> Vacancy:
     structure = [parts[0], section(permit | {"conditional": [when]}, title="Permit"), parts[3]]
     form = forms.create(name=f"Apply {language}", language=language, structure=structure)
     start = timezone.now() - timedelta(days=1)
-    return make_vacancy(**{"form": form, "title": "Night nurse", "location": "Ghent", "publish_from": start} | values)
+    return make_vacancy(
+        **{"form": form, "title": "Night nurse", "location": "Ghent", "publish_from": start} | values
+    )
 
 
 @pytest.fixture
@@ -159,7 +166,8 @@ def test_names_for_screen_readers(page: Any) -> None:
         assert re.search(re.escape(line).replace(r"\ \*", r"( \*)?"), tree), f"{line}\n{tree}"
     assert "Leave this field empty" not in tree
     tokens = page.evaluate(
-        "Object.fromEntries(Array.from(document.querySelectorAll('[autocomplete]'), (each) => [each.name, each.autocomplete]))"
+        """Object.fromEntries(Array.from(document.querySelectorAll("[autocomplete]"),
+             ({ name, autocomplete }) => [name, autocomplete]))"""
     )
     assert tokens == {
         "first_name": "given-name",
@@ -172,9 +180,7 @@ def test_names_for_screen_readers(page: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1400])
-def test_page_is_accessible_in_every_state(
-    page: Any, scheme: str, width: int
-) -> None:
+def test_page_is_accessible_in_every_state(page: Any, scheme: str, width: int) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     wide = "document.documentElement.scrollWidth - innerWidth"
@@ -268,7 +274,9 @@ def test_connection_that_fails_after_the_server_has_stored_it(page: Any) -> None
     thanked(page)
 
 
-def test_script_keeps_what_was_typed_before_it_arrived(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+def test_script_keeps_what_was_typed_before_it_arrived(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
     page = browser_page
     waiting: list[Any] = []
     page.route("**/form/schema", lambda route: waiting.append(route))
@@ -291,6 +299,36 @@ def test_page_without_scripts_if_the_api_fails(browser_page: Any, live_server: A
     assert "/apply/thanks/" in page.url
 
 
+def test_applying_from_the_site_of_a_customer(
+    browser_page: Any, live_server: Any, settings: Any, vacancy: Vacancy
+) -> None:
+    """The page of docs/api.md is on another origin, and no request goes anywhere else."""
+    page, api = browser_page, live_server.url.replace("localhost", "127.0.0.1")
+    assert api != live_server.url
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    address = f"{api}/v1/vacancies/{vacancy.pk}/form"
+    policy = f"default-src 'none'; script-src 'self'; style-src 'self'; connect-src {api}"
+    html = """<!doctype html><html lang="en"><title>Jobs</title>
+      <link rel="stylesheet" href="/static/forms_structure/form.css">
+      <main><h1>Jobs</h1><div id="form"></div></main><script type="module" src="/start.js"></script></html>"""
+    script = f"""import {{ apply }} from "/static/forms_structure/form.js";
+      await apply(document.querySelector("#form"), "{address}", {{ source: "careers" }});"""
+    headers = {"Content-Security-Policy": policy, "Content-Type": "text/html"}
+    # Chromium takes a page that a route answers for one of the internet, which may not call this machine.
+    page.context.grant_permissions(["local-network-access"])
+    page.route("**/jobs", lambda route: route.fulfill(body=html, headers=headers))
+    page.route("**/start.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(f"{live_server.url}/jobs")
+    fill_in(page)
+    send(page)
+    application = thanked(page)
+    assert application.submission.values == VALUES
+    assert application.submission.source == "careers"
+    assert {url for url in requested if not url.startswith((api, live_server.url))} == set()
+
+
 # --- without JavaScript ---
 
 
@@ -302,7 +340,7 @@ def test_applying_without_javascript(plain_page: Any) -> None:
     send(page)
     summary = page.get_by_role("alert")
     entries = summary.get_by_role("listitem").all_inner_texts()
-    assert [entry.split(" – ")[0] for entry in entries][0] == "Your CV"
+    assert entries[0].startswith("Your CV – ")
     assert len(entries) == 2
     assert page.get_by_label("Last name").input_value() == "Peeters"
     summary.get_by_role("link").last.click()
@@ -315,7 +353,9 @@ def test_applying_without_javascript(plain_page: Any) -> None:
     assert thanked(page)
 
 
-def test_preview_has_the_same_form_without_javascript(plain_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+def test_preview_has_the_same_form_without_javascript(
+    plain_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
     from vacancies.previews import token_for
 
     ours = plain_page.locator("#form form").inner_text()

@@ -47,6 +47,7 @@ class Validators:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
+        self.named: list[list[str]] = []  # of each submission, the fields that form.js reports
 
     def __call__(self, schema: Any, submissions: list[Any]) -> dict[str, list[bool]]:
         """Return by validator name whether each of `submissions` is valid.
@@ -60,6 +61,7 @@ class Validators:
         assert line, "Node has ended"
         answer = json.loads(line)
         assert answer["errors"] == []
+        self.named = answer["named"]
         return answer["results"]
 
 

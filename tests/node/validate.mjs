@@ -1,9 +1,10 @@
 /**
  * Validates submissions with the JSON Schema validators that sites use, and with our own form.js.
  *
- * Reads lines of {"schema", "submissions"} and writes a line of {"results", "errors"} for each: by validator
- * name, whether each submission is valid, and the errors that a validator reports about the schema. Formats are
- * asserted by the validators that can ("... formats"), and by cfworker, which always does.
+ * Reads lines of {"schema", "submissions"} and writes a line of {"results", "errors", "named"} for each: by validator
+ * name, whether each submission is valid; the errors that a validator reports about the schema; and of each submission
+ * the fields that form.js reports. Formats are asserted by the validators that can ("... formats"), and by cfworker,
+ * which always does.
  */
 
 import { readFile } from "node:fs/promises";
@@ -75,5 +76,6 @@ for await (const line of createInterface({ input: process.stdin })) {
       log(name, error);
     }
   }
-  console.log(JSON.stringify({ results, errors }));
+  const named = submissions.map((value) => form.validate(schema, value).map(({ name }) => name));
+  console.log(JSON.stringify({ results, errors, named }));
 }

@@ -63,6 +63,10 @@ class MailServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Refuse connections from now on."""
         self._server.shutdown()
         self._server.server_close()
 

@@ -14,7 +14,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        counts = privacy.purge_expired(now=timezone.now())
+        counts = privacy.purge_credentials(now=timezone.now())
         self.finish(
             f"Deleted {counts['tokens']} tokens, {counts['sessions']} sessions and "
             f"{counts['failed_sign_ins']} failed sign-ins that had expired.",

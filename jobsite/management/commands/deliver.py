@@ -12,9 +12,9 @@ from jobsite.locks import database_lock
 from jobsite.ops.commands import Command as BaseCommand
 
 
-def make_dispatcher(stop: Stop) -> Dispatcher:
-    """Return the dispatcher with every kind of work."""
-    return Dispatcher([Digest(), MailDelivery()], lock=database_lock(), stop=stop)
+def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
+    """Return the dispatcher with every kind of work. `base_url` is for links, if not PUBLIC_BASE_URL."""
+    return Dispatcher([Digest(base_url), MailDelivery()], lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):

@@ -84,7 +84,7 @@ class Command(BaseCommand):
         if not no_serve:
             settings.APPLY_PAGES = True
             # a thread, which ends with the server
-            threading.Thread(target=make_dispatcher(Stop()).run, name="deliver", daemon=True).start()
+            threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
 
 

@@ -177,7 +177,7 @@ def only_errors():
 
 
 def test_nobody_listens(delivery, clock, mail_server, settings):
-    mail_server._server.server_close()
+    mail_server.stop()
     put()
 
     assert work(delivery, clock) == ["postponed"]

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from applications.submissions.forms import served_form
 from forms_structure import operations as form_operations
 from forms_structure.models import ConsentText, Form
 from tests.factories import make_vacancy
@@ -81,6 +82,11 @@ def path_of(vacancy: Vacancy | int) -> str:
 
 def version_of(vacancy: Vacancy, client: Client | None = None) -> str:
     return (client or Client()).get(f"/v1/vacancies/{vacancy.pk}/form")["Form-Version"]
+
+
+def served_version(vacancy: Vacancy) -> str:
+    """The same, without a request. Requires `Vacancy.objects.with_form()`."""
+    return served_form(vacancy).version
 
 
 def document(vacancy: Vacancy, values: Any = None, **members: Any) -> dict[str, Any]:

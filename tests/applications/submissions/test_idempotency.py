@@ -89,8 +89,8 @@ def test_key_is_new_after_a_day(vacancy, time_machine, at):
 def test_old_keys_are_deleted(vacancy, at):
     send(vacancy, headers=KEY)
 
-    assert privacy.purge_expired(now=at + timedelta(hours=23))["idempotency_keys"] == 0
-    assert privacy.purge_expired(now=at + timedelta(days=1))["idempotency_keys"] == 1
+    assert privacy.purge_credentials(now=at + timedelta(hours=23))["idempotency_keys"] == 0
+    assert privacy.purge_credentials(now=at + timedelta(days=1))["idempotency_keys"] == 1
     assert Application.objects.count() == 1
 
 

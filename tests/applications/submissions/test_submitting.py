@@ -26,6 +26,7 @@ from tests.applications.submissions.sending import (
     send_files,
     version_of,
 )
+from tests.factories import make_insider
 
 pytestmark = pytest.mark.django_db
 
@@ -246,7 +247,60 @@ def test_form_without_a_required_address_takes_no_applications(at):
         assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
 
 
+# --- Internal vacancies ---
+
+
+def test_internal_vacancies_take_applications_from_those_who_see_them(at, settings):
+    vacancy = make_open_vacancy(audience="internal")
+    body = json.dumps({"version": version_of(vacancy), "values": VALUES})
+    settings.INTERNAL_ACCESS = "authenticated"
+    insider, outsider = make_insider(), make_user()
+
+    def status(headers, client=None):
+        return (
+            (client or Client()).post(path_of(vacancy), body, "application/json", headers=headers).status_code
+        )
+
+    assert status({}) == 404
+    assert status(bearer("0")) == 404
+    assert status(bearer(make_token(outsider))) == 404
+    session = Client(enforce_csrf_checks=True)
+    session.force_login(insider)
+    assert status({}, session) == 404  # without a CSRF token there are no credentials
+    assert status(bearer(make_token(insider))) == 201
+    assert Application.objects.get().user == insider
+
+
 # --- The contract ---
+
+
+def test_pages_of_other_origins_may_apply(client, vacancy):
+    origin = {"Origin": "https://careers.example.org"}
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type, idempotency-key",
+    }
+    preflight = client.options(path_of(vacancy), headers=origin | asked)
+
+    assert preflight.status_code == 200
+    assert preflight["Access-Control-Allow-Origin"] == "*"
+    assert "POST" in preflight["Access-Control-Allow-Methods"].split(", ")
+    allowed = preflight["Access-Control-Allow-Headers"].split(", ")
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    for values, status in ((VALUES, 201), ({}, 422)):
+        response = send(vacancy, values, headers=origin)
+        assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, "*")
+        assert "Retry-After" in response["Access-Control-Expose-Headers"].split(", ")
+
+
+def test_listed_origins_may_apply(vacancy, settings):
+    settings.CORS_ALLOW_ALL_ORIGINS = False
+    settings.CORS_ALLOWED_ORIGINS = ["https://careers.example.org"]
+    allowed = send(vacancy, headers={"Origin": "https://careers.example.org"})
+    other = send(vacancy, headers={"Origin": "https://evil.example"})
+
+    assert allowed["Access-Control-Allow-Origin"] == "https://careers.example.org"
+    assert "Access-Control-Allow-Origin" not in other
 
 
 def golden(name, body, vacancy):

@@ -29,7 +29,8 @@ MODELS = {
     *("auth.user", "auth.group", "forms_structure.consenttext", "forms_structure.form", "vacancies.brand"),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
-    *("applications.status", "applications.historyentry"),
+    *("applications.status", "applications.historyentry", "applications.message"),
+    "applications.mailtemplate",
 }
 NOBODYS = {
     "auth.user",
@@ -37,9 +38,11 @@ NOBODYS = {
     "forms_structure.consenttext",
     "vacancies.filter",
     "applications.status",
+    "applications.mailtemplate",
 }
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
+    "applications.message": ("digest",),
     "applications.application": ("files", "note", "delete-note", "email", "undo", "unread"),
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),

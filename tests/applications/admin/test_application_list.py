@@ -1,0 +1,181 @@
+"""The list of applications: columns, filters, search, marks, brand scoping."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.models import AccessLog, Application
+from applications.operations import move
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.makers import make_file, make_step, make_submission, make_user
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/applications/application/"
+
+
+def listed(client, **query):
+    return [row.pk for row in client.get(LIST, query).context["cl"].result_list]
+
+
+def cells(client, **query):
+    """Return the texts of the cells of the first row, by column."""
+    admin = client.get(LIST, query).context["cl"]
+    row = admin.result_list[0]
+    return {name: str(getattr(admin.model_admin, name)(row)) for name in admin.list_display}
+
+
+def test_row_shows_applicant_stage_marks_and_files(office, at):
+    submission = make_submission(office.own, {})
+    make_file(submission)
+    make_file(submission)
+    make_step(office.own, planned_at=at + timedelta(days=2))
+    Application.objects.filter(pk=office.own.pk).update(
+        rating=4, is_repeated=True, withdrawn_at=at, family_name="<Maes>"
+    )
+
+    found = cells(office.anna)
+
+    assert "<b>Mia &lt;Maes&gt;</b>" in found["applicant_name"]
+    assert ">New</span>" in found["applicant_name"]
+    assert 'aria-label="Select Mia &lt;Maes&gt;"' in found["action_checkbox"]
+    assert (found["stars"], found["files"]) == ("4/5", "2")
+    assert found["next_step"] == "4 Mar 2026, 09:30"
+    assert ">Applied again</span>" in found["marks"]
+    assert ">Withdrawn</span>" in found["marks"]
+    assert ">New</span>" in found["shown_stage"]
+
+
+def test_read_application_without_marks_shows_none(office, at):
+    Application.objects.update(read_at=at)
+
+    found = cells(office.anna)
+
+    assert found["applicant_name"] == "Mia"
+    assert (found["marks"], found["files"], found["stars"], found["next_step"]) == ("-", "-", "-", "-")
+
+
+def test_newest_application_is_first(office, at):
+    newer = apply(office.own.vacancy, created_at=at - timedelta(minutes=1))
+    older = apply(office.own.vacancy, created_at=at - timedelta(days=9))
+
+    assert listed(office.anna) == [newer.pk, office.own.pk, older.pk]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["mia", "MAES", "mia maes", "mia@example", "7k3qx9wd", "7K3QX9WD", "nurse", "nurse maes", "NUMBER"],
+)
+def test_search_finds_anonymous_applicants(office, words):
+    Application.objects.filter(pk=office.own.pk).update(family_name="Maes")
+    apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org")
+
+    wanted = words.replace("NUMBER", str(office.own.vacancy_id))
+    assert listed(office.anna, q=wanted) == [office.own.pk]
+
+
+@pytest.mark.parametrize("words", ["zoë", "zoe.peeters", "Peeters", "zoe@acc"])
+def test_search_finds_accounts(office, words):
+    user = make_user("zoe.peeters", email="zoe@account.test", first_name="Zoë", last_name="Peeters")
+    Application.objects.filter(pk=office.own.pk).update(user=user, given_name="", email="", email_folded="")
+
+    assert listed(office.anna, q=words) == [office.own.pk]
+
+
+@pytest.mark.parametrize("words", ["%", "_", "7K3Q", "mia baker", "'; --", "\0", "9" * 40, FOREIGN])
+def test_search_with_other_words_finds_nothing_else(office, words):
+    apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org")
+
+    found = listed(office.anna, q=words)
+    assert found == ([] if words != "\0" else listed(office.anna))
+    assert office.foreign.pk not in found
+
+
+def test_filters(office, at):
+    own = office.own
+    old = apply(own.vacancy, created_at=at - timedelta(days=60), read_at=at, rating=4)
+    baker = make_vacancy(title="Baker", brand=office.brand)
+    again = apply(baker, created_at=at - timedelta(days=8), is_repeated=True, rating=2, withdrawn_at=at)
+    move(applications=Application.objects.filter(pk=old.pk), stage=office.rejected, author=None, at=at)
+
+    expected = {
+        ("vacancy__id__exact", baker.pk): [again.pk],
+        ("stage", office.rejected.pk): [old.pk],
+        ("stage", office.new.pk): [own.pk],
+        ("age", "1"): [own.pk],
+        ("age", "30"): [own.pk, again.pk],
+        ("age", "older30"): [old.pk],
+        ("read", "no"): [own.pk, again.pk],
+        ("read", "yes"): [old.pk],
+        ("mark", "repeated"): [again.pk],
+        ("mark", "withdrawn"): [again.pk],
+        ("mark", "active"): [own.pk, old.pk],
+        ("rating", "3"): [old.pk],
+        ("rating", "none"): [own.pk],
+    }
+    assert {each: listed(office.anna, **dict([each])) for each in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["stage", "age", "read", "mark", "rating", "vacancy__id__exact"])
+@pytest.mark.parametrize("value", ["x", "9" * 30, "-1", "²", "older", ""])
+def test_invalid_filter_is_no_error(office, name, value):
+    assert office.anna.get(LIST, {name: value}).status_code == 200
+
+
+def test_filter_does_not_name_a_vacancy_of_another_brand(office):
+    page = office.anna.get(LIST, {"vacancy__id__exact": office.foreign.vacancy_id})
+
+    assertNotContains(page, FOREIGN)
+    assert list(page.context["cl"].result_list) == []
+
+
+def test_filter_names_the_chosen_vacancy(office):
+    page = office.anna.get(LIST, {"vacancy__id__exact": office.own.vacancy_id})
+
+    assertContains(page, f'<option value="{office.own.vacancy_id}" selected>Nurse</option>', html=True)
+    assertContains(page, f"board/?vacancy__id__exact={office.own.vacancy_id}")
+
+
+def test_empty_list_says_so(office):
+    assertContains(office.anna.get(LIST, {"q": "nobody"}), "No results found")
+
+
+@pytest.mark.parametrize("query", ["", "?o=3", "?o=-5.2", "?o=6", "?q=mia", "?read=no"])
+def test_query_count_does_not_depend_on_the_rows(office, query):
+    def count():
+        office.anna.get(LIST + query)
+        with CaptureQueriesContext(connection) as found:
+            office.anna.get(LIST + query)
+        return len(found)
+
+    before = count()
+    for number in range(12):
+        application = apply(make_vacancy(brand=office.brand), address=f"mia{number}@example.org")
+        make_file(make_submission(application, {}))
+        Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
+    assert count() == before
+
+
+def test_marking_as_read_and_unread(office, at):
+    other = apply(office.own.vacancy, read_at=at - timedelta(days=1))
+    chosen = {"_selected_action": [office.own.pk, other.pk, office.foreign.pk]}
+
+    answer = office.anna.post(LIST, chosen | {"action": "mark_read"}, follow=True)
+    assert [str(each) for each in answer.context["messages"]] == ["1 marked as read."]
+    rows = Application.objects.order_by("pk").values_list("pk", "read_at")
+    assert dict(rows) == {office.own.pk: at, other.pk: at - timedelta(days=1), office.foreign.pk: None}
+    assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
+
+    answer = office.anna.post(LIST, chosen | {"action": "mark_unread"}, follow=True)
+    assert set(Application.objects.values_list("read_at", flat=True)) == {None}
+    assert [str(each) for each in answer.context["messages"]] == ["2 marked as unread."]
+
+
+def test_auditor_cannot_mark(office):
+    auditor = staff("auditor", "Auditor")
+    auditor.post(LIST, {"action": "mark_read", "_selected_action": [office.own.pk]})
+
+    assert Application.objects.get(pk=office.own.pk).read_at is None

@@ -1,0 +1,99 @@
+"""The board: columns, cards, brand scoping. tests/browser/test_board.py moves cards."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.admin import board
+from applications.models import Application
+from applications.operations import move
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.makers import make_user
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+BOARD = "/admin/applications/application/board/"
+
+
+def columns(client, **query):
+    """Return the number and the names of each column."""
+    found = client.get(BOARD, query).context["columns"]
+    return {
+        str(each.stage): (each.count, [card["application"].shown_name for card in each.cards])
+        for each in found
+    }
+
+
+def test_applications_are_in_the_columns_of_their_stages(office, at):
+    jan = apply(office.own.vacancy, "Jan", stage=office.new)
+    apply(make_vacancy(title="Baker", brand=office.brand), "Zoë", stage=office.new)
+    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+
+    assert columns(office.anna) == {"New": (2, ["Zoë", "Mia"]), "Rejected": (1, ["Jan"])}
+    assert columns(office.anna, vacancy__id__exact=office.own.vacancy_id) == {
+        "New": (1, ["Mia"]),
+        "Rejected": (1, ["Jan"]),
+    }
+
+
+def test_card_shows_age_rating_and_marks(office, at):
+    Application.objects.filter(pk=office.own.pk).update(rating=4, is_repeated=True, withdrawn_at=at)
+
+    page = office.anna.get(BOARD)
+
+    change = office.own.changes.get().pk
+    for text in (
+        "1\xa0hour ago", "rated 4/5", ">New</span>", ">Applied again</span>", ">Withdrawn</span>",
+        "Move Mia to", "data-decides", f'value="{office.own.pk}:{change}"',
+    ):  # fmt: skip
+        assertContains(page, text)
+    assert "no-store" in page["Cache-Control"]
+
+
+def test_long_column_links_to_the_list(office, monkeypatch):
+    monkeypatch.setattr(board, "CARDS", 2)
+    for number in range(4):
+        apply(office.own.vacancy, f"Jan {number}", stage=office.new)
+
+    page = office.anna.get(BOARD, {"vacancy__id__exact": office.own.vacancy_id})
+
+    [column] = [each for each in page.context["columns"] if each.count]
+    assert (column.count, len(column.cards)) == (5, 2)
+    query = f"?vacancy__id__exact={office.own.vacancy_id}&stage={office.new.pk}"
+    assert column.list_url == f"/admin/applications/application/{query}"
+    assertContains(page, "All 5 in the list")
+
+
+def test_other_brands_are_hidden(office):
+    for query in ({}, {"vacancy__id__exact": office.foreign.vacancy_id}):
+        assertNotContains(office.anna.get(BOARD, query), FOREIGN)
+    assert columns(office.anna)["New"] == (1, ["Mia"])
+
+
+def test_auditor_sees_cards_without_forms(office):
+    page = staff("auditor", "Auditor").get(BOARD)
+
+    assertContains(page, "Mia")
+    assertNotContains(page, "board-move")
+    assertNotContains(page, "draggable")
+    assert staff("other", "Filter manager").get(BOARD).status_code == 403
+
+
+@pytest.mark.parametrize("chosen", ["x", "9" * 30, "-1", "", "\0"])
+def test_invalid_vacancy_shows_all(office, chosen):
+    assert columns(office.anna, vacancy__id__exact=chosen)["New"] == (1, ["Mia"])
+
+
+def test_query_count_does_not_depend_on_the_rows(office):
+    def count():
+        office.anna.get(BOARD)
+        with CaptureQueriesContext(connection) as found:
+            office.anna.get(BOARD)
+        return len(found)
+
+    before = count()
+    for number in range(12):
+        application = apply(make_vacancy(brand=office.brand), f"M{number}", stage=office.new)
+        Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
+    assert count() == before

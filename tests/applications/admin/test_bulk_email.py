@@ -1,0 +1,144 @@
+"""One email to several applicants."""
+
+import pytest
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.admin import bulk_email
+from applications.models import AccessLog, Application, MailTemplate, Message
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.admin.test_bulk_move import messages_of, sent
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/applications/application/"
+EMAILS = f"{LIST}emails/"
+
+
+@pytest.fixture
+def template(db):
+    return MailTemplate.objects.create(
+        name="Thanks", subject_en="Thank you, {name}", body_en="About {vacancy}.",
+        subject_nl="Bedankt, {name}", body_nl="Over {vacancy}.",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def zoe(office):
+    return apply(office.own.vacancy, "Zoë", "zoe@example.org", stage=office.new, language="nl")
+
+
+def test_page_names_everybody_and_previews_each_language(office, zoe, template, at):
+    without = apply(office.own.vacancy, "Nobody", "", language="fr")
+    Application.objects.filter(pk=zoe.pk).update(withdrawn_at=at)
+    chosen = {"action": "email_selected", "_selected_action": [office.own.pk, zoe.pk, without.pk]}
+
+    page = office.anna.post(LIST, chosen)
+    assertContains(page, "2 applicants get the email")
+    assertContains(page, 'is-withdrawn">Withdrawn</span>')
+    assertContains(page, "Without an e-mail address: not sent")
+    assertNotContains(page, "Thank you")
+
+    data = {
+        "applications": str(page.context["selection"]),
+        "template": template.pk,
+        "back": f"{LIST}?read=no",
+    }
+    page = office.anna.post(EMAILS, data)
+    shown = {
+        each["code"]: (each["count"], each["subject"], each["body"]) for each in page.context["previews"]
+    }
+    assert shown == {
+        "en": (1, "Thank you, Mia", "About Nurse."),
+        "nl": (1, "Bedankt, Zoë", "Over Nurse."),
+    }
+    assertContains(page, "Send 2 emails")
+    assert not Message.objects.exists()
+
+    answer = office.anna.post(EMAILS, data | {"confirmed": "1"}, follow=True)
+    assert answer.redirect_chain == [(f"{LIST}?read=no", 302)]
+    assert messages_of(answer) == ["2 emails are queued."]
+    rows = Message.objects.order_by("to").values_list(
+        "application", "kind", "to", "language", "subject", "body", "author__username", "state", "queued_at"
+    )
+    assert list(rows) == [
+        (
+            office.own.pk,
+            "template",
+            "mia@example.org",
+            "en",
+            "Thank you, Mia",
+            "About Nurse.",
+            "anna",
+            "queued",
+            at,
+        ),
+        (zoe.pk, "template", "zoe@example.org", "nl", "Bedankt, Zoë", "Over Nurse.", "anna", "queued", at),
+    ]
+    log = AccessLog.objects.filter(action="change").values_list("application", flat=True)
+    assert sorted(log) == [office.own.pk, zoe.pk]
+
+
+def test_second_click_sends_nothing(office, zoe, template):
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"}
+    office.anna.post(EMAILS, data)
+
+    answer = office.anna.post(EMAILS, data, follow=True)
+
+    assert Message.objects.count() == 2
+    assert messages_of(answer)[-1] == "2 emails were queued already."
+
+
+def test_template_without_a_text_is_not_offered(office):
+    empty = MailTemplate.objects.create(name="Empty", subject_en="Only a subject")
+    data = {"applications": sent(office.own), "template": empty.pk, "confirmed": "1"}
+
+    assertNotContains(office.anna.post(EMAILS, data), "Empty")
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize("chosen", ["", "x", "9" * 30, "0"])
+def test_unknown_template_asks_again(office, template, chosen):
+    data = {"applications": sent(office.own), "template": chosen, "confirmed": "1"}
+
+    assertContains(office.anna.post(EMAILS, data), "Preview")
+    assert not Message.objects.exists()
+
+
+def test_too_many_are_refused(office, zoe, template, monkeypatch):
+    monkeypatch.setattr(bulk_email, "AT_MOST", 1)
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"}
+
+    assertContains(
+        office.anna.post(EMAILS, data), "Nothing was sent. Choose at most 1 applications at a time."
+    )
+    assert not Message.objects.exists()
+
+
+def test_other_brands_get_no_email(office, template):
+    data = {"applications": sent(office.own, office.foreign), "template": template.pk}
+
+    assertNotContains(office.anna.post(EMAILS, data), FOREIGN)
+    office.anna.post(EMAILS, data | {"confirmed": "1"})
+    assert list(Message.objects.values_list("application", flat=True)) == [office.own.pk]
+
+
+def test_auditor_sends_no_email(office, template):
+    auditor = staff("auditor", "Auditor")
+    data = {"applications": sent(office.own), "template": template.pk, "confirmed": "1"}
+
+    assert auditor.post(EMAILS, data).status_code == 403
+    assert office.anna.get(EMAILS).status_code == 405
+    assertNotContains(auditor.get(LIST), "email_selected")
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_query_count_of_a_preview(office, template, count, django_assert_num_queries):
+    made = [
+        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new)
+        for n in range(count)
+    ]
+    data = {"applications": sent(*made), "template": template.pk}
+    office.anna.post(EMAILS, data)
+    with django_assert_num_queries(9):
+        office.anna.post(EMAILS, data)

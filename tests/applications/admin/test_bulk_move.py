@@ -1,0 +1,266 @@
+"""Moving several applications: confirmation, conflicts, undo."""
+
+from datetime import timedelta
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from pytest_django.asserts import assertContains, assertNotContains
+
+from applications.admin.selection import Selection
+from applications.models import AccessLog, Application, Message, Stage
+from applications.operations import move
+from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.makers import make_stage
+from tests.factories import make_vacancy
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/applications/application/"
+MOVE, UNDO = f"{LIST}move/", f"{LIST}undo-moves/"
+
+
+def stages_of(application):
+    return [str(change) for change in application.changes.all()]
+
+
+def sent(*applications):
+    """Return what a page sends along for `applications`."""
+    return str(Selection.of(Application.objects.filter(pk__in=[each.pk for each in applications])))
+
+
+def messages_of(answer):
+    return [str(each) for each in answer.context["messages"]]
+
+
+@pytest.fixture
+def jan(office):
+    return apply(office.own.vacancy, "Jan", "jan@example.org", stage=office.new)
+
+
+def test_rejection_asks_first_and_names_everybody(office, jan, at):
+    Application.objects.filter(pk=jan.pk).update(withdrawn_at=at)
+    chosen = {"action": f"move_to_{office.rejected.pk}", "_selected_action": [office.own.pk, jan.pk]}
+
+    page = office.anna.post(LIST + "?read=no", chosen)
+
+    assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
+    for text in (
+        "2 applications move to “Rejected”",
+        '<span class="panel-state is-withdrawn">Withdrawn</span>',
+        "The new status from 4 Mar 2026, 09:30, after the delay of 2 days.",
+        "English: <strong>Not selected</strong>",
+        "No email is sent.",
+        "Move 2 applications",
+        f'name="back" value="{LIST}?read=no"',
+    ):
+        assertContains(page, text)
+    assertNotContains(page, FOREIGN)
+    assert stages_of(office.own) == stages_of(jan) == ["New"]
+    assert not Message.objects.exists()
+
+
+def test_confirmed_rejection_moves_those_who_were_named(office, jan, at):
+    data = {"applications": sent(office.own), "stage": office.rejected.pk, "back": f"{LIST}?read=no"}
+    assert office.anna.post(MOVE, data).status_code == 200  # asks
+
+    answer = office.anna.post(MOVE, data | {"confirmed": "1"}, follow=True)
+
+    assert answer.redirect_chain == [(f"{LIST}?read=no", 302)]
+    assert stages_of(office.own) == ["New", "Rejected"]
+    assert stages_of(jan) == ["New"]
+    assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
+    assert [each.change_message for each in LogEntry.objects.all()] == ["Moved to Rejected."]
+    undo = f"{UNDO}?{urlencode({'at': at.isoformat()})}"
+    assert messages_of(answer) == [f'1 moved to Rejected. <a class="text-link" href="{undo}">Undo</a>']
+
+
+def test_all_pages_are_selected(office):
+    for number in range(60):
+        apply(office.own.vacancy, f"Mia {number}", f"mia{number}@example.org", stage=office.new)
+    chosen = {
+        "action": f"move_to_{office.rejected.pk}", "_selected_action": [office.own.pk], "select_across": "1",
+    }  # fmt: skip
+
+    page = office.anna.post(LIST, chosen)
+
+    assertContains(page, "61 applications move to “Rejected”")
+    assertContains(page, "<b>Mia 59</b>")
+    later = apply(office.own.vacancy, "Later", stage=office.new)  # arrives while the user reads
+    data = {"applications": str(page.context["selection"]), "stage": office.rejected.pk, "confirmed": "1"}
+    office.anna.post(MOVE, data)
+    assert Application.objects.with_stage().filter(stage_name="Rejected").count() == 61
+    assert stages_of(later) == ["New"]
+
+
+def test_those_who_are_there_are_named_apart(office, jan, at):
+    move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+
+    page = office.anna.post(MOVE, {"applications": sent(office.own, jan), "stage": office.rejected.pk})
+
+    assert [each.shown_name for each in page.context["people"]] == ["Mia"]
+    assert [each.shown_name for each in page.context["there"]] == ["Jan"]
+
+
+def test_move_to_an_open_stage_asks_nothing(office, jan):
+    interview = make_stage("Interview")
+    data = {"applications": sent(office.own, jan), "stage": interview.pk}
+
+    answer = office.anna.post(MOVE, data, follow=True)
+
+    assert messages_of(answer) == ["2 moved to Interview."]
+    assert stages_of(jan) == ["New", "Interview"]
+
+
+def test_application_that_somebody_else_moved_is_not_moved(office, jan, at):
+    interview = make_stage("Interview")
+    data = {"applications": sent(office.own, jan), "stage": office.rejected.pk, "confirmed": "1"}
+    move(applications=Application.objects.filter(pk=jan.pk), stage=interview, author=None, at=at)
+
+    answer = office.anna.post(MOVE, data, follow=True)
+
+    assert stages_of(jan) == ["New", "Interview"]
+    assert stages_of(office.own) == ["New", "Rejected"]
+    text = messages_of(answer)[1]
+    assert text.startswith("1 was not moved: somebody else moved it in the meantime. <a")
+    assert f">Application {jan.pk}</a>" in text
+    assert "Jan" not in text  # messages are stored in sessions
+
+
+def test_script_gets_json(office):
+    interview = make_stage("Interview", embargo_days=1)
+    data = {"applications": sent(office.own), "stage": interview.pk}
+    accept = {"Accept": "application/json"}
+
+    moved = office.anna.post(MOVE, data, headers=accept)
+    again = office.anna.post(MOVE, data | {"stage": make_stage("Offer").pk}, headers=accept)
+    asks = office.anna.post(MOVE, data | {"stage": office.rejected.pk}, headers=accept)
+
+    assert moved.status_code == 200
+    assert moved.json()["applications"] == sent(office.own)
+    assert moved.json()["undo"].startswith(UNDO)
+    assert (again.status_code, again.json()["applications"]) == (409, sent(office.own))
+    assert asks["Content-Type"].startswith("text/html")
+    assert stages_of(office.own) == ["New", "Interview"]
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        ({}, 400), ({"applications": "1"}, 400), ({"applications": "x:1"}, 400), ({"applications": ","}, 400),
+        ({"applications": "9" * 30 + ":1"}, 400), ({"applications": "1:1\0"}, 400),
+        ({"stage": "x"}, 400), ({"stage": "9" * 30}, 400), ({"stage": ""}, 400),
+        ({"back": "https://evil.example/"}, 302), ({"back": "//evil.example"}, 302),
+        ({"back": "/admin/x"}, 302),
+    ],
+)  # fmt: skip
+def test_bad_input_is_an_error_and_moves_nothing(office, data, status):
+    applications = sent(office.own) if "applications" not in data and data else ""
+    full = {"applications": applications, "stage": make_stage("Interview").pk} | data
+
+    answer = office.anna.post(MOVE, full)
+
+    assert answer.status_code == status
+    assert answer.get("Location", LIST) == LIST
+    assert stages_of(office.own) == (["New"] if status == 400 else ["New", "Interview"])
+
+
+def test_other_brands_are_not_moved(office):
+    data = {"applications": sent(office.own, office.foreign), "stage": office.rejected.pk}
+
+    assertNotContains(office.anna.post(MOVE, data), FOREIGN)
+    office.anna.post(MOVE, data | {"confirmed": "1"})
+
+    assert stages_of(office.foreign) == ["New"]
+    assert stages_of(office.own) == ["New", "Rejected"]
+
+
+def test_hiring_asks_and_get_is_not_allowed(office):
+    hired = make_stage("Hired")
+    Stage.objects.filter(pk=hired.pk).update(kind=Stage.Kind.HIRED)
+
+    page = office.anna.post(MOVE, {"applications": sent(office.own), "stage": hired.pk})
+
+    assertContains(page, "The new status, immediately. You cannot undo the move.")
+    assert office.anna.get(MOVE).status_code == 405
+    assert staff("auditor", "Auditor").post(MOVE).status_code == 403
+
+
+# --- undo --------------------------------------------------------------------------------------
+
+
+def rejected_by(office, *applications):
+    """Reject `applications` as Anna. Return the address of the page that undoes it."""
+    data = {"applications": sent(*applications), "stage": office.rejected.pk, "confirmed": "1"}
+    answer = office.anna.post(MOVE, data, follow=True)
+    return unescape(messages_of(answer)[0]).split('href="')[1].split('"')[0]
+
+
+def later(office, time_machine, at):
+    """Stop the clock at `at`, with a new session: sessions end after 12 hours."""
+    time_machine.move_to(at, tick=False)
+    office.anna.force_login(User.objects.get(username="anna"))
+
+
+def test_undo_asks_and_moves_back(office, jan, time_machine, at):
+    url = rejected_by(office, office.own, jan)
+    later(office, time_machine, at + timedelta(days=1))
+
+    page = office.anna.get(url)
+    assertContains(page, "2 applications go back to their previous stages")
+    assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
+    assert stages_of(jan) == ["New", "Rejected"]
+
+    answer = office.anna.post(url, follow=True)
+    assert messages_of(answer) == ["2 stage changes were undone."]
+    assert stages_of(jan) == stages_of(office.own) == ["New", "Rejected", "New"]
+    assert LogEntry.objects.filter(change_message="Stage change undone.").count() == 2
+
+    again = office.anna.post(url, follow=True)
+    assert messages_of(again)[0].startswith("2 were not undone: moved again, or visible to the applicant.")
+    assert stages_of(jan) == ["New", "Rejected", "New"]
+
+
+def test_undo_is_refused_once_the_applicant_sees_it(office, time_machine, at):
+    url = rejected_by(office, office.own)
+    later(office, time_machine, at + timedelta(days=2))
+
+    assertContains(office.anna.get(url), "1 stage change cannot be undone")
+    office.anna.post(url)
+
+    assert stages_of(office.own) == ["New", "Rejected"]
+
+
+def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
+    url = rejected_by(office, office.own)
+
+    colleague = staff("piet", brands=[office.brand])
+    assertNotContains(colleague.get(url), "Mia")
+    colleague.post(url)
+    assert stages_of(office.own) == ["New", "Rejected"]
+
+    office.own.vacancy.brand = office.other
+    office.own.vacancy.save()
+    assertNotContains(office.anna.get(url), "Mia")
+    office.anna.post(url)
+    assert stages_of(office.own) == ["New", "Rejected"]
+
+
+@pytest.mark.parametrize(
+    "at", ["x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z"]
+)
+def test_invalid_time_is_an_error(office, at):
+    assert office.anna.get(UNDO, {"at": at}).status_code == 400
+
+
+@pytest.mark.parametrize("count", [1, 15])
+def test_query_count_of_a_confirmation(office, count, django_assert_num_queries):
+    made = [
+        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new)
+        for n in range(count)
+    ]
+    data = {"applications": sent(*made), "stage": office.rejected.pk}
+    office.anna.post(MOVE, data)
+    with django_assert_num_queries(9):
+        office.anna.post(MOVE, data)

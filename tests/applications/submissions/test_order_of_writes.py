@@ -1,0 +1,82 @@
+"""A failure at any step of a submission leaves no row without its file, and no file for good."""
+
+import json
+
+import pytest
+from django.db import OperationalError, connection
+
+from applications.models import Application, IdempotencyKey, Submission, SubmissionFile
+from applications.operations import submitting
+from applications.submissions import files as files_module
+from tests.applications.submissions.sending import PDF, VALUES, make_open_vacancy, send_files
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = {"Idempotency-Key": "a"}
+
+
+def fail(*args, **kwargs):
+    raise OperationalError("the database is gone")
+
+
+def stored(settings):
+    models = (Application, Submission, SubmissionFile, IdempotencyKey)
+    files = [path for path in settings.PRIVATE_ROOT.rglob("*") if path.is_file()]
+    return [*(model.objects.count() for model in models), len(files)]
+
+
+@pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "key"])
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (submitting, "queue_receipt"),
+        (submitting, "receive"),
+        (submitting.idempotency, "lock_address"),
+        (submitting.StoredFiles, "add_rows"),
+        (submitting.FormSnapshot.objects, "get_or_create"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_failure_before_the_commit_stores_nothing(owner, name, headers, monkeypatch, settings):
+    vacancy = make_open_vacancy()
+    values = VALUES | {"cv": "cv.pdf"}
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        response = send_files(vacancy, values, cv=("cv.pdf", PDF), headers=headers)
+
+    assert (response.status_code, response["Retry-After"]) == (503, "2")
+    assert stored(settings) == [0, 0, 0, 0, 0]
+    assert send_files(vacancy, values, cv=("cv.pdf", PDF), headers=headers).status_code == 201
+    assert stored(settings) == [1, 1, 1, len(headers), 1]
+
+
+def test_file_keeps_its_temporary_name_until_the_commit(monkeypatch, settings):
+    """Between commit and rename, the row has a file with a temporary name, which readers complete."""
+    vacancy = make_open_vacancy()
+    seen: list = []
+
+    def finish(self) -> None:
+        seen.append((connection.in_atomic_block, stored(settings)))
+
+    monkeypatch.setattr(files_module.StoredFiles, "finish", finish)
+    send_files(vacancy, VALUES | {"cv": "cv.pdf"}, cv=("cv.pdf", PDF), headers=KEY)
+
+    assert seen == [(False, [1, 1, 1, 1, 1])]
+    file = SubmissionFile.objects.get()
+    assert not (settings.PRIVATE_ROOT / file.path).exists()
+    with files_module.open_file(file) as opened:
+        assert opened.read() == PDF
+
+
+def test_full_disk_is_a_503_that_stores_nothing(monkeypatch, settings):
+    vacancy = make_open_vacancy()
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files_module.private_files, "write", full)
+    response = send_files(vacancy, VALUES | {"cv": "cv.pdf"}, cv=("cv.pdf", PDF))
+
+    assert response.status_code == 503
+    assert json.loads(response.content)["errors"][0]["pointer"] == "/values/cv"
+    assert stored(settings) == [0, 0, 0, 0, 0]

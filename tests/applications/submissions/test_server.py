@@ -1,0 +1,131 @@
+"""Submissions under gunicorn: bodies in chunks, clients that disconnect, and workers that share no memory."""
+
+import http.client
+import json
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from applications.api.bodies import BODY_BYTES_MAX
+from tests.applications.submissions.sending import PDF, VALUES
+from tests.servers import Instance
+from tests.servers.web import Gunicorn
+
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
+MAKE = "from tests.applications.submissions.sending import *; make_open_vacancy()"
+COUNT = (
+    "from applications.models import *; print(Application.objects.count(), SubmissionFile.objects.count())"
+)
+PATH = "/v1/vacancies/1/applications"
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    static = {
+        "STATIC_ROOT": str(folder / "static"),
+        "MEDIA_ROOT": str(folder / "media"),
+        "PRIVATE_ROOT": str(folder / "private"),
+        "WEB_CONCURRENCY": "2",
+        "APPLY_PROOF": "off",
+    }
+    instance = Instance(folder, **static)
+    instance.manage("shell", "-v0", "-c", MAKE)
+    return instance
+
+
+@pytest.fixture(scope="module")
+def server(instance):
+    with Gunicorn(instance.folder / "gunicorn", instance.env) as server:
+        yield server
+
+
+def stored(instance):
+    """Return the number of applications and of files."""
+    return [int(number) for number in instance.manage("shell", "-v0", "-c", COUNT).stdout.split()]
+
+
+def version(server):
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as link:
+        link.request("GET", "/v1/vacancies/1/form", headers={"Host": "127.0.0.1"})
+        return link.getresponse().headers["Form-Version"]
+
+
+def post(server, body, content_type="application/json", **headers):
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as link:
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        headers |= {"Host": "127.0.0.1", "Content-Type": content_type}
+        link.request("POST", PATH, body, headers)
+        response = link.getresponse()
+        return response.status, json.loads(response.read())
+
+
+def document(server, **values):
+    return json.dumps({"version": version(server), "values": VALUES | values}).encode()
+
+
+def multipart(server, content, **values):
+    parts = [('name="application"', document(server, cv="cv.pdf", **values))]
+    parts.append(('name="cv"; filename="cv.pdf"', content))
+    lines = [
+        b"--B\r\nContent-Disposition: form-data; %s\r\n\r\n%s\r\n" % (name.encode(), each)
+        for name, each in parts
+    ]
+    return b"".join(lines) + b"--B--\r\n"
+
+
+def test_body_in_chunks_is_read(instance, server):
+    body = multipart(server, PDF * 50_000, email="chunks@example.org")
+    before = stored(instance)
+    pieces = (body[start : start + 50_000] for start in range(0, len(body), 50_000))
+    status, answer = post(server, pieces, "multipart/form-data; boundary=B")
+
+    assert (status, list(answer)) == (201, ["data"])
+    assert stored(instance) == [before[0] + 1, before[1] + 1]
+
+
+def test_body_in_chunks_over_25_mb_is_a_413(instance, server):
+    before = stored(instance)
+    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=30)) as link:
+        head = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        link.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
+        chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+        for _ in range(BODY_BYTES_MAX // 0x10000 + 2):
+            link.sendall(chunk)
+        link.sendall(b"0\r\n\r\n")
+        assert link.recv(1000).startswith(b"HTTP/1.1 413")
+    assert stored(instance) == before
+
+
+@pytest.mark.parametrize("part", [0.2, 0.9, 1])
+def test_client_that_disconnects_early_stores_nothing(instance, server, part):
+    before = stored(instance)
+    body = multipart(server, PDF * 20_000, email="gone@example.org")
+    sent = body[: int(len(body) * part) - 1]
+    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=30)) as link:
+        head = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+        link.sendall(head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + sent)
+    time.sleep(0.5)
+
+    assert stored(instance) == before
+    assert not [path for path in (instance.folder / "private").rglob("*.part*") if path.is_file()]
+
+
+def test_one_key_in_two_workers_stores_one_application(instance, server):
+    body = multipart(server, PDF * 100_000, email="key@example.org")
+    before = stored(instance)
+    with ThreadPoolExecutor(8) as pool:
+        calls = [
+            pool.submit(post, server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")
+            for _ in range(8)
+        ]
+        answers = [call.result() for call in calls]
+
+    assert {status for status, _answer in answers} <= {201, 409}
+    assert len({answer["data"]["reference"] for status, answer in answers if status == 201}) == 1
+    assert stored(instance) == [before[0] + 1, before[1] + 1]
+    assert post(server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")[0] == 201

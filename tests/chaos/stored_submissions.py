@@ -1,0 +1,58 @@
+"""What must hold of the database and of PRIVATE_ROOT after `tests.chaos.submissions`."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db.models import Count, Q
+
+from applications.models import Application, Message, SubmissionFile
+from applications.submissions.files import open_file
+from tests.chaos.applicants import Applicants
+
+
+def mistakes(applicants: Applicants) -> Iterator[str]:
+    """Yield what is wrong, one line each."""
+    receipts = Count("messages", filter=Q(messages__kind=Message.Kind.RECEIPT), distinct=True)
+    rows = Application.objects.select_related("submission").annotate(
+        receipts=receipts,
+        stages=Count("changes", distinct=True),
+        keys=Count("idempotency_keys", distinct=True),
+    )
+    stored = {row.reference: row for row in rows.order_by()}
+    for number in range(applicants.count):
+        reference = applicants.references.get(number)
+        if reference is None:
+            yield f"{number}: no 201"
+            continue
+        row, sent = stored.get(reference), applicants.application(number)
+        if row is None:
+            yield f"{number}: lost after its 201"
+        elif (row.email, row.vacancy_id, row.submission.values) != (sent.email, sent.vacancy, sent.values):
+            yield f"{number}: stored with other values"
+    for reference, row in stored.items():
+        if (row.receipts, row.stages, row.keys) != (1, 1, 1):
+            yield f"{reference}: {row.receipts} receipts, {row.stages} stages, {row.keys} keys"
+    yield from (f"{email}: stored {n} times" for email, n in Counter(r.email for r in rows).items() if n > 1)
+    yield from _files(applicants)
+
+
+def _files(applicants: Applicants) -> Iterator[str]:
+    """Read every file."""
+    seen: Counter[str] = Counter()
+    for row in SubmissionFile.objects.select_related("submission__application"):
+        email = row.submission.application.email
+        sent = applicants.application(int(email.removeprefix("applicant-").partition("@")[0]))
+        seen[email] += 1
+        try:
+            with open_file(row) as file:
+                content = file.read()
+        except FileNotFoundError:
+            yield f"{email}: a row without its file"
+            continue
+        if not hashlib.sha256(content).hexdigest() == row.sha256 == sent.sha256:
+            yield f"{email}: the file has another content"
+    for number in applicants.references:
+        sent = applicants.application(number)
+        if seen[sent.email] != bool(sent.content):
+            yield f"{number}: {seen[sent.email]} files"
