@@ -118,7 +118,8 @@ class _Page:
         is_many = type_ == FieldType.CHECKBOX_GROUP
         options = list(structure.get("options", ()))
         if not is_many and not is_required:
-            options.append({"value": "", "label": pgettext("a field", "No answer")})  # a radio button cannot be cleared
+            # a chosen radio button cannot be cleared
+            options.append({"value": "", "label": pgettext("a field", "No answer")})
         chosen = self.typed.get(name) or ([] if is_many else [""])
         on_options = {"aria-invalid": about["aria-invalid"]} if is_many else {}
         group = {"class": f"job-form-{type_}", "aria-describedby": about["aria-describedby"]}

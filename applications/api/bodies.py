@@ -94,7 +94,9 @@ class _Body:
         """Return the next bytes; b"" at the end. Raise BodyError if it is too early or too late."""
         try:
             chunk: bytes = self.source.read(_CHUNK)
-        except OSError as error:  # the client disconnected
+        except (
+            Exception
+        ) as error:  # the client disconnected (OSError), or invalid chunks: the server's own error
             raise BodyError(TRUNCATED) from error
         self.count += len(chunk)
         if self.count > BODY_BYTES_MAX:

@@ -52,8 +52,7 @@ def fingerprint(values: dict[str, Any], files: Mapping[str, File]) -> str:
 def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
     """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
     it was created with other content."""
-    rows = IdempotencyKey.objects.select_related("application__submission__snapshot")
-    row = rows.filter(vacancy=vacancy, key_hash=digest(key)).first()
+    row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()
     if row is None:
         return None
     if row.created_at <= at - KEPT:
@@ -61,7 +60,9 @@ def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Applicati
         return None
     if row.fingerprint != content:
         raise KeyReusedError
-    return row.application
+    # None if it was erased meanwhile
+    applications = Application.objects.select_related("submission__snapshot")
+    return applications.filter(pk=row.application_id).first()
 
 
 def record(vacancy: Vacancy, key: str, content: str, application: Application, *, at: datetime) -> None:

@@ -19,6 +19,7 @@ from tests.hostile.client import Endpoint
 from tests.hostile.content import ENV, Content, create
 from tests.hostile.corpus import corpus
 from tests.hostile.corpus.baseline import baseline_pairs
+from tests.hostile.downloads import download_files
 from tests.hostile.generated import send_generated
 from tests.hostile.server import gunicorn, nginx
 
@@ -74,6 +75,7 @@ def run(content: Content, endpoint: Endpoint, options: Any) -> list[Report]:
     reports = [
         send_cases(public, content, endpoint, "single requests"),
         send_cases([each for each in cases if each.group == "admin"], content, endpoint, "admin, signed in"),
+        download_files(content, endpoint),
     ]
     if not options.only:
         reports.append(compare_with_baseline(baseline_pairs(content), content, endpoint))

@@ -24,6 +24,7 @@ ENV = {
     "PUBLIC_BASE_URL": BASE,
     "INTERNAL_ACCESS": "authenticated",
     "RATE_LIMIT": "off",
+    "APPLY_PROOF": "off",
     "TRUSTED_PROXIES": "127.0.0.1/32",
 }
 
@@ -39,6 +40,8 @@ class Content:
     own_draft: int = 0
     own_form: int = 0
     own_application: int = 0
+    open_vacancy: int = 0  # takes applications
+    form_version: str = ""
     filter: int = 0
     origin: str = "http://localhost"
 
@@ -54,6 +57,7 @@ def create() -> Content:
 
     from tests import admin_pages
     from tests.applications.makers import make_application, make_step, make_token, make_user
+    from tests.applications.submissions import sending
     from tests.contract.sample import make_site
     from vacancies.models import Vacancy
 
@@ -62,6 +66,9 @@ def create() -> Content:
     make_site(now)
     for kind in HIDDEN:
         hide(kind, now)
+    opened = sending.make_open_vacancy()
+    content.open_vacancy = opened.pk
+    content.form_version = sending.served_version(Vacancy.objects.with_form().get(pk=opened.pk))
     for name in ("A", "B"):
         user = make_user(f"applicant-{name}", first_name=HIDDEN_WORD)
         application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"]))

@@ -8,6 +8,7 @@ from tests.hostile.checker import compare_with_baseline, send_cases
 from tests.hostile.client import Endpoint
 from tests.hostile.corpus import corpus
 from tests.hostile.corpus.baseline import baseline_pairs
+from tests.hostile.downloads import download_files
 from tests.hostile.generated import send_generated
 from tests.hostile.server import gunicorn
 
@@ -30,6 +31,7 @@ def test_hostile_requests_get_allowed_responses(settings, tmp_path):
         reports = [
             send_cases(chosen, content, endpoint),
             send_cases(admin, content, endpoint),
+            download_files(content, endpoint),
             compare_with_baseline(list(baseline_pairs(content))[::5], content, endpoint),
             send_generated(300, 7, content, endpoint),
         ]

@@ -6,7 +6,7 @@ tests/hostile/checker.py.
 """
 
 from tests.hostile.content import Content
-from tests.hostile.corpus import addresses, admin, bodies, framing, headers
+from tests.hostile.corpus import addresses, admin, bodies, framing, headers, submissions
 from tests.hostile.corpus.case import Case
 
 
@@ -28,5 +28,6 @@ def corpus(content: Content) -> list[Case]:
         *addresses.parameters(),
         *bodies.bodies(),
         *bodies.forms(content),
+        *submissions.submissions(content),
         *admin.admin(content),
     ]
