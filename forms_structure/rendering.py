@@ -9,7 +9,7 @@ from typing import Any
 
 from django.forms.utils import flatatt
 from django.utils import translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from forms_structure.choices import CHECKED, FieldType
 from forms_structure.structure import HONEYPOT
@@ -118,7 +118,8 @@ class _Page:
         is_many = type_ == FieldType.CHECKBOX_GROUP
         options = list(structure.get("options", ()))
         if not is_many and not is_required:
-            options.append({"value": "", "label": gettext("No answer")})  # a radio button cannot be cleared
+            # a chosen radio button cannot be cleared
+            options.append({"value": "", "label": pgettext("a field", "No answer")})
         chosen = self.typed.get(name) or ([] if is_many else [""])
         on_options = {"aria-invalid": about["aria-invalid"]} if is_many else {}
         group = {"class": f"job-form-{type_}", "aria-describedby": about["aria-describedby"]}

@@ -57,6 +57,7 @@ class ApplicationAdmin(FilesAdmin, BoardAdmin, BulkActionsAdmin, ApplicationPage
     list_filter_submit = True
     list_per_page = 25
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-created_at", "-pk")
     search_fields = ("reference",)  # shows the search box; see get_search_results
     list_before_template = "admin/applications/application/list_before.html"

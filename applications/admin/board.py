@@ -61,7 +61,7 @@ class BoardAdmin(BrandScopedAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "media": self.media + form.media,
-            "title": gettext("Board"),
+            "title": gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board"),
             "vacancy": vacancy,
             "form": form,
             "columns": columns(request, rows, vacancy),

@@ -170,9 +170,8 @@ class BulkMoveAdmin(BrandScopedAdmin):
             raise PermissionDenied
         at = _time(request.GET.get("at", ""))
         own = self.get_queryset(request).order_by().values("pk")
-        changes = StageChange.objects.filter(
-            author=request.user.pk, at=at, is_undo=False, application__in=own
-        )
+        mine = StageChange.objects.filter(author=request.user.pk, is_undo=False, application__in=own)
+        changes = mine.filter(at=at) if at else mine.none()
         now = timezone.now()
         if request.method == "POST":
             self._undo_moves(request, changes, now)

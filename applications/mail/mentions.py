@@ -28,7 +28,7 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
         lines = [
             _("%(name)s mentioned you in a note about an application.") % {"name": name},
             "",
-            f"{_('Vacancy')}: {title}",
+            _("Vacancy: %(vacancy)s") % {"vacancy": title},
             absolute(path, base_url),
         ]
         return [

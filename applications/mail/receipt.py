@@ -45,7 +45,7 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
             _("You withdrew this application. We do not consider it any further."),
             "",
             *_facts(application),
-            f"{_('Withdrawn')}: {format_datetime(application.withdrawn_at or at)}",
+            _("Withdrawn: %(at)s") % {"at": format_datetime(application.withdrawn_at or at)},
             "",
             _("If you did not do this, please contact us."),
         ]
@@ -65,10 +65,10 @@ def _language(application: Application) -> str:
 
 
 def _facts(application: Application) -> Iterator[str]:
-    yield f"{_('Vacancy')}: {application.vacancy.title}"
+    yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy.title}
     if application.reference:
-        yield f"{_('Reference')}: {application.reference}"
-    yield f"{_('Received')}: {format_datetime(application.created_at)}"
+        yield _("Reference: %(reference)s") % {"reference": application.reference}
+    yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
 
 
 def _receipt(application: Application, base_url: str) -> Iterator[str]:
@@ -107,7 +107,8 @@ def _answer(answer: Answer) -> Iterator[str]:
     if answer.file:
         values = [f"{values[0]} ({filesizeformat(answer.file.size)})"]
     lines = [line for value in values for line in value.splitlines()]
-    label = answer.label if answer.label.endswith((".", "?", "!", ":")) else f"{answer.label}:"
+    is_sentence = answer.label.endswith((".", "?", "!", ":"))
+    label = answer.label if is_sentence else _("%(label)s:") % {"label": answer.label}
     if len(lines) == 1:
         yield f"{INDENT}{label} {lines[0]}"
         return

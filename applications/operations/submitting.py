@@ -113,7 +113,7 @@ def submit(
     try:
         return attempt(user=user)
     except IntegrityError as error:
-        # A row it refers to was deleted meanwhile: the vacancy, the account, or the unused snapshot.
+        # A row it refers to was deleted meanwhile: the vacancy, the account, or an unused snapshot.
         if not Vacancy.objects.filter(pk=vacancy.pk).exists():
             raise ClosedError from error
         return attempt(user=user and get_user_model()._default_manager.filter(pk=user.pk).first())

@@ -18,8 +18,9 @@ from jobsite.api.pagination import NUMBER, SIZE
 DESCRIPTION = """\
 Published vacancies of a job site as JSON: lists, hot lists, internal lists, single vacancies, their
 application forms, the filters of lists, and a signed-in applicant's own applications. All operations except
-applying, signing in and signing out are a `GET`. `HEAD` returns the same response without a body, and `OPTIONS` the allowed
-methods. Pages of any origin may read public responses (CORS). Paths have no trailing slash.
+applying, signing in and signing out are a `GET`. `HEAD` returns the same response without a body, and
+`OPTIONS` the allowed methods. Pages of any origin may read public responses (CORS). Paths have no trailing
+slash.
 
 ### Paging
 A list is `{"data": [...], "links": {...}, "meta": {...}}`. `page[size]` (default 20) and `page[number]`

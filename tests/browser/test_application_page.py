@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from applications.models import Application, MailTemplate, Message, Stage, Status
+from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.admin import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
 from tests.browser.admin import PASSWORD, follow, log_in, visit
@@ -163,3 +163,67 @@ def test_page_fits_a_phone_in_both_themes(
     page.set_viewport_size({"width": 1400, "height": 900})
     picture(page, f"wide-{theme}")
     assert findings(page) == []
+
+
+def test_other_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
+    page, site = browser_page, live_server.url
+    HistoryEntry.objects.create(application=office, name="Talk", planned_at=timezone.now())
+    log_in(page, site)
+    page.set_viewport_size({"width": 320, "height": 700})
+    url = address(site, office)
+    visit(page, url.replace("change/", "email/"))
+    page.get_by_label("Subject").fill(LONG)
+    page.get_by_label("Text").fill("x" * 300)
+    for name in ("write", "preview"):
+        picture(page, f"phone-{name}")
+        assert findings(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        if name == "write":
+            follow(page, "button", "Preview")
+    visit(page, url)
+    picture(page, "phone-interview")
+    assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_recruiter_works_by_keyboard(live_server: Any, browser_page: Any, office: Application) -> None:
+    page, site = browser_page, live_server.url
+    log_in(page, site)
+    visit(page, address(site, office))
+
+    page.locator("#id_rating_0").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.get_by_label("New note").focus()
+    page.keyboard.type("Typed @piet")
+    page.keyboard.press("Tab")  # colleagues
+    page.keyboard.press("Enter")
+    page.get_by_text("@piet (Piet Peeters)").wait_for()
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("link", name="Older").focus()
+    with page.expect_event("dialog") as asked:
+        page.keyboard.press("Enter")  # the rating and the note are not saved yet
+    assert asked.value.type == "beforeunload"
+    page.get_by_role("button", name="Save", exact=True).focus()
+    page.once("dialog", lambda dialog: dialog.accept())  # the note
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    office.refresh_from_db()
+    assert office.rating == 3
+
+
+def test_page_works_without_javascript(live_server: Any, chromium: Any, office: Application) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page, site = context.new_page(), live_server.url
+    log_in(page, site)
+    page.goto(address(site, office))
+    page.get_by_label("New note").fill("Written without scripts.")
+    page.get_by_role("button", name="Add note").click()
+    page.get_by_text("Written without scripts.").wait_for()
+    page.locator("#id_stage").select_option(label="Rejected")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Move to Rejected").click()
+    page.get_by_role("button", name="Undo: Rejected").click()
+    page.get_by_text("The stage change was undone.").wait_for()
+    context.close()
+    assert [str(change) for change in office.changes.all()] == ["New", "Rejected", "New"]

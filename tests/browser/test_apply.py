@@ -299,6 +299,36 @@ def test_page_without_scripts_if_the_api_fails(browser_page: Any, live_server: A
     assert "/apply/thanks/" in page.url
 
 
+def test_applying_from_the_site_of_a_customer(
+    browser_page: Any, live_server: Any, settings: Any, vacancy: Vacancy
+) -> None:
+    """The page of docs/api.md is on another origin, and no request goes anywhere else."""
+    page, api = browser_page, live_server.url.replace("localhost", "127.0.0.1")
+    assert api != live_server.url
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    address = f"{api}/v1/vacancies/{vacancy.pk}/form"
+    policy = f"default-src 'none'; script-src 'self'; style-src 'self'; connect-src {api}"
+    html = """<!doctype html><html lang="en"><title>Jobs</title>
+      <link rel="stylesheet" href="/static/forms_structure/form.css">
+      <main><h1>Jobs</h1><div id="form"></div></main><script type="module" src="/start.js"></script></html>"""
+    script = f"""import {{ apply }} from "/static/forms_structure/form.js";
+      await apply(document.querySelector("#form"), "{address}", {{ source: "careers" }});"""
+    headers = {"Content-Security-Policy": policy, "Content-Type": "text/html"}
+    # Chromium takes a page that a route answers for one of the internet, which may not call this machine.
+    page.context.grant_permissions(["local-network-access"])
+    page.route("**/jobs", lambda route: route.fulfill(body=html, headers=headers))
+    page.route("**/start.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(f"{live_server.url}/jobs")
+    fill_in(page)
+    send(page)
+    application = thanked(page)
+    assert application.submission.values == VALUES
+    assert application.submission.source == "careers"
+    assert {url for url in requested if not url.startswith((api, live_server.url))} == set()
+
+
 # --- without JavaScript ---
 
 

@@ -231,7 +231,9 @@ NOT_TEXT = (None, 5, True, ["x"], {"x": "y"})
 NOT_ONE_LINE = ("a\x00b", "a\nb", "tab\t", "\x7f", "lone \ud800")
 NOT_A_LIST = (None, "x", 5, {})
 NOT_AN_OBJECT = (None, "x", 5, [])
-NOT_A_NAME = ("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", None, 5)
+NOT_A_NAME = (
+    *("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", "contact_me_by_fax", None, 5),
+)
 
 
 def corruptions(sections: Any, *, is_served: bool = False) -> list[Corruption]:

@@ -94,3 +94,8 @@ window.addEventListener("load", () => {
     cell.dataset.label = label.charAt(0).toLocaleUpperCase() + label.slice(1);
   });
 });
+
+// Typing in a select chooses an option: unfold's shortcuts ("t" opens the search) listen on the window.
+document.addEventListener("keydown", (event) => {
+  if (event.key.length === 1 && event.target.matches("select")) event.stopPropagation();
+});

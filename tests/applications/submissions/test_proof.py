@@ -157,8 +157,8 @@ def test_used_proofs_are_deleted_when_they_expire(vacancy, settings, at):
     settings.APPLY_PROOF = "always"
     send(vacancy, proof=solve(challenge_of(send(vacancy))))
 
-    assert privacy.purge_expired(now=at + timedelta(hours=1))["used_proofs"] == 0
-    assert privacy.purge_expired(now=at + timedelta(hours=2))["used_proofs"] == 1
+    assert privacy.purge_credentials(now=at + timedelta(hours=1))["used_proofs"] == 0
+    assert privacy.purge_credentials(now=at + timedelta(hours=2))["used_proofs"] == 1
 
 
 # --- Attempts ---

@@ -1,0 +1,239 @@
+"""Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript, on a
+phone and in the dark. Set SCREENSHOTS to a folder to keep pictures of the pages."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from applications.models import Application, MailTemplate, Message, Stage, Status
+from applications.operations import move
+from jobsite.admin import roles
+from tests.applications.makers import make_application, make_file, make_stage, make_submission
+from tests.browser.admin import PASSWORD, follow, log_in, run_action, visit
+from tests.browser.test_vacancies import tab_to
+from tests.factories import make_brand, make_vacancy
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LIST = "/admin/applications/application/"
+BOARD = f"{LIST}board/"
+LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 3
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.fixture
+def office(filters: Any, settings: Any) -> SimpleNamespace:
+    """A recruiter of a brand, with five applications in the first of four stages."""
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    Stage.objects.all().delete()
+    Status.objects.all().delete()
+    roles.create()
+    kinds = {"New": "open", "Interview": "open", "Offer": "open", "Rejected": "rejected"}
+    stages = {name: make_stage(name, embargo_days=2 * (name == "Rejected")) for name in kinds}
+    for position, (name, kind) in enumerate(kinds.items()):
+        Stage.objects.filter(name=name).update(kind=kind, position=position)
+    brand = make_brand("Acme")
+    anna = User.objects.create_user("anna", "anna@example.org", PASSWORD, is_staff=True, first_name="Anna")
+    anna.groups.add(Group.objects.get(name="Recruiter"))
+    brand.members.add(anna)
+    vacancies = [make_vacancy(title=title, brand=brand) for title in ("Nurse", f"Baker {LONG}")]
+    now = timezone.now()
+    people = {}
+    for number, name in enumerate(("Mia Maes", "Jan Peeters", "Zoë Dubois", f"Tom {LONG}", "Noor El Amrani")):
+        given, _, family = name.partition(" ")
+        application = make_application(
+            vacancy=vacancies[number % 2], stage=stages["New"], created_at=now - timedelta(hours=number + 1),
+            given_name=given, family_name=family, email=f"{number}@example.org", rating=number or None,
+            email_folded=f"{number}@example.org", is_repeated=number == 1, language=("en", "nl")[number % 2],
+            withdrawn_at=now if number == 2 else None, read_at=now if number > 2 else None,
+        )  # fmt: skip
+        make_file(make_submission(application, {"first_name": given}))
+        people[given] = application
+    Application.objects.update(user=None)
+    MailTemplate.objects.create(
+        name="Invitation", subject_en="Interview", body_en="Dear {given_name},\n\nPlease come.",
+        subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs.",
+    )  # fmt: skip
+    return SimpleNamespace(stages=stages, **people)
+
+
+def findings(page: Any) -> list[str]:
+    results = Axe().run(page, context="#content").response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in results]
+
+
+def picture(page: Any, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def column(page: Any, name: str) -> Any:
+    return page.get_by_role("region", name=name)
+
+
+def cards(page: Any, name: str) -> list[str]:
+    return column(page, name).locator(".board-name").all_inner_texts()
+
+
+def stage_of(application: Application) -> str:
+    return Application.objects.with_stage().values_list("stage_name", flat=True).get(pk=application.pk)
+
+
+def test_cards_are_moved_by_form_and_by_dragging(
+    live_server: Any, browser_page: Any, office: SimpleNamespace
+) -> None:
+    page = browser_page
+    log_in(page, live_server.url)
+    visit(page, live_server.url + BOARD)
+    assert findings(page) == []
+    picture(page, "board")
+
+    form = column(page, "New").locator(".board-card", has_text="Mia Maes")
+    form.get_by_label("Move Mia Maes to").select_option(label="Interview")
+    form.get_by_role("button", name="Move").click()
+    page.get_by_role("status").get_by_text("Mia Maes: moved to Interview.").wait_for()
+    assert cards(page, "Interview") == ["Mia Maes"]
+    assert column(page, "Interview").locator("[data-count]").inner_text() == "1"
+    assert column(page, "New").locator("[data-count]").inner_text() == "4"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Move Mia Maes to"
+
+    page.locator(".board-card", has_text="Jan Peeters").drag_to(column(page, "Offer"))
+    page.get_by_role("status").get_by_text("Jan Peeters: moved to Offer.").wait_for()
+    page.locator(".board-card", has_text="Mia Maes").drag_to(column(page, "Offer"))
+    page.get_by_role("status").get_by_text("Mia Maes: moved to Offer.").wait_for()
+    assert cards(page, "Offer") == ["Mia Maes", "Jan Peeters"]
+    assert [stage_of(office.Mia), stage_of(office.Jan)] == ["Offer", "Offer"]
+    assert findings(page) == []
+
+    # Somebody else moves a card that this page still shows in the first column.
+    rows = Application.objects.filter(pk=office.Noor.pk)
+    move(applications=rows, stage=office.stages["Offer"], author=None, at=timezone.now())
+    page.locator(".board-card", has_text="Noor").drag_to(column(page, "Interview"))
+    page.get_by_role("status").get_by_text("somebody else moved it in the meantime").wait_for()
+    assert stage_of(office.Noor) == "Offer"
+
+    # Rejecting asks first, also by dragging, and can be undone.
+    with page.expect_navigation():
+        page.locator(".board-card", has_text="Zoë").drag_to(column(page, "Rejected"))
+    page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
+    page.get_by_text("Withdrawn", exact=True).wait_for()
+    assert findings(page) == []
+    picture(page, "confirm")
+    assert stage_of(office.Zoë) == "New"
+    follow(page, "button", "Move 1 application")
+    assert page.url == live_server.url + BOARD
+    assert cards(page, "Rejected") == ["Zoë Dubois"]
+    follow(page, "link", "Undo")
+    assert findings(page) == []
+    picture(page, "undo")
+    follow(page, "button", "Undo")
+    page.get_by_text("1 stage change was undone.").wait_for()
+    assert stage_of(office.Zoë) == "New"
+
+
+def test_board_by_keyboard(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
+    page = browser_page
+    log_in(page, live_server.url)
+    visit(page, live_server.url + LIST)
+    page.get_by_role("link", name="Board").focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.wait_for_load_state()
+    tab_to(page, "[aria-label='Move Mia Maes to']")
+    page.keyboard.type("Inter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("Mia Maes: moved to Interview.").wait_for()
+    assert stage_of(office.Mia) == "Interview"
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_list_and_board_on_a_phone_in_the_dark(
+    live_server: Any, browser_page: Any, office: SimpleNamespace, has_script: bool
+) -> None:
+    log_in(browser_page, live_server.url)
+    cookies = browser_page.context.cookies()
+    context = browser_page.context.browser.new_context(
+        viewport=PHONE, color_scheme="dark", java_script_enabled=has_script
+    )
+    context.add_cookies(cookies)
+    page = context.new_page()
+    name = "script" if has_script else "forms"
+    page.goto(live_server.url + BOARD)
+    picture(page, f"board-phone-{name}")
+    if has_script:
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert findings(page) == []
+    card = page.locator(".board-card", has_text="Mia Maes")
+    card.locator("select").select_option(label="Interview")
+    card.get_by_role("button", name="Move").click()
+    page.get_by_text("moved to Interview.").first.wait_for()
+    assert stage_of(office.Mia) == "Interview"
+
+    card = page.locator(".board-card", has_text="Jan Peeters")
+    card.locator("select").select_option(label="Rejected")
+    card.get_by_role("button", name="Move").click()
+    page.get_by_role("button", name="Move 1 application").wait_for()
+    picture(page, f"confirm-phone-{name}")
+    if has_script:
+        assert findings(page) == []
+    page.get_by_role("button", name="Move 1 application").click()
+    page.get_by_text("1 moved to Rejected.").wait_for()
+    page.goto(live_server.url + LIST)
+    page.get_by_text("Mia Maes").first.wait_for()
+    picture(page, f"list-phone-{name}")
+    if has_script:
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert findings(page) == []
+    context.close()
+
+
+def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 1800, "height": 1000})
+    log_in(page, live_server.url)
+    visit(page, live_server.url + LIST)
+    assert findings(page) == []
+    picture(page, "list")
+
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#id_vacancy__id__exact + .select2 .select2-selection").click()
+    page.locator(".select2-container--open .select2-search__field").last.press_sequentially("Nur")
+    page.locator(".select2-results__option--highlighted", has_text="Nurse").wait_for()
+    page.keyboard.press("Enter")
+    follow(page, "button", "Apply Filters")
+    rows = page.locator("#result_list tbody tr.data-row")
+    assert rows.count() == 3
+    visit(page, f"{page.url}&read=no")
+    assert rows.count() == 2
+
+    for box in page.locator("#result_list input[name=_selected_action]").all():
+        box.check()
+    run_action(page, "Send an email…")
+    page.get_by_role("heading", name="2 applicants get the email").wait_for()
+    page.get_by_label("Template").select_option(label="Invitation")
+    follow(page, "button", "Preview")
+    page.get_by_text("Dear Mia,").wait_for()
+    assert findings(page) == []
+    picture(page, "email")
+    assert Message.objects.count() == 0
+    follow(page, "button", "Send 2 emails")
+    page.get_by_text("2 emails are queued.").wait_for()
+    assert "read=no" in page.url
+    assert set(Message.objects.values_list("subject", flat=True)) == {"Interview"}
+
+    page.locator("#result_list input[name=_selected_action]").first.check()
+    page.select_option("select[name=action]", label="Export as XLSX")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Run").click()
+    assert download.value.suggested_filename.endswith(".xlsx")
+    assert Path(download.value.path()).read_bytes()[:2] == b"PK"
