@@ -226,6 +226,7 @@ def dangers(app: str, migration: Any, state: ProjectState) -> Iterator[str]:
     """Yield what in `migration` would stop a running site; `state` is the state before it."""
     operations = migration.operations
     new = {o.name.lower() for o in operations if isinstance(o, migrations.CreateModel)}
+    added = {(o.model_name_lower, o.name) for o in operations if isinstance(o, migrations.AddField)}
     data = [
         o
         for o in operations
@@ -246,7 +247,7 @@ def dangers(app: str, migration: Any, state: ProjectState) -> Iterator[str]:
             is_indexed = field.db_index or field.unique
             if is_big and is_indexed and not isinstance(operation, AddForeignKeyOnline):
                 yield f"{model}.{operation.name}: its index blocks writers; see online_migrations"
-        elif kind is migrations.AlterField and is_big:
+        elif kind is migrations.AlterField and is_big and (model, operation.name) not in added:
             old = state.apps.get_model(app, model)._meta.get_field(operation.name)
             field = operation.field.clone()
             field.set_attributes_from_name(operation.name)
