@@ -15,7 +15,7 @@ from applications.querysets import ApplicationQuerySet
 def receive(*, user: Any, vacancy: Any, at: datetime, **values: Any) -> Application:
     """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
     stage. `values` are other columns."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         application = Application.objects.create(
             user=user, vacancy=vacancy, created_at=at, updated_at=at, **values
         )

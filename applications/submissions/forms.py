@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from applications.models import FormSnapshot
-from forms_structure.api.v1 import serve, served_sections
+from forms_structure.api.v1 import served_sections
 from forms_structure.exchange import digest
 from forms_structure.models import ConsentText, Form
 from forms_structure.roles import accepts_applications, roles
 from forms_structure.structure import CONSENT, Structure
+from jobsite.languages import site_language
 from vacancies.models import Vacancy
 
+SERIALIZED_MAX = 200  # forms, in each process
+_serialized: dict[str, tuple[list[dict[str, Any]], str]] = {}  # sections and version, by content
 VERSIONS_MAX = 20  # saved versions of a form that are compared with an older version of a submission
 
 
@@ -34,13 +37,23 @@ class ServedForm:
 def served_form(vacancy: Vacancy) -> ServedForm:
     """Return the form of `vacancy`. Two queries. Requires `Vacancy.objects.with_form()`."""
     form = vacancy.served_form
-    sections, language = serve(form)
     structure = form.whole_structure if form else []
+    language = form.served_language if form else site_language()
+    consent = ConsentText.objects.current(language)
+    texts = (consent.text, consent.version, consent.statement_label, consent.statement_url)
+    # Serializing takes a tenth of the time of a submission, so it is done once for each content.
+    key = digest([structure, texts, language])
+    if key not in _serialized:
+        if len(_serialized) >= SERIALIZED_MAX:
+            _serialized.clear()
+        sections = served_sections(structure, consent, language)
+        _serialized[key] = sections, digest(sections)
+    sections, version = _serialized[key]
     return ServedForm(
         form=form,
         sections=sections,
         language=language,
-        version=digest(sections),
+        version=version,
         roles=roles(structure),
         accepts_applications=accepts_applications(structure) and not vacancy.apply_url,
     )

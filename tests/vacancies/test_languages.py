@@ -46,7 +46,7 @@ SAME = {
     *Keyword.values,
     *(info[key].lower() for info in SPOKEN for key in ("code", "name_local")),
 }
-PLACEHOLDER = re.compile(r"\{\w+\}")  # in templates of emails
+IGNORED = re.compile(r"\{\w+\}| \(\d+\)$")  # placeholders in templates of emails, and counts
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -124,8 +124,8 @@ def untranslated(html: str, english: str, language: str) -> set[str]:
 
 def is_anybodys(text: str, same: set[str]) -> bool:
     """Return whether a text needs no translation: a number, data, or the same in both languages."""
-    has_words = re.search("[a-z]{2}", PLACEHOLDER.sub("", text))
-    return not has_words or MARK in text or text.strip(" :()0123456789") in same
+    text = IGNORED.sub("", text)
+    return not re.search("[a-z]{2}", text) or MARK in text or text.strip(" :0123456789") in same
 
 
 # --- something of everything -------------------------------------------------------------------

@@ -334,7 +334,7 @@ def test_reference_is_drawn_again_if_it_is_taken(vacancy, monkeypatch):
 
 @pytest.mark.parametrize(
     ("body", "queries"),
-    [("new", 18), ("equal", 8), ("invalid", 4)],
+    [("new", 16), ("equal", 8), ("invalid", 4)],
 )
 def test_number_of_queries(vacancy, body, queries, django_assert_num_queries):
     make_stage()
