@@ -55,6 +55,7 @@ def create() -> Content:
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 
+    from applications.models import SubmissionFile
     from tests import admin_pages
     from tests.applications.makers import make_application, make_step, make_token, make_user
     from tests.applications.submissions import sending
@@ -84,9 +85,20 @@ def create() -> Content:
     content.sessions |= {"recruiter": world.sessions["Recruiter"], "root": world.sessions["root"]}
     content.own_draft, content.own_form = world.own.draft.pk, world.own.form.pk
     content.own_application, content.filter = world.own.application.pk, world.spare["vacancies.filter"].pk
+    continue_numbers(SubmissionFile)
     vacancies = Vacancy.objects.all()
     content.shown = oracle.newest_first(v for v in vacancies if oracle.is_listed("/v1/vacancies", v, now))
     return content
+
+
+def continue_numbers(model: Any) -> None:
+    """Let new rows get ids after those of `model` that tests chose themselves (tests/admin_pages.py)."""
+    from django.core.management.color import no_style
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), [model]):
+            cursor.execute(statement)
 
 
 def hide(kind: str, now: Any) -> None:
