@@ -43,7 +43,10 @@ NOBODYS = {
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
     "applications.message": ("digest",),
-    "applications.application": ("files", "note", "delete-note", "email", "undo", "unread"),
+    "applications.application": (
+        *("files", "note", "delete-note", "email", "undo", "unread"),
+        *("board", "move", "undo-moves", "emails"),
+    ),
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
