@@ -8,7 +8,7 @@ from applications.models import FormSnapshot
 from forms_structure.api.v1 import served_sections
 from forms_structure.exchange import digest
 from forms_structure.models import ConsentText, Form
-from forms_structure.roles import accepts_applications, roles
+from forms_structure.roles import roles
 from forms_structure.structure import CONSENT, Structure
 from jobsite.languages import site_language
 from vacancies.models import Vacancy
@@ -55,7 +55,7 @@ def served_form(vacancy: Vacancy) -> ServedForm:
         language=language,
         version=version,
         roles=roles(structure),
-        accepts_applications=accepts_applications(structure) and not vacancy.apply_url,
+        accepts_applications=vacancy.accepts_applications(form),
     )
 
 

@@ -34,7 +34,7 @@ from vacancies.api.serializers import (
 )
 from vacancies.choices import Keyword
 from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, filter_name
-from vacancies.models import Audience, Filter, FilterOption, Recruiter, Vacancy
+from vacancies.models import Audience, Filter, FilterOption, Recruiter, State, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
@@ -316,7 +316,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         self.vacancy = self.get_object(shown)
         form = self.vacancy.served_form
         sections, language = forms_v1.serve(form)
-        self.accepts_applications = self.vacancy.accepts_applications(form, at=self.now)
+        is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
+        self.accepts_applications = is_published and self.vacancy.accepts_applications(form)
         return sections, {"Form-Version": digest(sections), "Content-Language": language}
 
     @action(detail=True)

@@ -256,10 +256,9 @@ class Vacancy(models.Model):
         """The form that applicants get, with the one that it extends. One query. Requires `with_form()`."""
         return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
 
-    def accepts_applications(self, form: Form | None, *, at: datetime) -> bool:
-        """Whether the service takes applications with `form`, the `served_form`, at `at`."""
-        is_open = self.state_at(at) == State.PUBLISHED and not self.apply_url
-        return is_open and form is not None and accepts_applications(form.whole_structure)
+    def accepts_applications(self, form: Form | None) -> bool:
+        """Whether the service takes applications with `form`, the `served_form`, while it is published."""
+        return not self.apply_url and form is not None and accepts_applications(form.whole_structure)
 
     def labels(self, keyword: Keyword) -> list[str]:
         """Return the labels of one vocabulary in order. Requires `with_related()`."""

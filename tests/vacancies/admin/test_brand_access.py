@@ -45,7 +45,7 @@ SPECIAL = {
     "applications.message": ("digest",),
     "applications.application": (
         *("files", "note", "delete-note", "email", "undo", "unread"),
-        *("board", "emails", "move", "undo-moves"),
+        *("board", "move", "undo-moves", "emails"),
     ),
     "auth.user": ("password",),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
