@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.core.files import File
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import translation
 
 from applications.mail.receipt import queue_receipt
@@ -137,7 +137,7 @@ def _submit(
     """Do what `submit` does. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
     fingerprint = idempotency.fingerprint(values, files)
     content = idempotency.digest(fingerprint, form_version, source)
-    stored = StoredFiles()
+    stored, is_written = StoredFiles(), False
     try:
         with idempotency.in_use(vacancy, key) if key else nullcontext():
             if key and (earlier := idempotency.find(vacancy, key, content, at=at)):
@@ -163,8 +163,12 @@ def _submit(
                     proof.spend(used)
                 if key:
                     idempotency.record(vacancy, key, content, application, at=at)
-    except BaseException:
-        stored.discard()
+                is_written = True
+    except BaseException as error:
+        # A connection that is lost during the COMMIT leaves it open whether the rows exist. Then the files
+        # are kept; clean_media deletes those without a row.
+        if not (is_written and isinstance(error, OperationalError | InterfaceError)):
+            stored.discard()
         raise
     if is_new:
         stored.finish()

@@ -14,7 +14,6 @@ from zipfile import BadZipFile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
 from applications.models import Submission, SubmissionFile
@@ -75,17 +74,8 @@ class StoredFiles:
                 logger.error("A file keeps its temporary name for now: %s", error)
 
     def discard(self) -> None:
-        """Delete the files after an error. Call it outside the transaction.
-
-        A connection that is lost during the COMMIT leaves it open whether the rows exist. Their files are
-        kept; clean_media removes those without a row.
-        """
-        names = {row.path for row in self.rows}
-        try:
-            names -= set(SubmissionFile.objects.filter(path__in=names).values_list("path", flat=True))
-        except DatabaseError:
-            return
-        private_files.delete(names)
+        """Delete the files, which have no rows."""
+        private_files.delete(row.path for row in self.rows)
 
 
 def check(files: Mapping[str, File]) -> list[SubmissionFile]:

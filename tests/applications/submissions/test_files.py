@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 
 from applications.models import ScanState, SubmissionFile
 from applications.submissions import files as stored_files
@@ -225,25 +225,6 @@ def test_failed_rename_is_completed_later(settings, monkeypatch) -> None:
 def test_discard_deletes_the_files(settings) -> None:
     store({"cv": upload("cv.pdf", PDF), "letter": upload("a.txt", b"text")}).discard()
     assert names(settings.PRIVATE_ROOT) == []
-
-
-@pytest.mark.django_db
-def test_discard_keeps_files_whose_rows_were_committed() -> None:
-    files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission(make_application(), {}))
-    files.discard()  # the connection was lost after the commit
-    assert content_of(SubmissionFile.objects.get()) == PDF
-
-
-@pytest.mark.django_db
-def test_discard_keeps_files_if_the_database_does_not_respond(settings) -> None:
-    def fail(*args: Any) -> None:
-        raise DatabaseError
-
-    files = store({"cv": upload("cv.pdf", PDF)})
-    with connection.execute_wrapper(fail):
-        files.discard()
-    assert len(names(settings.PRIVATE_ROOT)) == 1
 
 
 @pytest.mark.django_db

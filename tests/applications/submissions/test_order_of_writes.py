@@ -50,6 +50,28 @@ def test_failure_before_the_commit_stores_nothing(owner, name, headers, monkeypa
     assert stored(settings) == [1, 1, 1, len(headers), 1]
 
 
+@pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "key"])
+def test_file_is_kept_if_the_connection_is_lost_during_the_commit(headers, monkeypatch, settings):
+    """Nobody knows then whether the row exists. Here it does."""
+    vacancy = make_open_vacancy()
+    values = VALUES | {"cv": "cv.pdf"}
+    commit = connection.commit
+
+    def commit_and_fail():
+        commit()
+        if SubmissionFile.objects.exists():
+            fail()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "commit", commit_and_fail)
+        assert send_files(vacancy, values, cv=("cv.pdf", PDF), headers=headers).status_code == 503
+
+    with files_module.open_file(SubmissionFile.objects.get()) as opened:
+        assert opened.read() == PDF
+    assert send_files(vacancy, values, cv=("cv.pdf", PDF), headers=headers).status_code == 201
+    assert stored(settings) == [1, 1, 1, len(headers), 1]
+
+
 def test_file_keeps_its_temporary_name_until_the_commit(monkeypatch, settings):
     """Between commit and rename, the row has a file with a temporary name, which readers complete."""
     vacancy = make_open_vacancy()
