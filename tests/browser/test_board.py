@@ -148,7 +148,7 @@ def test_board_by_keyboard(live_server: Any, browser_page: Any, office: SimpleNa
     with page.expect_navigation():
         page.keyboard.press("Enter")
     page.wait_for_load_state()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # the columns scroll, not the page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # only the columns scroll
     tab_to(page, "[aria-label='Move Mia Maes to']")
     page.keyboard.type("Inter")
     page.keyboard.press("Tab")
