@@ -15,9 +15,11 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 from PIL import Image
 
+from applications.models import Application, Message, Submission
 from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
 from jobsite.demo import content
+from jobsite.demo.submissions import load_submissions
 from jobsite.html import sanitise
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
@@ -307,6 +309,16 @@ def test_second_load_keeps_renames_and_deletions(loaded):
 
     assert Vacancy.objects.count() == count
     assert Filter.objects.get(keyword="regions").label == "Province"
+
+
+def test_submissions_are_complete_and_their_receipts_count_as_sent(loaded):
+    made = load_submissions(at=AT)
+
+    assert made == Submission.objects.count() == 7
+    assert Application.objects.filter(submission__files__isnull=False).count() == 1
+    assert set(Message.objects.values_list("kind", "state")) == {("receipt", "sent")}
+    assert {row.email_folded.partition("@")[2] for row in Application.objects.all()} == {"example.org"}
+    assert load_submissions(at=AT) == 0
 
 
 def test_failed_load_leaves_no_rows(monkeypatch):

@@ -3,6 +3,7 @@
 import argparse
 import socket
 import threading
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +14,9 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from applications.operations.submitting import SubmissionError
 from jobsite.demo import accounts, content
+from jobsite.demo.submissions import load_submissions
 from jobsite.dispatch import Stop
 from jobsite.management.commands.deliver import make_dispatcher
 from jobsite.ops.commands import Command as BaseCommand
@@ -72,6 +75,12 @@ class Command(BaseCommand):
             if "applicant" in new_accounts:
                 applicant = User.objects.get(username="applicant")
                 created["applications"] = content.load_applications(user=applicant, at=timezone.now())
+        try:
+            created["submissions"] = load_submissions(at=timezone.now())
+        except SubmissionError as error:
+            if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            raise CommandError(f"PRIVATE_ROOT is not writable: {settings.PRIVATE_ROOT}") from None
         self.written = lambda: "All demo content was created."
         base = f"http://{HOST}:{port}"
         self.finish(

@@ -183,7 +183,7 @@ def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, set
     out = StringIO()
     call_command("demo", "--no-serve", stdout=out)
 
-    assert out.getvalue().startswith("Created 4 applications.")
+    assert out.getvalue().startswith("Created 4 applications, 7 submissions.")
 
 
 @pytest.mark.slow

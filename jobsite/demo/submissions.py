@@ -1,0 +1,78 @@
+"""Submits application forms of the demo for people without an account."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import F
+
+from applications.models import Application, Message, Stage, Submission
+from applications.operations import move, submit
+from applications.submissions.forms import ServedForm, served_form
+from forms_structure.choices import CHECKED, FieldRole, FieldType
+from jobsite.demo.content import CONTENT
+from vacancies.models import Vacancy
+
+
+@transaction.atomic
+def load_submissions(*, at: datetime) -> int:
+    """Submit the forms of content.json, unless there are submissions. Return their number. The receipts count
+    as sent. Raise SubmissionError if PRIVATE_ROOT is not writable."""
+    if Submission.objects.exists():
+        return 0
+    made = 0
+    for row in json.loads(CONTENT.read_text(encoding="utf-8"))["submissions"]:
+        vacancy = Vacancy.objects.with_form().filter(title=row["vacancy"]).first()
+        if vacancy is None:
+            continue
+        form = served_form(vacancy)
+        values, files = _filled_in(form, row)
+        application = submit(
+            vacancy,
+            values,
+            files,
+            form_version=form.version,
+            user=None,
+            source=row.get("source", ""),
+            key="",
+            at=at + timedelta(**row["received"]),
+            form=form,
+        )
+        rows: Any = Application.objects.filter(pk=application.pk)
+        if "stage" in row:
+            rows.update(rating=row.get("rating"), read_at=at)
+            move(applications=rows, stage=Stage.objects.get(name=row["stage"]), author=None, at=at)
+        made += 1
+    receipts = Message.objects.filter(state=Message.State.QUEUED)
+    receipts.update(state=Message.State.SENT, attempts=1, finished_at=F("queued_at"))
+    return made
+
+
+def _filled_in(form: ServedForm, row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, ContentFile]]:
+    """Return the values and files of the form: what `row` has by role, and something for required fields."""
+    values = {form.roles[role]: text for role, text in row["person"].items() if role in form.roles}
+    files: dict[str, ContentFile] = {}
+    if "cv" in row and (name := form.roles.get(FieldRole.CV)):
+        files[name] = ContentFile(row["cv"].encode(), name="cv.txt")
+        values[name] = "cv.txt"
+    for section in form.sections:
+        for field in section["fields"]:
+            if field["required"]:
+                values.setdefault(field["name"], _value(field, row))
+    return values, files
+
+
+def _value(field: dict[str, Any], row: dict[str, Any]) -> Any:
+    """Return a value of a required field, which shows no conditional field if there is such an option."""
+    if field["type"] == FieldType.CHECKBOX:
+        return CHECKED
+    if "options" not in field:
+        return row["text"]
+    showing = {each["on_value"] for each in field.get("conditional", ())}
+    options = [option["value"] for option in field["options"]]
+    chosen = next(
+        (value for value in options[len(options) // 2 :] + options if value not in showing), options[0]
+    )
+    return [chosen] if field["type"] == FieldType.CHECKBOX_GROUP else chosen
