@@ -55,6 +55,8 @@ NO_PAGES = {
     ("vacancies.filter", "option"),
     ("vacancies.filter", "options"),
     ("applications.application", "files"),
+    ("applications.application", "emails"),
+    ("applications.application", "move"),
 }
 KEYS_KEPT = {"name", "type", "css", "on_value", "value"}  # of a form's structure, and checked there
 STATES = {"status", "audience", "brand", "publish_from", "publish_until", "created_at", "updated_at"}

@@ -203,11 +203,11 @@ MISTAKES = {
             "status": 200,
             "headers": {"Apply": "http://jobs.acme.test/v1/vacancies/0/applications"},
         },
-        f"{FORM}: Apply to be an absolute URL that ends with /v1/vacancies/",
+        f"{FORM}: Apply to be the absolute URL of its applications",
     ),
     "relative Apply": (
         {"path": FORM, "status": 200, "headers": {"Apply": "/v1/vacancies/1/applications"}},
-        f"{FORM}: Apply to be an absolute URL that ends with /v1/vacancies/",
+        f"{FORM}: Apply to be the absolute URL of its applications",
     ),
     "older dialect": (
         _edit(

@@ -1,6 +1,8 @@
 """Find texts of another brand in responses of the admin."""
 
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 from tests.admin_pages import FOREIGN
 
@@ -11,6 +13,9 @@ FORMS = "/admin/forms_structure/form/"
 
 def output(response: Any) -> str:
     body = b"".join(response.streaming_content) if response.streaming else response.content
+    if response.get("Content-Type", "").endswith("sheet"):  # XLSX
+        with ZipFile(BytesIO(body)) as book:
+            body = b"\n".join(map(book.read, book.namelist()))
     queued = response.wsgi_request._messages._queued_messages  # or in a cookie
     reported = [str(message) for message in queued]
     return f"{[*response.headers.items()]} {reported} {body.decode()}"
