@@ -75,6 +75,7 @@ UNFOLD = [
 ]
 
 DJANGO = [
+    _("- Select an option -"),  # of Django 6.1
     _("Conflicting form data submitted. Please try again."),
     _("Disabled"),
     _("Enable password-based authentication for this user by setting a password."),

@@ -289,9 +289,8 @@ def test_restored_applications_are_erased_again(applicant, settings, tmp_path):
     settings.ERASURE_LOG = str(tmp_path / "erased")
     other = Application.objects.get(email="other@example.org")
     with transaction.atomic():
-        restored = transaction.savepoint()
         run("erase_applicant", "--email", MAIL)
-        transaction.savepoint_rollback(restored)  # what a restore brings back
+        transaction.set_rollback(True)  # what a restore brings back
     again = make_anonymous(MAIL)  # applied after the erasure
     assert Application.objects.count() == 4
 
@@ -308,9 +307,8 @@ def test_restored_applications_are_erased_again(applicant, settings, tmp_path):
 def test_restored_mentions_of_an_applicant_are_erased_again(applicant, settings, tmp_path):
     settings.ERASURE_LOG = str(tmp_path / "erased")
     with transaction.atomic():
-        restored = transaction.savepoint()
         run("erase_applicant", "--email", MAIL)
-        transaction.savepoint_rollback(restored)
+        transaction.set_rollback(True)
 
     run("erase_applicant", "--again")
 
@@ -322,10 +320,9 @@ def test_application_that_was_claimed_after_the_backup_is_erased_again(settings,
     settings.ERASURE_LOG = str(tmp_path / "erased")
     application = make_anonymous(MAIL)
     with transaction.atomic():
-        restored = transaction.savepoint()
         user = operations.create_account(proven=application, password="x" * 12, at=at)
         privacy.erase(user=user)
-        transaction.savepoint_rollback(restored)  # anonymous again
+        transaction.set_rollback(True)  # anonymous again
 
     assert privacy.erase_again() == {"erased": 0, "kept": 0, "applications": 1}
     assert not Application.objects.exists()
@@ -343,9 +340,8 @@ def test_application_that_the_applicant_deleted_is_logged(settings, tmp_path, cl
     settings.ERASURE_LOG = str(tmp_path / "erased")
     application = make_anonymous(MAIL)
     with transaction.atomic():
-        restored = transaction.savepoint()
         client.post(f"{receipt_path(application)}/delete")
-        transaction.savepoint_rollback(restored)
+        transaction.set_rollback(True)
     assert privacy.erase_again()["applications"] == 1
 
 
