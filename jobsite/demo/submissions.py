@@ -22,7 +22,7 @@ def load_submissions(*, at: datetime) -> int:
     as sent. Raise SubmissionError if PRIVATE_ROOT is not writable."""
     if Submission.objects.exists():
         return 0
-    made = 0
+    made, stages = 0, {stage.name: stage for stage in Stage.objects.all()}
     for row in json.loads(CONTENT.read_text(encoding="utf-8"))["submissions"]:
         vacancy = Vacancy.objects.with_form().filter(title=row["vacancy"]).first()
         if vacancy is None:
@@ -41,9 +41,9 @@ def load_submissions(*, at: datetime) -> int:
             form=form,
         )
         rows: Any = Application.objects.filter(pk=application.pk)
-        if "stage" in row:
+        if stage := stages.get(row.get("stage")):
             rows.update(rating=row.get("rating"), read_at=at)
-            move(applications=rows, stage=Stage.objects.get(name=row["stage"]), author=None, at=at)
+            move(applications=rows, stage=stage, author=None, at=at)
         made += 1
     receipts = Message.objects.filter(state=Message.State.QUEUED)
     receipts.update(state=Message.State.SENT, attempts=1, finished_at=F("queued_at"))
