@@ -1,12 +1,12 @@
-"""The lock that makes one dispatcher active among all nodes.
+"""Locks between processes: of PostgreSQL (advisory locks), and of files, for SQLite and its one node.
 
-PostgreSQL: an advisory lock, on a connection of its own. The server releases it when that connection ends,
-so that a killed process or a lost node blocks nobody. SQLite, which has one node: a locked file beside the
-database, which the kernel releases.
+`dispatcher_lock` makes one dispatcher active among all nodes. The server, or the kernel, releases a lock when
+its connection or process ends, so that a killed process or a lost node blocks nobody.
 """
 
 import fcntl
 import os
+from pathlib import Path
 from typing import Any, Protocol
 
 from django.db import DatabaseError, connection, connections
@@ -74,19 +74,21 @@ class DatabaseLock:
 class FileLock:
     """A locked file."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
 
     def acquire(self) -> bool:
         if self._file is not None:
             return True
-        file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(file)
-            return False
+            if isinstance(error, BlockingIOError):
+                return False
+            raise
         self._file = file
         return True
 
@@ -103,4 +105,15 @@ def database_lock() -> Lock:
     """Return the lock for the database of this process."""
     if connection.vendor == "postgresql":
         return DatabaseLock()
-    return FileLock(f"{connection.settings_dict['NAME']}-deliver.lock")
+    return FileLock(Path(f"{connection.settings_dict['NAME']}-deliver.lock"))
+
+
+def lock_transaction(name: str, *, wait: bool = True) -> bool:
+    """Hold the lock `name` until the end of the transaction, and return whether this transaction has it.
+    Without `wait`, False if another one has it. SQLite has one writer at a time and needs no lock."""
+    if connection.vendor != "postgresql":
+        return True
+    function = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(hashtextextended(%s, 0))", [name])
+        return cursor.fetchone()[0] is not False  # pg_advisory_xact_lock returns void

@@ -1,6 +1,5 @@
 """The emails of an application: the list, and writing one from a template or as free text, with a preview."""
 
-from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -10,7 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
@@ -18,16 +17,15 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from applications.admin import application_context as shown
 from applications.admin.application_parts import ApplicationParts
 from applications.admin.brand_access import record
-from applications.mail import outbox
 from applications.mail import templates as mail
-from applications.models import Access, Application, MailTemplate, Message
+from applications.models import Access, Application, MailTemplate
+from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id, person
 from jobsite.api.addresses import own
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
 
 WRITE = "applications.add_message"
-TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
 class EmailForm(forms.Form):
@@ -72,9 +70,11 @@ class EmailsAdmin(ApplicationParts):
         form = EmailForm(request.POST) if request.method == "POST" else EmailForm(initial=initial)
         preview = None
         if step in ("preview", "send") and form.is_valid():
-            preview = rendered(form.cleaned_data, application, language=language, base_url=own(request))
+            preview = mail.email(
+                **form.cleaned_data, application=application, language=language, base_url=own(request)
+            )
         if preview and step == "send":
-            return self._send(request, application, language, *preview)
+            return self._send(request, preview)
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Email to %(applicant)s") % {"applicant": application.shown_name},
@@ -98,31 +98,13 @@ class EmailsAdmin(ApplicationParts):
         response["Cache-Control"] = "private, no-store"
         return response
 
-    def _send(
-        self, request: HttpRequest, application: Application, language: str, subject: str, body: str
-    ) -> HttpResponse:
-        at = timezone.now()
-        author: Any = request.user
+    def _send(self, request: HttpRequest, email: mail.Email) -> HttpResponse:
         with transaction.atomic():
-            # Of two clicks, the second one waits here and finds the email of the first one.
-            Application.objects.select_for_update().get(pk=application.pk)
-            sent = Message.objects.filter(application=application, author=author, queued_at__gt=at - TWICE)
-            is_again = any((each.subject, each.body) == (subject, body) for each in sent)
-            if not is_again:
-                outbox.queue(
-                    kind=Message.Kind.TEMPLATE,
-                    to=application.address,
-                    language=language,
-                    subject=subject,
-                    body=body,
-                    application=application,
-                    author=author,
-                    at=at,
-                )
-                record(request.user, Access.CHANGE, application.pk)
-        text = gettext("This email is queued already.") if is_again else gettext("The email is queued.")
-        self.message_user(request, text, messages.WARNING if is_again else messages.SUCCESS)
-        return redirect(self.page_of(request, application, "emails"))
+            sent = send_emails([email], author=request.user, at=timezone.now())
+            record(request.user, Access.CHANGE, *sent)
+        text = gettext("The email is queued.") if sent else gettext("This email is queued already.")
+        self.message_user(request, text, messages.SUCCESS if sent else messages.WARNING)
+        return redirect(self.page_of(request, email.application, "emails"))
 
     def emails_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:
         """Return what the emails of a page show: nothing that the user may not see."""
@@ -145,15 +127,3 @@ class EmailsAdmin(ApplicationParts):
 
 def language_of(application: Application) -> str:
     return application.language if application.language in LANGUAGES else site_language()
-
-
-def rendered(
-    texts: dict[str, str], application: Application, *, language: str, base_url: str
-) -> tuple[str, str]:
-    """Return the subject and the body as they are stored: with the values of the placeholders. A personal
-    link is without its secret, which only the applicant gets."""
-    with translation.override(language):
-        subject, body = (
-            mail.fill(texts[name], application, base_url=base_url) for name in ("subject", "body")
-        )
-    return outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")

@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.application_emails import TWICE, WRITE, language_of
+from applications.admin.application_emails import WRITE, language_of
 from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.admin.selection import Selection, way_back
-from applications.mail import outbox
 from applications.mail import templates as mail
-from applications.models import Access, Application, MailTemplate, Message
+from applications.models import Access, Application, MailTemplate
+from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.api.addresses import own
 from jobsite.languages import LANGUAGES
@@ -78,28 +78,12 @@ class BulkEmailAdmin(BrandScopedAdmin):
         return TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
 
     def _send_all(self, request: HttpRequest, selection: Selection, template: MailTemplate) -> None:
-        at = timezone.now()
-        sent, again = [], 0
+        people = [each for each in addressed(selection) if each.address]
+        emails = [email_to(each, template, own(request)) for each in people]
         with transaction.atomic():
-            # Of two clicks, the second one waits here and finds the emails of the first one.
-            list(selection.rows().order_by("pk").select_for_update(of=("self",)).values_list("pk"))
-            recent = Message.objects.filter(
-                application__in=selection.rows(), author=request.user.pk, queued_at__gt=at - TWICE
-            )
-            known = set(recent.values_list("application", "subject", "body"))
-            for application in addressed(selection):
-                if not application.address:
-                    continue
-                language, subject, body = rendered(template, application, own(request))
-                if (application.pk, subject, body) in known:
-                    again += 1
-                    continue
-                outbox.queue(
-                    kind=Message.Kind.TEMPLATE, to=application.address, language=language, subject=subject,
-                    body=body, application=application, author=request.user, at=at,
-                )  # fmt: skip
-                sent.append(application.pk)
+            sent = send_emails(emails, author=request.user, at=timezone.now())
             record(request.user, Access.CHANGE, *sent)
+        again = len(emails) - len(sent)
         if sent:
             text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
             self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
@@ -125,11 +109,8 @@ def addressed(selection: Selection) -> Any:
     return selection.rows().with_stage().select_related(*related).newest_first()
 
 
-def rendered(template: MailTemplate, application: Application, base_url: str) -> tuple[str, str, str]:
-    """Return the language, the subject and the body as the outbox stores them."""
-    language = mail.language_of(template, language_of(application))
-    subject, body = mail.render(template, application, language=language, base_url=base_url)
-    return language, outbox.one_line(subject)[: outbox.SUBJECT_MAX], body.replace("\r\n", "\n")
+def email_to(application: Application, template: MailTemplate, base_url: str) -> mail.Email:
+    return mail.email_from(template, application, language=language_of(application), base_url=base_url)
 
 
 def previews(template: MailTemplate, people: list[Application], base_url: str) -> list[dict[str, Any]]:
@@ -138,9 +119,9 @@ def previews(template: MailTemplate, people: list[Application], base_url: str) -
     for application in people:
         code = mail.language_of(template, language_of(application))
         if code not in found:
-            _code, subject, body = rendered(template, application, base_url)
+            email = email_to(application, template, base_url)
             name = gettext(LANGUAGES[code])
-            found[code] = {"language": name, "code": code, "subject": subject, "body": body, "count": 0,
-                           "applicant": application.shown_name}  # fmt: skip
+            found[code] = {"language": name, "code": code, "subject": email.subject, "body": email.body,
+                           "count": 0, "applicant": application.shown_name}  # fmt: skip
         found[code]["count"] += 1
     return list(found.values())

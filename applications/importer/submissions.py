@@ -11,8 +11,8 @@ from django.core.files.base import ContentFile, File
 from django.db import transaction
 
 from applications.models import Application, FormSnapshot, Message, Note, Submission
-from applications.submissions.files import FILE_BYTES_MAX, FileError, check, store
-from applications.submissions.idempotency import fingerprint
+from applications.submissions import idempotency
+from applications.submissions.files import FILE_BYTES_MAX, FileError, check, sha256_of, store
 
 
 class RefusedError(Exception):
@@ -35,6 +35,7 @@ def add_submission(application: Application, data: dict[str, Any], *, folder: Pa
     numbers = {name: number for number, name in enumerate(files)}
     values: dict[str, Any] = {each["field"]: "\n".join(each["values"]) for each in data.get("answers", ())}
     values |= {name: file.name for name, file in files.items()}
+    hashes = sha256_of(files)
     submission = Submission(
         application=application,
         values=values,
@@ -43,13 +44,13 @@ def add_submission(application: Application, data: dict[str, Any], *, folder: Pa
         consent_version=data["consent_version"],
         consented_at=data.get("consented_at", application.created_at),
         source=data.get("source", ""),
-        fingerprint=fingerprint(values, files),
+        fingerprint=idempotency.digest(values, hashes),
     )
     try:
         if is_dry_run:
-            check(files)
+            check(files, hashes)
             return True
-        stored = store(files)
+        stored = store(files, hashes)
     except FileError as error:
         raise RefusedError(f"submission.files.{numbers[error.field]}", error.detail) from error
     submission.save()

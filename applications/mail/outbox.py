@@ -42,8 +42,8 @@ def queue(
         recipient=recipient,
         to=one_line(to)[:ADDRESS_MAX],
         language=language if language in LANGUAGES else site_language(),
-        subject=one_line(subject)[:SUBJECT_MAX],
-        body=_CONTROL.sub("", body.replace("\r\n", "\n").replace("\r", "\n")),
+        subject=as_subject(subject),
+        body=as_body(body),
         state=Message.State.QUEUED if is_valid else Message.State.FAILED,
         error="" if is_valid else INVALID_ADDRESS,
         queued_at=at,
@@ -59,6 +59,16 @@ def is_address(text: str) -> bool:
     except ValidationError:
         return False
     return len(text) <= ADDRESS_MAX
+
+
+def as_subject(text: str) -> str:
+    """Return `text` as the subject of an email: one line of at most SUBJECT_MAX characters."""
+    return one_line(text)[:SUBJECT_MAX]
+
+
+def as_body(text: str) -> str:
+    """Return `text` as the body of an email: with line breaks \\n and no other control characters."""
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str) -> str:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
+from applications.mail import outbox
 from applications.mail.links import absolute, applicant_link
 from applications.models import Application, MailTemplate
 from jobsite.formats import format_datetime
@@ -72,14 +73,25 @@ def language_of(template: MailTemplate, language: str) -> str:
     return site_language()
 
 
-def render(
-    template: MailTemplate, application: Application, *, language: str, base_url: str = ""
-) -> tuple[str, str]:
-    """Return subject and text of the email that `template` becomes for `application`."""
+class Email(NamedTuple):
+    """An email to an applicant, as the outbox stores it: placeholders have their values. A personal link is
+    without its secret, which only the applicant gets."""
+
+    application: Application
+    language: str
+    subject: str
+    body: str
+
+
+def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> Email:
+    """Return the email of `subject` and `body`, texts with placeholders."""
+    with translation.override(language):
+        subject, body = (fill(text, application, base_url=base_url) for text in (subject, body))
+    return Email(application, language, outbox.as_subject(subject), outbox.as_body(body))
+
+
+def email_from(template: MailTemplate, application: Application, *, language: str, base_url: str) -> Email:
+    """Return the email that `template` becomes for `application`, in `language` if the template has it."""
     code = language_of(template, language)
-    with translation.override(code):
-        subject, body = (
-            fill(getattr(template, f"{part}_{code}"), application, base_url=base_url)
-            for part in ("subject", "body")
-        )
-    return subject, body
+    texts = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))
+    return email(*texts, application, language=code, base_url=base_url)

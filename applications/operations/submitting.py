@@ -22,7 +22,7 @@ from applications.models.application import new_reference
 from applications.operations.stages import receive
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
-from applications.submissions.files import FileError, StoredFiles, store
+from applications.submissions.files import FileError, StoredFiles, sha256_of, store
 from applications.submissions.forms import ServedForm, had_same_consent, served_form
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
@@ -135,7 +135,8 @@ def _submit(
     is_proof_required: bool,
 ) -> Application:
     """Do what `submit` does. Raise IntegrityError if the vacancy, `user` or the snapshot was deleted."""
-    fingerprint = idempotency.fingerprint(values, files)
+    hashes = sha256_of(files)
+    fingerprint = idempotency.digest(values, hashes)
     content = idempotency.digest(fingerprint, form_version, source)
     stored, is_written = StoredFiles(), False
     try:
@@ -144,7 +145,7 @@ def _submit(
                 return earlier
             used = proof.verified(vacancy, solution, at=at) if is_proof_required else None
             _check(form, form_version, values, files)
-            stored = _store(form, files)
+            stored = _store(form, files, hashes)
             with transaction.atomic():
                 address = folded_address(values[form.roles[FieldRole.EMAIL]])
                 idempotency.lock_address(vacancy, address)
@@ -186,10 +187,10 @@ def _check(form: ServedForm, version: str, values: dict[str, Any], files: Mappin
         raise SubmissionError(errors, language=form.language, is_form_changed=is_changed)
 
 
-def _store(form: ServedForm, files: Mapping[str, File]) -> StoredFiles:
+def _store(form: ServedForm, files: Mapping[str, File], hashes: dict[str, str]) -> StoredFiles:
     with translation.override(form.language):
         try:
-            return store(files)
+            return store(files, hashes)
         except FileError as error:
             found = Error(pointer(error.field), "file", error.detail)
             raise SubmissionError([found], status=error.status, language=form.language) from error

@@ -78,17 +78,29 @@ class StoredFiles:
         private_files.delete(row.path for row in self.rows)
 
 
-def check(files: Mapping[str, File]) -> list[SubmissionFile]:
+def sha256_of(files: Mapping[str, File]) -> dict[str, str]:
+    """Return the SHA-256 of the content of `files`, by name of the form field."""
+    hashes = {}
+    for name, file in files.items():
+        content = hashlib.sha256()
+        for chunk in _chunks(file):
+            content.update(chunk)
+        hashes[name] = content.hexdigest()
+    return hashes
+
+
+def check(files: Mapping[str, File], hashes: Mapping[str, str]) -> list[SubmissionFile]:
     """Return the unsaved rows of `files`, by name of the form field. Raise FileError."""
-    return [_row(name, file) for name, file in files.items()]
+    return [_row(name, file, hashes[name]) for name, file in files.items()]
 
 
-def store(files: Mapping[str, File]) -> StoredFiles:
-    """Check `files`, by name of the form field, and write them to the disk under temporary names.
+def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) -> StoredFiles:
+    """Check `files`, by name of the form field, and write them to the disk under temporary names. `hashes`
+    are those of `sha256_of`, if they are known.
 
     Raise FileError; then nothing is stored.
     """
-    rows = check(files)
+    rows = check(files, sha256_of(files) if hashes is None else hashes)
     stored = StoredFiles()
     for row, file in zip(rows, files.values(), strict=True):
         try:
@@ -148,7 +160,7 @@ def download_name(file: SubmissionFile) -> str:
     return f"{name[:100].rstrip('. ') or file.field}{extension}"
 
 
-def _row(name: str, file: File) -> SubmissionFile:
+def _row(name: str, file: File, sha256: str) -> SubmissionFile:
     """Return the unsaved row of `file`. Raise FileError."""
     original_name = (file.name or "").replace("\0", "")  # PostgreSQL stores no NUL
     size: int = file.size or 0
@@ -166,15 +178,12 @@ def _row(name: str, file: File) -> SubmissionFile:
     except antivirus.VirusFoundError as error:
         logger.warning("A virus was found in a file of a submission: %s", error)
         raise FileError(name, 422, _("This file contains a virus. Nothing was saved.")) from error
-    sha256 = hashlib.sha256()
-    for chunk in _chunks(file):
-        sha256.update(chunk)
     return SubmissionFile(
         field=name,
         original_name=original_name,
         path=private_files.new_name(),
         size=size,
-        sha256=sha256.hexdigest(),
+        sha256=sha256,
         kind=kind,
         scan_state=scan_state,
     )

@@ -4,21 +4,19 @@ A row of `IdempotencyKey` is written in the transaction of its application. Unti
 an advisory lock of PostgreSQL, or a locked file beside an SQLite database, which has one host.
 """
 
-import fcntl
 import json
-import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from django.core.files import File
 from django.db import IntegrityError, connection, transaction
 
 from applications.models import Application, IdempotencyKey
+from jobsite.locks import FileLock, lock_transaction
 from vacancies.models import Vacancy
 
 KEPT = timedelta(days=1)
@@ -35,18 +33,6 @@ class KeyReusedError(Exception):
 def digest(*parts: Any) -> str:
     """Return a hash of JSON data."""
     return sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def fingerprint(values: dict[str, Any], files: Mapping[str, File]) -> str:
-    """Return a hash of the values and of the content of the files."""
-    hashes = {}
-    for name, file in files.items():
-        content = sha256()
-        file.seek(0)
-        for chunk in file.chunks():
-            content.update(chunk)
-        hashes[name] = content.hexdigest()
-    return digest(values, hashes)
 
 
 def find(vacancy: Vacancy, key: str, content: str, *, at: datetime) -> Application | None:
@@ -83,7 +69,7 @@ def in_use(vacancy: Vacancy, key: str) -> Iterator[None]:
     """
     if connection.vendor == "postgresql":
         with transaction.atomic():
-            if not _advisory_lock("pg_try_advisory_xact_lock", "key", vacancy.pk, key):
+            if not lock_transaction(digest("key", vacancy.pk, key), wait=False):
                 raise KeyInUseError
             yield
     else:
@@ -93,19 +79,8 @@ def in_use(vacancy: Vacancy, key: str) -> Iterator[None]:
 
 
 def lock_address(vacancy: Vacancy, address: str) -> None:
-    """Wait for other submissions from `address` to `vacancy`, until the end of the transaction.
-
-    SQLite has one writer at a time, so its transactions need no lock.
-    """
-    if connection.vendor == "postgresql":
-        _advisory_lock("pg_advisory_xact_lock", "address", vacancy.pk, address)
-
-
-def _advisory_lock(function: str, *name: Any) -> bool:
-    number = int.from_bytes(bytes.fromhex(digest(*name))[:8], signed=True)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [number])
-        return cursor.fetchone()[0]
+    """Wait for other submissions from `address` to `vacancy`, until the end of the transaction."""
+    lock_transaction(digest("address", vacancy.pk, address))
 
 
 @contextmanager
@@ -115,21 +90,17 @@ def _locked_file(path: Path) -> Iterator[None]:
     The lock only makes the second request fail early: `record` refuses it in any case. So a folder that
     cannot be written is no error.
     """
-    lock = None
-    with suppress(OSError):
-        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    if lock is None:
+    lock = FileLock(path)
+    try:
+        is_acquired = lock.acquire()
+    except OSError:
         yield
         return
+    if not is_acquired:
+        raise KeyInUseError
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise KeyInUseError from error
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                path.unlink()  # while it is locked
+        yield
     finally:
-        os.close(lock)
+        with suppress(OSError):
+            path.unlink()  # while it is locked
+        lock.release()

@@ -13,7 +13,7 @@ from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
 from axes.models import AccessAttempt
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone, translation
@@ -23,6 +23,7 @@ from jobsite.api import addresses
 from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
 from jobsite.languages import preferred_language
+from jobsite.locks import lock_transaction
 
 NOWHERE = "0.0.0.0"
 
@@ -62,10 +63,7 @@ class Handler(AxesDatabaseHandler):
         """Run the block in a transaction that waits for others of the same account and address. On SQLite,
         all transactions wait for each other."""
         with transaction.atomic():
-            if connection.vendor == "postgresql":
-                with connection.cursor() as cursor:
-                    key = f"axes {get_client_username(request, credentials)} {request.axes_ip_address}"
-                    cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
+            lock_transaction(f"axes {get_client_username(request, credentials)} {request.axes_ip_address}")
             yield
 
 

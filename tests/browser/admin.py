@@ -1,8 +1,11 @@
 """What recruiters do on the pages of the admin, by mouse."""
 
+import os
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from PIL import Image
 
@@ -14,11 +17,16 @@ QUESTION = {"type": "text", "name": "motivation", "label": "Why you?", "required
 QUESTIONS = [{"title": "About you", "description": "", "fields": [QUESTION]}]
 
 
-def make_office(filters: Any, settings: Any) -> User:
-    """A superuser, a brand, a lead recruiter and four regions."""
+def serve_static_files(settings: Any) -> None:
+    """Serve static files from their sources, without collectstatic."""
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
+
+
+def make_office(filters: Any, settings: Any) -> User:
+    """A superuser, a brand, a lead recruiter and four regions."""
+    serve_static_files(settings)
     make_brand("Acme")
     make_recruiter("Jan Peeters")
     for position, label in enumerate(("Antwerp", "Ghent", "Leuven", "Namur")):
@@ -70,6 +78,18 @@ def run_action(page: Any, label: str) -> None:
     page.select_option("select[name=action]", label=label)
     with page.expect_navigation():
         page.get_by_role("button", name="Run").click()
+
+
+def findings(page: Any) -> list[str]:
+    """Return all findings of axe in the content of a page."""
+    results = Axe().run(page, context="#content").response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
+
+
+def screenshot(page: Any, name: str) -> None:
+    """Keep a screenshot if the environment variable SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 def served(page: Any, site: str) -> list[dict[str, Any]]:

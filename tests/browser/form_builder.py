@@ -7,6 +7,7 @@ from django.test import Client
 
 from forms_structure import operations
 from forms_structure.models import Form
+from tests.browser.admin import serve_static_files
 
 
 def field(name: str, label: str = "", **values: Any) -> dict[str, Any]:
@@ -117,9 +118,7 @@ class Desk:
 
 
 def make_anna(settings: Any, filters: Any) -> User:
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     return User.objects.create_superuser("anna", first_name="Anna", last_name="Peeters")
 
 

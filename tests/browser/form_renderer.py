@@ -111,6 +111,15 @@ def focused(page: Any) -> str:
     return str(page.evaluate("document.activeElement.name || document.activeElement.className"))
 
 
+def tab_to(page: Any, name: str) -> None:
+    """Press Tab until the focus is on `name`, as somebody without a mouse does."""
+    for _ in range(15):
+        page.keyboard.press("Tab")
+        if focused(page) == name:
+            return
+    raise AssertionError(f"{name} is out of reach: the focus is on {focused(page)!r}")
+
+
 def assert_accessible(page: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     found = axe.run(page).response["violations"]

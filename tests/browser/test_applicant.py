@@ -12,6 +12,7 @@ from applications.models import Application, Message
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous
 from tests.applications.makers import PASSWORD, make_stage, make_step
+from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,9 +23,7 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 @pytest.fixture
 def application(settings: Any) -> Application:
     """An application with two steps, and one with a long title from the same address."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     made = make_anonymous(stage=make_stage(en="In interviews"), vacancy=make_vacancy(title="Nurse"))
     make_step(made, "First talk", result="good")
     make_step(made, "Second talk")

@@ -1,19 +1,16 @@
 """A recruiter reads an application, notes, rates, writes an email, decides and undoes the decision."""
 
-import os
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from applications.models import Application, HistoryEntry, MailTemplate, Message, Stage, Status
 from jobsite.admin import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, follow, log_in, visit
+from tests.browser.admin import PASSWORD, findings, follow, log_in, screenshot, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -41,9 +38,7 @@ SECTIONS = [
 @pytest.fixture
 def office(filters: Any, settings: Any) -> Application:
     """A recruiter and a colleague of a brand, with three applications: the middle one is complete."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     Stage.objects.all().delete()
     Status.objects.all().delete()
     new = make_stage("New", en="Received", nl="Ontvangen")
@@ -82,18 +77,6 @@ def office(filters: Any, settings: Any) -> Application:
     return mia
 
 
-def findings(page: Any) -> list[str]:
-    """Return all findings of axe in the content of a page."""
-    results = Axe().run(page, context="#content").response["violations"]
-    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
-
-
-def picture(page: Any, name: str) -> None:
-    """Keep a screenshot if a folder for them is set."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
-
-
 def address(site: str, application: Application) -> str:
     return f"{site}/admin/applications/application/{application.pk}/change/"
 
@@ -101,12 +84,12 @@ def address(site: str, application: Application) -> str:
 def test_recruiter_processes_an_application(live_server: Any, browser_page: Any, office: Application) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
-    picture(page, "start")
+    screenshot(page, "start")
     assert findings(page) == []
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
     page.get_by_text("Mia Maes, Nurse").click()
     page.get_by_role("heading", name="Answers").wait_for()
-    picture(page, "page")
+    screenshot(page, "page")
     assert findings(page) == []
     office.refresh_from_db()
     assert office.read_at is not None
@@ -122,10 +105,10 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.get_by_role("link", name="Write an email").click()
     page.get_by_label("Template").select_option(label="Invitation")
     follow(page, "button", "Use this template")
-    picture(page, "email")
+    screenshot(page, "email")
     assert findings(page) == []
     follow(page, "button", "Preview")
-    picture(page, "preview")
+    screenshot(page, "preview")
     assert findings(page) == []
     page.get_by_text("Dag Mia,").wait_for()
     assert Message.objects.filter(kind="template").count() == 0
@@ -136,12 +119,12 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page.locator("#id_stage").select_option(label="Rejected")
     follow(page, "button", "Save")
     page.get_by_text("Move Mia Maes to Rejected?").first.wait_for()
-    picture(page, "confirm")
+    screenshot(page, "confirm")
     assert findings(page) == []
     assert office.changes.count() == 1
     follow(page, "button", "Move to Rejected")
     assert office.changes.count() == 2
-    picture(page, "decided")
+    screenshot(page, "decided")
     page.get_by_role("button", name="Undo: Rejected").click()
     page.get_by_text("The stage change was undone.").wait_for()
     assert findings(page) == []
@@ -157,11 +140,11 @@ def test_page_fits_a_phone_in_both_themes(
     page.set_viewport_size({"width": 320, "height": 700})
     visit(page, address(site, office))
     assert page.evaluate("document.documentElement.classList.contains('dark')") == (theme == "dark")
-    picture(page, f"phone-{theme}")
+    screenshot(page, f"phone-{theme}")
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.set_viewport_size({"width": 1400, "height": 900})
-    picture(page, f"wide-{theme}")
+    screenshot(page, f"wide-{theme}")
     assert findings(page) == []
 
 
@@ -175,13 +158,13 @@ def test_other_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Ap
     page.get_by_label("Subject").fill(LONG)
     page.get_by_label("Text").fill("x" * 300)
     for name in ("write", "preview"):
-        picture(page, f"phone-{name}")
+        screenshot(page, f"phone-{name}")
         assert findings(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         if name == "write":
             follow(page, "button", "Preview")
     visit(page, url)
-    picture(page, "phone-interview")
+    screenshot(page, "phone-interview")
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from applications.models import Stage, Status
 from applications.operations import receive
 from applications.tokens import issue
+from tests.browser.admin import findings, serve_static_files
 from tests.factories import make_brand, make_vacancy
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,9 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(trans
 @pytest.fixture
 def office(filters: Any, settings: Any) -> str:
     """A recruiter of one brand, and an applicant to two brands. Returns the token of the applicant."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     Stage.objects.all().delete()
     for position, (name, english, dutch) in enumerate(
         (("Inbox 7", "Received", "Ontvangen"), ("Round 2b", "In interviews", "In gesprek"))
@@ -38,16 +37,6 @@ def office(filters: Any, settings: Any) -> str:
     receive(user=mia, vacancy=make_vacancy(title="Nurse", brand=brand), at=now)
     receive(user=mia, vacancy=make_vacancy(title="Baker", brand=make_brand("Other")), at=now)
     return issue(user=mia, lifetime=timedelta(days=1))[1]
-
-
-def findings(page: Any) -> list[str]:
-    """Return the serious and critical findings of axe in the content of a page."""
-    results = Axe().run(page, context="#content").response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html']}"
-        for each in results
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_recruiter_moves_an_application_to_another_stage(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from applications.models import Application, SubmissionFile
 from forms_structure import operations as forms
 from forms_structure.presets import presets
-from tests.browser.form_renderer import assert_accessible, focused
+from tests.browser.form_renderer import assert_accessible, focused, tab_to
 from tests.factories import make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
@@ -111,14 +111,6 @@ VALUES = {
     "cv": "cv.pdf",
     "privacy_consent": "1",
 }
-
-
-def tab_to(page: Any, name: str) -> None:
-    for _ in range(15):
-        page.keyboard.press("Tab")
-        if focused(page) == name:
-            return
-    raise AssertionError(f"{name} is out of reach: the focus is on {focused(page)!r}")
 
 
 def test_applying_with_the_keyboard_alone(page: Any) -> None:

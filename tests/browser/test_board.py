@@ -1,14 +1,12 @@
 """Recruiters process applications on the list and the board: by mouse, by keyboard, without JavaScript, on a
 phone and in the dark. Set SCREENSHOTS to a folder to keep pictures of the pages."""
 
-import os
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
@@ -16,7 +14,16 @@ from applications.models import Application, MailTemplate, Message, Stage, Statu
 from applications.operations import move
 from jobsite.admin import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_submission
-from tests.browser.admin import PASSWORD, follow, log_in, run_action, visit
+from tests.browser.admin import (
+    PASSWORD,
+    findings,
+    follow,
+    log_in,
+    run_action,
+    screenshot,
+    serve_static_files,
+    visit,
+)
 from tests.browser.test_vacancies import tab_to
 from tests.factories import make_brand, make_vacancy
 
@@ -31,9 +38,7 @@ PHONE = {"width": 360, "height": 740}
 @pytest.fixture
 def office(filters: Any, settings: Any) -> SimpleNamespace:
     """A recruiter of a brand, with five applications in the first of four stages."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     Stage.objects.all().delete()
     Status.objects.all().delete()
     roles.create()
@@ -66,16 +71,6 @@ def office(filters: Any, settings: Any) -> SimpleNamespace:
     return SimpleNamespace(stages=stages, **people)
 
 
-def findings(page: Any) -> list[str]:
-    results = Axe().run(page, context="#content").response["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in results]
-
-
-def picture(page: Any, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
 def column(page: Any, name: str) -> Any:
     return page.get_by_role("region", name=name)
 
@@ -95,7 +90,7 @@ def test_cards_are_moved_by_form_and_by_dragging(
     log_in(page, live_server.url)
     visit(page, live_server.url + BOARD)
     assert findings(page) == []
-    picture(page, "board")
+    screenshot(page, "board")
 
     form = column(page, "New").locator(".board-card", has_text="Mia Maes")
     form.get_by_label("Move Mia Maes to").select_option(label="Interview")
@@ -127,14 +122,14 @@ def test_cards_are_moved_by_form_and_by_dragging(
     page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
     page.get_by_text("Withdrawn", exact=True).wait_for()
     assert findings(page) == []
-    picture(page, "confirm")
+    screenshot(page, "confirm")
     assert stage_of(office.Zoë) == "New"
     follow(page, "button", "Move 1 application")
     assert page.url == live_server.url + BOARD
     assert cards(page, "Rejected") == ["Zoë Dubois"]
     follow(page, "link", "Undo")
     assert findings(page) == []
-    picture(page, "undo")
+    screenshot(page, "undo")
     follow(page, "button", "Undo")
     page.get_by_text("1 stage change was undone.").wait_for()
     assert stage_of(office.Zoë) == "New"
@@ -170,7 +165,7 @@ def test_list_and_board_on_a_phone_in_the_dark(
     page = context.new_page()
     name = "script" if has_script else "forms"
     page.goto(live_server.url + BOARD)
-    picture(page, f"board-phone-{name}")
+    screenshot(page, f"board-phone-{name}")
     if has_script:
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert findings(page) == []
@@ -184,14 +179,14 @@ def test_list_and_board_on_a_phone_in_the_dark(
     card.locator("select").select_option(label="Rejected")
     card.get_by_role("button", name="Move").click()
     page.get_by_role("button", name="Move 1 application").wait_for()
-    picture(page, f"confirm-phone-{name}")
+    screenshot(page, f"confirm-phone-{name}")
     if has_script:
         assert findings(page) == []
     page.get_by_role("button", name="Move 1 application").click()
     page.get_by_text("1 moved to Rejected.").wait_for()
     page.goto(live_server.url + LIST)
     page.get_by_text("Mia Maes").first.wait_for()
-    picture(page, f"list-phone-{name}")
+    screenshot(page, f"list-phone-{name}")
     if has_script:
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert findings(page) == []
@@ -204,7 +199,7 @@ def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, offi
     log_in(page, live_server.url)
     visit(page, live_server.url + LIST)
     assert findings(page) == []
-    picture(page, "list")
+    screenshot(page, "list")
 
     page.get_by_role("button", name="Filters").click()
     page.locator("#id_vacancy__id__exact + .select2 .select2-selection").click()
@@ -225,7 +220,7 @@ def test_list_filters_and_sends_emails(live_server: Any, browser_page: Any, offi
     follow(page, "button", "Preview")
     page.get_by_text("Dear Mia,").wait_for()
     assert findings(page) == []
-    picture(page, "email")
+    screenshot(page, "email")
     assert Message.objects.count() == 0
     follow(page, "button", "Send 2 emails")
     page.get_by_text("2 emails are queued.").wait_for()

@@ -1,11 +1,8 @@
 """The pages of emails, of templates and of the daily digest."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -13,7 +10,7 @@ from applications.mail.delivery import ABANDONED
 from applications.mail.receipt import queue_receipt
 from applications.models import DigestOptOut, MailTemplate, Message
 from tests.applications.makers import make_application, make_submission
-from tests.browser.admin import follow, log_in, make_office, visit
+from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_vacancy
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -42,25 +39,14 @@ def office(filters: Any, settings: Any) -> User:
     return user
 
 
-def findings(page: Any) -> list[str]:
-    results = Axe().run(page, context="#content").response["violations"]
-    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
-
-
-def picture(page: Any, name: str) -> None:
-    """Keep a screenshot if a folder for them is set."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
-
-
 def test_recruiter_sends_a_failed_email_again(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}/admin/applications/message/")
-    picture(page, "emails")
+    screenshot(page, "emails")
     page.get_by_role("link", name="We received your application: Baker").last.click()
     page.get_by_text("This is what we stored:").wait_for()
-    picture(page, "email")
+    screenshot(page, "email")
     assert findings(page) == []
     assert page.get_by_text("personal-link").count() == 1
 
@@ -79,7 +65,7 @@ def test_user_switches_the_digest_off(live_server: Any, browser_page: Any, offic
     visit(page, f"{site}/admin/applications/message/")
     follow(page, "link", "My daily digest")
     page.get_by_label("Send me the daily digest").uncheck()
-    picture(page, "digest")
+    screenshot(page, "digest")
     assert findings(page) == []
     follow(page, "button", "Save")
     page.get_by_text("You do not receive the daily digest any more.").wait_for()
@@ -94,9 +80,9 @@ def test_template_has_a_preview(live_server: Any, browser_page: Any, office: Use
     pk = MailTemplate.objects.get(name="Invitation").pk
     visit(page, f"{site}/admin/applications/mailtemplate/{pk}/change/")
     page.get_by_text("Dag Mia,").wait_for()
-    picture(page, f"template-{theme}")
+    screenshot(page, f"template-{theme}")
     assert findings(page) == []
     page.set_viewport_size({"width": 320, "height": 700})
-    picture(page, f"template-{theme}-phone")
+    screenshot(page, f"template-{theme}-phone")
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

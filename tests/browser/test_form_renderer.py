@@ -17,6 +17,7 @@ from tests.browser.form_renderer import (
     open_page,
     render,
     served,
+    tab_to,
 )
 from tests.factories import make_vacancy
 
@@ -28,15 +29,6 @@ pytestmark = [
 ]
 
 page = pytest.fixture(open_page)
-
-
-def tab_to(page: Any, name: str) -> None:
-    """Press Tab until the focus is on `name`, as somebody without a mouse does."""
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if focused(page) == name:
-            return
-    raise AssertionError(f"{name} is out of reach: the focus is on {focused(page)!r}")
 
 
 def sideways(page: Any) -> int:

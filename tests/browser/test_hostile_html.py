@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection, models
 from django.test import Client
 
+from tests.browser.admin import serve_static_files
 from tests.factories import make_brand, make_vacancy
 from tests.hostile_html import PAYLOADS, SCHEMES, TAGS
 from vacancies.fields import html_fields
@@ -74,9 +75,7 @@ class Watch:
 
 @pytest.fixture
 def watch(live_server: Any, browser_page: Any, settings: Any, filters: Any) -> Watch:
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     return Watch(browser_page, live_server.url)
 
 

@@ -22,6 +22,7 @@ from django.db import connection, models
 from tests import admin_pages
 from tests.admin_pages import APPS, address, kind_of, routes, version_of
 from tests.applications.makers import make_application
+from tests.browser.admin import serve_static_files
 from tests.browser.test_hostile_html import ALARM
 from vacancies.previews import token_for
 
@@ -103,9 +104,7 @@ def visit(browser_page: Any, settings: Any) -> Iterator[Any]:
     """A function that opens a URL in a tab of its own, and yields the tab and the response: what a click left
     unsaved on one page cannot stop the navigation to the next one. Dialogs are answered, popups are closed. A
     script error in a tab fails the test. Routes of Playwright would disable the browser's cache."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     context, errors = browser_page.context, []
     context.add_init_script(ALARM)
     context.add_init_script(NO_NEW_FORMS)

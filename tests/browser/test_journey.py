@@ -20,6 +20,7 @@ from applications.operations import move
 from forms_structure import operations as forms
 from forms_structure.presets import presets
 from tests.applications.makers import PASSWORD, make_stage, make_step
+from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
@@ -59,9 +60,7 @@ await show();
 def _settings(settings: Any, live_server: Any) -> None:
     settings.APPLY_PAGES, settings.APPLY_PROOF = True, "off"
     settings.IS_MAIL_SENT, settings.PUBLIC_BASE_URL = True, live_server.url  # to mail.outbox
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
 
 
 @pytest.fixture

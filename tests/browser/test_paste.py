@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.browser.admin import serve_static_files
 from tests.hostile_html import faults
 from vacancies.models import Vacancy
 
@@ -160,9 +161,7 @@ style="color: rgb(13, 110, 253); text-decoration: underline;" class="btn" target
 @pytest.fixture
 def paste(live_server: Any, browser_page: Any, filters: Any, settings: Any) -> Callable[..., str]:
     """A function that pastes into the description of a new vacancy, saves it and returns what is stored."""
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     client = Client()
     client.force_login(User.objects.create_superuser("anna"))
     cookie = client.cookies["sessionid"]

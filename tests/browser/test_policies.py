@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
 from vacancies.previews import token_for
 
@@ -23,9 +24,7 @@ ADMIN_PAGES = (
 
 @pytest.fixture
 def site(live_server: Any, settings: Any) -> str:
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
+    serve_static_files(settings)
     return live_server.url
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applications.mail.templates import PLACEHOLDERS, fill, language_of, render, unknown_placeholders
+from applications.mail.templates import PLACEHOLDERS, email_from, fill, language_of, unknown_placeholders
 from applications.models import MailTemplate
 from tests.applications.makers import make_application, make_user
 from tests.conftest import NOW
@@ -89,7 +89,8 @@ def test_language_without_a_subject_is_not_used():
 def test_render_is_in_the_language_of_the_text(application):
     template = make_template(subject_fr="{vacancy}", body_fr="{received}")
 
-    assert render(template, application, language="de") == ("Baker", "2 mars 2026 à 09:30")
+    email = email_from(template, application, language="de", base_url="")
+    assert (email.language, email.subject, email.body) == ("fr", "Baker", "2 mars 2026 à 09:30")
 
 
 @pytest.mark.parametrize("name", ["Received", "Invitation to an interview", "Rejection", "Offer"])
@@ -100,9 +101,9 @@ def test_initial_templates_are_complete(application, name):
     subjects = set()
     for language in ("en", "nl", "fr", "de"):
         assert language_of(template, language) == language
-        subject, body = render(template, application, language=language)
+        email = email_from(template, application, language=language, base_url="")
         assert unknown_placeholders(template.subject_en + getattr(template, f"body_{language}")) == []
-        assert "Mia Maes" in body
-        assert "{" not in subject + body
-        subjects.add(subject)
+        assert "Mia Maes" in email.body
+        assert "{" not in email.subject + email.body
+        subjects.add(email.subject)
     assert len(subjects) == 4

@@ -6,8 +6,9 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from applications.submissions.forms import served_form
+from applications.submissions.forms import ServedForm, served_form
 from forms_structure import operations as form_operations
+from forms_structure.exchange import digest
 from forms_structure.models import ConsentText, Form
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
@@ -67,6 +68,18 @@ VALUES = {
 
 def make_form(structure: Any = STRUCTURE, **values: Any) -> Form:
     return form_operations.create(name="Form", structure=structure, **values)
+
+
+def form_of(sections: list[dict[str, Any]]) -> ServedForm:
+    """Return the form that serves `sections`, without a row."""
+    return ServedForm(
+        form=None,
+        sections=sections,
+        language="en",
+        version=digest(sections),
+        roles={},
+        accepts_applications=True,
+    )
 
 
 def make_open_vacancy(form: Form | None = None, **values: Any) -> Vacancy:

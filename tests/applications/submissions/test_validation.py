@@ -10,23 +10,11 @@ from hypothesis_jsonschema import from_schema
 from jsonschema import Draft202012Validator
 
 from applications.submissions import validation
-from applications.submissions.forms import ServedForm
 from applications.submissions.validation import field_errors, file_fields
-from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
+from tests.applications.submissions.sending import form_of
 from tests.forms_structure.strategies import served, specimen, text_field
 from tests.forms_structure.test_schema import CONSENT, all_names, forms, mutations, submissions
-
-
-def form_of(sections):
-    return ServedForm(
-        form=None,
-        sections=sections,
-        language="en",
-        version=digest(sections),
-        roles={},
-        accepts_applications=True,
-    )
 
 
 def errors_of(form, values):

@@ -16,9 +16,9 @@ from jsonschema import Draft202012Validator
 
 from applications.submissions.forms import ServedForm
 from applications.submissions.validation import field_errors, file_fields
-from forms_structure.exchange import digest
 from forms_structure.schema import submission_schema
 from tests import node
+from tests.applications.submissions.sending import form_of
 from tests.forms_structure.test_schema import (
     ADDRESS,
     JUNK,
@@ -33,17 +33,6 @@ from tests.forms_structure.test_schema import (
 pytestmark = pytest.mark.once
 FORMS, INVALID = 20, 100  # invalid submissions of each form
 Sections = list[dict[str, Any]]
-
-
-def served_form(sections: Sections) -> ServedForm:
-    return ServedForm(
-        form=None,
-        sections=sections,
-        language="en",
-        version=digest(sections),
-        roles={},
-        accepts_applications=True,
-    )
 
 
 def reported(form: ServedForm, values: dict[str, Any]) -> set[str]:
@@ -79,7 +68,7 @@ def check_one_form(data: Any, validate: node.Validators | None, count: int) -> N
     others = data.draw(st.lists(from_schema({}), min_size=3, max_size=5))  # any JSON
     made = invalid(sections, valid, others, Random(data.draw(st.integers(0, 2**32))))
     sent = [valid, *(next(made) for _ in range(count))]
-    form = served_form(sections)
+    form = form_of(sections)
     schema = submission_schema(sections, address=ADDRESS)
     expected = [True, *[False] * count]
 

@@ -1,0 +1,42 @@
+"""Emails that recruiters write to applicants."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from applications.mail import outbox
+from applications.mail.templates import Email
+from applications.models import Application, Message
+
+TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
+
+
+def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> list[int]:
+    """Queue `emails` and return the primary keys of their applications. Those that `author` sent within the
+    last minutes are left out, and those to applications that were deleted meanwhile."""
+    applications = [email.application.pk for email in emails]
+    with transaction.atomic():
+        # Of two clicks, the second one waits here and finds the emails of the first one.
+        rows = Application.objects.filter(pk__in=applications).order_by("pk").select_for_update()
+        present = set(rows.values_list("pk", flat=True))
+        recent = Message.objects.filter(application__in=present, author=author, queued_at__gt=at - TWICE)
+        known = set(recent.values_list("application", "subject", "body"))
+        sent = []
+        for email in emails:
+            application = email.application
+            if application.pk not in present or (application.pk, email.subject, email.body) in known:
+                continue
+            outbox.queue(
+                kind=Message.Kind.TEMPLATE,
+                to=application.address,
+                language=email.language,
+                subject=email.subject,
+                body=email.body,
+                application=application,
+                author=author,
+                at=at,
+            )
+            sent.append(application.pk)
+    return sent
