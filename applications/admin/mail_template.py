@@ -11,8 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from applications.mail.outbox import one_line
-from applications.mail.templates import PLACEHOLDERS, render, unknown_placeholders
+from applications.mail.templates import PLACEHOLDERS, email_from, unknown_placeholders
 from applications.models import Application, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
@@ -79,8 +78,8 @@ class MailTemplateAdmin(JobsiteAdmin):
         mails = []
         for code, name in LANGUAGES.items():
             if getattr(template, f"subject_{code}") and getattr(template, f"body_{code}"):
-                subject, body = render(template, _example(), language=code)
-                mails.append((gettext(name), code, one_line(subject), body))
+                email = email_from(template, _example(), language=code)
+                mails.append((gettext(name), code, email.subject, email.body))
         return format_html_join(
             "",
             '<section class="mail" lang="{1}"><h3>{0}: {2}</h3><pre>{3}</pre></section>',

@@ -90,7 +90,9 @@ def email(subject: str, body: str, application: Application, *, language: str, b
     return Email(application, language, outbox.as_subject(subject), outbox.as_body(body))
 
 
-def email_from(template: MailTemplate, application: Application, *, language: str, base_url: str) -> Email:
+def email_from(
+    template: MailTemplate, application: Application, *, language: str, base_url: str = ""
+) -> Email:
     """Return the email that `template` becomes for `application`, in `language` if the template has it."""
     code = language_of(template, language)
     texts = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))

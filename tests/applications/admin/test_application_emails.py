@@ -50,9 +50,9 @@ def test_unknown_template_is_an_empty_email(office, template, sent):
 def test_preview_shows_the_email_and_queues_nothing(office):
     response = write(office, "preview")
 
-    subject, body = response.context["preview"]
-    assert subject == "Talk about Nurse"
-    assert body == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
+    preview = response.context["preview"]
+    assert preview.subject == "Talk about Nurse"
+    assert preview.body == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
     assertContains(response, "Dear {given_name},")  # kept, to edit it
     assert not Message.objects.exists()
 

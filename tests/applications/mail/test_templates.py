@@ -89,7 +89,7 @@ def test_language_without_a_subject_is_not_used():
 def test_render_is_in_the_language_of_the_text(application):
     template = make_template(subject_fr="{vacancy}", body_fr="{received}")
 
-    email = email_from(template, application, language="de", base_url="")
+    email = email_from(template, application, language="de")
     assert (email.language, email.subject, email.body) == ("fr", "Baker", "2 mars 2026 à 09:30")
 
 
@@ -101,7 +101,7 @@ def test_initial_templates_are_complete(application, name):
     subjects = set()
     for language in ("en", "nl", "fr", "de"):
         assert language_of(template, language) == language
-        email = email_from(template, application, language=language, base_url="")
+        email = email_from(template, application, language=language)
         assert unknown_placeholders(template.subject_en + getattr(template, f"body_{language}")) == []
         assert "Mia Maes" in email.body
         assert "{" not in email.subject + email.body
