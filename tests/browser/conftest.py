@@ -49,8 +49,8 @@ def chromium() -> Iterator[Any]:
 
 
 def accept_files(page: Any) -> None:
-    """Give file choosers to `expect_file_chooser` from now on. It asks for them itself, but does not wait until
-    the browser does so: on a busy machine, a key press was faster and opened a dialog that nobody sees."""
+    """Give file choosers to `expect_file_chooser` from now on. It asks for them itself, but does not wait
+    until the browser does so: on a busy machine, a key press was faster and the dialog was lost."""
     page.on("filechooser", lambda _chooser: None)
 
 
