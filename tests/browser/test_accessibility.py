@@ -83,17 +83,26 @@ def test_shot(live_server: Any, browser_page: Any, world: Any) -> None:
     visit(page, f"{site}/admin/auth/user/{world.spare['auth.user'].pk}/change/")
     page.wait_for_timeout(500)
     page.screenshot(path="/tmp/h/user.png", full_page=True)
-    print(page.evaluate("""[...document.querySelectorAll('#main *')].filter(e => e.getBoundingClientRect().right > innerWidth).slice(0,8).map(e => e.outerHTML.slice(0,150))"""))
+    print(
+        page.evaluate(
+            """[...document.querySelectorAll('#main *')].filter(e => e.getBoundingClientRect().right > innerWidth).slice(0,8).map(e => e.outerHTML.slice(0,150))"""
+        )
+    )
     page.set_viewport_size({"width": 320, "height": 800})
     page.screenshot(path="/tmp/h/user320.png", full_page=True)
-    print(page.evaluate("""[...document.querySelectorAll('#main *')].filter(e => e.getBoundingClientRect().right > innerWidth).slice(0,8).map(e => e.outerHTML.slice(0,150))"""))
+    print(
+        page.evaluate(
+            """[...document.querySelectorAll('#main *')].filter(e => e.getBoundingClientRect().right > innerWidth).slice(0,8).map(e => e.outerHTML.slice(0,150))"""
+        )
+    )
     visit(page, f"{site}/admin/vacancies/vacancy/")
     page.screenshot(path="/tmp/h/list.png", full_page=True)
     page.context.clear_cookies()
     visit(page, f"{site}/admin/")
     page.set_viewport_size({"width": 1400, "height": 800})
     page.screenshot(path="/tmp/h/login.png", full_page=True)
-    page.keyboard.press("Shift+Tab"); page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
     visit(page, f"{site}/admin/")
     for _ in range(4):
         page.keyboard.press("Tab")
