@@ -207,6 +207,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
 LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
+FORMAT_MODULE_PATH = "jobsite.locale"
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True

@@ -44,7 +44,7 @@ def test_no_word_of_a_table_is_lost(data):
 
     clean = sanitise(html)
 
-    words = {word for word in visible_text(html.replace("<", " <")).replace(":", " ").split()}
+    words = set(visible_text(html.replace("<", " <")).split())
     shown = set(visible_text(clean).replace(":", " ").replace(";", " ").split())
     assert {word for word in words if word.isalnum()} <= shown
     assert "<table" not in clean

@@ -11,15 +11,14 @@ from django.contrib import messages
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
+from django.utils.translation import gettext_lazy
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
-from jobsite.formats import format_datetime
+from jobsite.formats import format_date, format_datetime
 from jobsite.html_tables import HAS_TABLE
 from vacancies.fields import HtmlField, html_fields
 from vacancies.models import Vacancy
@@ -96,7 +95,7 @@ def closing_date_of(vacancy: Vacancy) -> str:
         return "-"
     if is_exact(until):
         return format_datetime(until)
-    return date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
+    return format_date(last_day(until))
 
 
 def thumbnail(file: Any, url: str) -> str:
