@@ -6,10 +6,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.core import signing
 
+from applications.submissions.links import receipt_path
 from tests import admin_pages
+from tests.applications.applicants import make_anonymous
+from tests.applications.makers import make_stage
 from tests.browser.accessibility import Console, all_findings
 from tests.browser.admin import serve_static_files, visit
+from tests.factories import make_vacancy
+from vacancies.previews import token_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OTHERS = (
@@ -72,3 +79,128 @@ def test_admin_pages_are_accessible(
             checked += 1
     assert found == []
     assert checked >= {"applications": 30, "vacancies": 30, "forms_structure": 8, "auth": 8, "others": 6}[app]
+
+
+@pytest.fixture
+def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
+    """The addresses of an applicant with and without an account, and of people without any."""
+    settings.APPLY_PAGES, settings.APPLY_PROOF = True, "off"
+    vacancy = make_vacancy(title="Nurse", form=world.default)
+    receipt = receipt_path(make_anonymous(vacancy=vacancy, stage=make_stage(en="In interviews")))
+    user = User.objects.create_user("mia", "mia@example.org")
+    own = make_anonymous(user=user, vacancy=vacancy)
+    thanks = signing.dumps(own.pk, salt="applications.thanks")
+    links = (receipt, *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")))
+    account = f"/account/applications/{own.pk}"
+    return SimpleNamespace(
+        session=admin_pages.session_of(user),
+        everybody=(
+            "/account/login", "/account/reset", "/account/reset/sent", "/account/reset/x/y", *links,
+            "/account/receipt/x", "/account/deleted", "/account/nothing", f"/apply/{vacancy.pk}", "/apply/0",
+            f"/apply/thanks/{thanks}", f"/preview/{token_for(vacancy.pk)}", "/preview/x",
+            "/admin/login/", "/admin/nothing/",
+        ),
+        signed_in=(
+            "/account/", "/account/password", "/account/delete", account, f"{account}/withdraw",
+            f"{account}/delete", "/account/applications/0",
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("who", ["everybody", "signed_in"])
+def test_pages_of_applicants_are_accessible(
+    live_server: Any, browser_page: Any, applicant: SimpleNamespace, console: Console, who: str
+) -> None:
+    page, site = browser_page, live_server.url
+    if who == "signed_in":
+        page.context.add_cookies([{"name": "sessionid", "value": applicant.session, "url": site}])
+    found = []
+    for address in getattr(applicant, who):
+        console.expected = address
+        visit(page, site + address)
+        assert page.url == site + address
+        console.expected = ""
+        found += all_findings(page, address)
+        icon = page.locator("link[rel=icon]").get_attribute("href")
+        assert page.request.get(f"{site}{icon}").headers["content-type"] == "image/svg+xml"
+    assert found == []
+
+
+def test_errors_are_accessible_pages(
+    live_server: Any, browser_page: Any, world: SimpleNamespace, console: Console
+) -> None:
+    page, site = browser_page, live_server.url
+    sign_in(page, site, world, "Recruiter")
+    found = []
+    for address, status, heading in (
+        ("/admin/nothing/", 404, "Page not found"),
+        ("/admin/auth/user/", 403, "No access"),
+        ("/admin/vacancies/vacancy/add/?brand=x", 400, "Invalid request"),
+    ):
+        console.expected = address
+        assert visit(page, site + address).status == status
+        page.get_by_role("heading", name=heading, level=1).wait_for()
+        page.get_by_role("link", name="Go to the admin").wait_for()
+        found += all_findings(page, address)
+    assert found == []
+
+
+# --- names, landmarks and the keyboard ---
+
+
+def test_main_controls_have_names(
+    live_server: Any, browser_page: Any, world: SimpleNamespace, console: Console
+) -> None:
+    """In Chromium's accessibility tree. Names contain no icons, which are letters of a font."""
+    page, site = browser_page, live_server.url
+    sign_in(page, site, world, "Recruiter")
+    for address, names in {
+        "/admin/vacancies/vacancy/": (
+            'link "Skip to main content"', 'link "Vacancies"', 'heading "Vacancies" [level=1]', "table:",
+            'button "Menu"',
+        ),
+        f"/admin/vacancies/vacancy/{world.own.shown.pk}/change/": (
+            'link "Skip to main content"', 'link "Go back"', 'navigation "Actions for this vacancy"',
+            'tablist "Sections of the vacancy"', 'tab "Texts" [selected]', 'textbox "Title"',
+            'textbox "Description"', 'button "Save"',
+        ),
+        f"/admin/applications/application/{world.own.application.pk}/change/": (
+            'heading "Answers"', 'textbox "New note"', 'button "Save"',
+        ),
+    }.items():  # fmt: skip
+        visit(page, site + address)
+        page.wait_for_timeout(300)  # names are completed after the scripts of widgets
+        tree = page.locator("body").aria_snapshot()
+        missing = [name for name in names if name not in tree]
+        assert missing == [], f"{address}\n{tree}"
+        icons = set(page.locator(".material-symbols-outlined").all_inner_texts()) - {""}
+        named = [
+            line for line in tree.splitlines() if any(f'"{icon}' in line for icon in icons if "_" in icon)
+        ]
+        assert named == [], address
+
+
+def tabs_to(page: Any, selector: str) -> int:
+    """Return the number of times that Tab is pressed until the element `selector` has the focus."""
+    for number in range(1, 100):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return number
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+@pytest.mark.parametrize("role", ["Recruiter", "root"])
+def test_first_text_field_of_a_vacancy_is_reached_by_keyboard(
+    live_server: Any, browser_page: Any, world: SimpleNamespace, role: str
+) -> None:
+    page, site = browser_page, live_server.url
+    sign_in(page, site, world, role)
+    for address in ("add/", f"{world.own.shown.pk}/change/"):
+        visit(page, f"{site}/admin/vacancies/vacancy/{address}")
+        page.locator("[role=tab][aria-selected=true]").wait_for()
+        print(role, address, tabs_to(page, "#id_title"))
+        visit(page, f"{site}/admin/vacancies/vacancy/{address}")
+        assert tabs_to(page, ".skip-link") == 1
+        page.keyboard.press("Enter")
+        print(role, address, 2 + tabs_to(page, "#id_title"))
+    assert 0
