@@ -33,7 +33,6 @@ NAMES = [
     _("stage change"),
     _("stage changes"),
     _("stages"),
-    _("state"),
     _("status"),
     _("subject"),
     _("submission"),

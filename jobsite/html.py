@@ -6,6 +6,8 @@ from typing import Any
 
 import nh3
 
+from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, tables_to_lists
+
 # The allowed markup (docs/decisions.md #11).
 BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
 TAGS = BLOCKS | {"strong", "b", "em", "i", "u", "a"}
@@ -29,6 +31,16 @@ _CLEANER = nh3.Cleaner(
     link_rel=None,
 )
 
+# Parses like a browser and writes well-formed HTML for `tables_to_lists`. _CLEANER cleans the output of that.
+_WITH_TABLES = nh3.Cleaner(
+    tags=TAGS | TABLE,
+    clean_content_tags=DROPPED_WITH_CONTENT,
+    attributes=ATTRIBUTES | {"a": {"href"}, "*": set()},
+    url_schemes={"http", "https", "mailto", "tel"},
+    url_relative="deny",
+    link_rel=None,
+)
+
 ROUNDS = 10
 
 # Elements that end a line. Removing their tags without adding a space would join two words.
@@ -43,10 +55,13 @@ class CleanHtml(str):
 
 
 def sanitise(html: str) -> CleanHtml:
-    """Return `html` with the allowed markup only. HTML without visible text becomes ""."""
+    """Return `html` with the allowed markup only: tables become lists. Without visible text, return ""."""
     if isinstance(html, CleanHtml):
         return html
-    clean = _CLEANER.clean(_END_OF_WRAPPER.sub(r" \1", html.replace("\0", "")))
+    html = _END_OF_WRAPPER.sub(r" \1", html.replace("\0", ""))
+    if HAS_TABLE.search(html):
+        html = tables_to_lists(_WITH_TABLES.clean(html))
+    clean = _CLEANER.clean(html)
     for _ in range(ROUNDS):  # one round can produce markup that needs another, e.g. a table in a link
         before, clean = clean, _CLEANER.clean(clean)
         if clean == before:

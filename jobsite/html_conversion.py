@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -11,22 +11,22 @@ from urllib.parse import urlsplit
 
 import nh3
 
-from jobsite.html import BLOCKS, DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+from jobsite.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE
 
 MEDIA = {"video", "audio", "iframe", "embed", "object"}
 MEDIA_PARTS = {"source", "track"}
-TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"}
 VOID = {"br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-CELL_SEPARATOR = " | "
 UNESCAPE_ROUNDS = 3
 
-_CONVERTED = re.compile(rf"<(?:{'|'.join(sorted(MEDIA | {'table'}))})\b", re.IGNORECASE)
-_HAS_BLOCK = re.compile(rf"<(?:{'|'.join(sorted(BLOCKS - {'br'}))})\b")
+_HAS_MEDIA = re.compile(rf"<(?:{'|'.join(sorted(MEDIA))})\b", re.IGNORECASE)
 # Parses like a browser and writes well-formed HTML for _Converter. `sanitise` cleans the output of that.
 _NORMALISER = nh3.Cleaner(
     tags=TAGS | MEDIA | MEDIA_PARTS | TABLE,
     clean_content_tags=DROPPED_WITH_CONTENT - MEDIA,
-    attributes={tag: {"src", "data", "title"} for tag in MEDIA | MEDIA_PARTS} | {"a": {"href"}, "*": set()},
+    attributes={tag: {"src", "data", "title"} for tag in MEDIA | MEDIA_PARTS}
+    | ATTRIBUTES
+    | {"a": {"href"}, "*": set()},
     url_relative="pass_through",  # URLs of videos often start with //
     link_rel=None,
 )
@@ -54,7 +54,7 @@ class Alteration:
 def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
     """Return `html` with the allowed markup only, and the alterations.
 
-    Videos and other embedded content become links, and tables become paragraphs. `sanitise` removes
+    Videos and other embedded content become links. `sanitise` converts tables to lists, and removes
     everything else that is not allowed. Differences in notation (`<br/>`, `&#39;`) are not alterations.
     """
     if isinstance(html, CleanHtml):
@@ -62,12 +62,16 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
     html = html.replace("\r\n", "\n").replace("\0", "")
     alterations: list[Alteration] = []
     converted = html
-    if _CONVERTED.search(html):
+    if _HAS_MEDIA.search(html):
         converter = _Converter()
         converter.feed(_NORMALISER.clean(html))
         converter.close()
-        converted = "".join(converter.buffers[0])
+        converted = "".join(converter.written)
         alterations = converter.alterations()
+    if count := len(HAS_TABLE.findall(html)):
+        alterations.append(
+            Alteration("table_converted", f"replaced {count} <table> by a list, one item for each row")
+        )
     clean = sanitise(converted)
     if clean != html:
         before = _Census(html)
@@ -116,34 +120,21 @@ class _Media:
     depth: int = 1
 
 
-@dataclass
-class _Table:
-    """A table that is being read, with the cells of its current row."""
-
-    cells: list[str] = field(default_factory=list)
-
-
 class _Converter(HTMLParser):
-    """Rewrites normalised HTML: embedded content as links, tables as paragraphs."""
+    """Rewrites normalised HTML: embedded content as links."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.buffers: list[list[str]] = [[]]  # the text, then the current cell of each open table
-        self.tables: list[_Table] = []
+        self.written: list[str] = []
         self.media: _Media | None = None
-        self.open = 0  # number of open elements outside tables
+        self.open = 0  # number of open elements
         self.links: list[tuple[str, str]] = []
-        self.table_count = 0
 
     def alterations(self) -> list[Alteration]:
-        found = [
+        return [
             Alteration("media_converted", f"replaced 1 <{tag}> by a link to {address}", tag)
             for tag, address in self.links
         ]
-        if self.table_count:
-            text = "by paragraphs, one for each row"
-            found.append(Alteration("table_converted", f"replaced {self.table_count} <table> {text}"))
-        return found
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         values = dict(attrs)
@@ -157,54 +148,29 @@ class _Converter(HTMLParser):
                 self._end_media(self.media)
             elif tag == "iframe":
                 self.set_cdata_mode(tag)  # its content is not HTML
-        elif tag == "table":
-            self.tables.append(_Table())
-            self.table_count += 1
-        elif tag in ("td", "th", "caption"):
-            self.buffers.append([])
-        elif tag not in TABLE:
-            self.open += tag not in VOID and not self.tables
-            self._write(self.get_starttag_text() or "")
+        else:
+            self.open += tag not in VOID
+            self.written.append(self.get_starttag_text() or "")
 
     def handle_endtag(self, tag: str) -> None:
         if self.media:
             self.media.depth -= tag == self.media.tag
             if not self.media.depth:
                 self._end_media(self.media)
-        elif tag == "table":
-            self.tables.pop()
-        elif tag in ("td", "th"):
-            self.tables[-1].cells.append("".join(self.buffers.pop()).strip())
-        elif tag == "caption":
-            self._write_row(["".join(self.buffers.pop()).strip()])
-        elif tag == "tr":
-            self._write_row(self.tables[-1].cells)
-            self.tables[-1].cells = []
-        elif tag not in TABLE:
-            self.open -= not self.tables
-            self._write(f"</{tag}>")
+        else:
+            self.open -= 1
+            self.written.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
         if not self.media:
-            self._write(escape(data, quote=False))
-
-    def _write(self, html: str) -> None:
-        self.buffers[-1].append(html)
-
-    def _write_row(self, cells: list[str]) -> None:
-        cells = list(filter(None, cells))
-        if any(map(_HAS_BLOCK.search, cells)):
-            for cell in cells:
-                self._write(cell if _HAS_BLOCK.search(cell) else f"<p>{cell}</p>")
-        elif cells:
-            self._write(f"<p>{CELL_SEPARATOR.join(cells)}</p>")
+            self.written.append(escape(data, quote=False))
 
     def _end_media(self, media: _Media) -> None:
         self.media = None
         if not media.address:
             return
         link = f'<a href="{escape(media.address)}">{escape(media.title.strip() or media.address)}</a>'
-        self._write(f" {link} " if self.open or self.tables else f"<p>{link}</p>")
+        self.written.append(f" {link} " if self.open else f"<p>{link}</p>")
         self.links.append((media.tag, media.address))
 
 

@@ -207,6 +207,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", "en")  # one of LANGUAGES, or a variant such as nl-be
 LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
+FORMAT_MODULE_PATH = "jobsite.locale"
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
@@ -428,12 +429,18 @@ UNFOLD = {
     "SITE_TITLE": "Jobsite",
     "SITE_HEADER": "Jobsite",
     "SITE_SYMBOL": "work",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("jobsite/favicon.svg")}
+    ],
     "SITE_URL": "/docs",
     "SHOW_VIEW_ON_SITE": True,
     "SHOW_LANGUAGES": True,
     "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
-    "SCRIPTS": [lambda request: static("jobsite/admin.js")],
+    "SCRIPTS": [
+        lambda request: static("jobsite/admin.js"),
+        lambda request: static("jobsite/accessibility.js"),
+    ],
     "SIDEBAR": {
         "show_search": True,
         "navigation": "jobsite.admin.menu.navigation",
@@ -458,7 +465,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "",  # templates/docs.html has the site's icon
     "SWAGGER_UI_SETTINGS": {
         "deepLinking": True,
         "displayRequestDuration": True,

@@ -34,7 +34,6 @@ NAMES = [
     _("phone"),
     _("profile"),
     _("publish from"),
-    _("publish until"),
     _("recruiter"),
     _("recruiters"),
     _("short description"),

@@ -22,7 +22,7 @@ from vacancies.validators import (
     DOCUMENT_IMAGES,
     DOCUMENT_RULE,
     IMAGE_FORMATS,
-    UNREADABLE,
+    damaged,
     is_checked,
     validate_document,
     validate_image,
@@ -67,7 +67,7 @@ def clean_image(file: Any) -> CleanImage:
             suffix, how = FORMATS[kind]
             _picture(image, kind).save(made, kind, **how)
     except Exception as error:  # Pillow raises many types for malformed and truncated images
-        raise ValidationError(UNREADABLE, code="image_unreadable") from error
+        raise damaged(file) from error
     finally:
         file.seek(0)
     return CleanImage(made.getvalue(), file.name, suffix)

@@ -18,7 +18,6 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_PIXELS_MAX = 25_000_000
 IMAGE_RULE = _("A JPEG, PNG or WebP image of at most 5 MB and 25 megapixels.")
-UNREADABLE = _("This image is damaged: open it in another program and save it again, as JPEG for instance.")
 JPEG_SCANS_MAX = 100  # a progressive JPEG has about ten; each scan is decoded over all pixels
 
 PICTURE_SIDE_MIN = 300  # pixels
@@ -61,6 +60,11 @@ def is_checked(file: Any) -> bool:
 # --- Images ------------------------------------------------------------------------------------
 
 
+def damaged(file: File) -> ValidationError:
+    text = _("“%(name)s” is damaged: open it in another program and save it again, as JPEG for instance.")
+    return ValidationError(text, code="image_unreadable", params={"name": file.name})
+
+
 def validate_image(file: File) -> None:
     """Refuse formats that browsers may not show, and images that are too large to load or to decode.
 
@@ -70,9 +74,9 @@ def validate_image(file: File) -> None:
         return
     if file.size > IMAGE_BYTES_MAX:
         raise ValidationError(
-            _("This file is %(size).1f MB: an image may have at most 5 MB."),
+            _("“%(name)s” is %(size).1f MB: an image may have at most 5 MB."),
             code="image_too_large",
-            params={"size": file.size / 1024 / 1024},
+            params={"name": file.name, "size": file.size / 1024 / 1024},
         )
     file.seek(0)
     try:
@@ -85,7 +89,7 @@ def validate_image(file: File) -> None:
     except Exception as error:  # Pillow raises many types for unsupported and damaged files
         kind = kind_of(file)
         if kind in ("JPEG", "PNG", "WebP"):
-            raise ValidationError(UNREADABLE, code="image_unreadable") from error
+            raise damaged(file) from error
         raise ValidationError(
             _("“%(name)s” is %(kind)s. Use a JPEG, PNG or WebP image."),
             code="image_format",
@@ -93,18 +97,21 @@ def validate_image(file: File) -> None:
         ) from error
     finally:
         file.seek(0)
+    named = {"name": file.name}
     if not str(file.name).lower().endswith(IMAGE_ENDINGS):
-        raise ValidationError(_("The file name must end in .jpg, .png or .webp."), code="image_ending")
+        text = _("The name “%(name)s” does not end in .jpg, .png or .webp: rename the file.")
+        raise ValidationError(text, code="image_ending", params=named)
     if pixels > IMAGE_PIXELS_MAX:
-        raise ValidationError(
-            _("This image has more than 25 megapixels: make it smaller."), code="image_pixels"
-        )
+        text = _("“%(name)s” has more than 25 megapixels: make it smaller.")
+        raise ValidationError(text, code="image_pixels", params=named)
     if is_animated:
-        raise ValidationError(
-            _("Animated images are not supported. Use a still image."), code="image_animated"
-        )
+        text = _("“%(name)s” is animated: use a still image.")
+        raise ValidationError(text, code="image_animated", params=named)
     if is_jpeg and _content(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
-        raise ValidationError(UNREADABLE, code="image_unreadable")
+        text = _(
+            "“%(name)s” is a JPEG with more than 100 scans: open it in another program and save it again."
+        )
+        raise ValidationError(text, code="image_scans", params=named)
 
 
 def validate_picture(file: File) -> None:
@@ -113,13 +120,22 @@ def validate_picture(file: File) -> None:
         return
     try:
         with Image.open(file, formats=IMAGE_FORMATS) as image:
-            short, long = sorted(image.size)
+            width, height = image.size
     except Exception:
         return  # validate_image reports it
     finally:
         file.seek(0)
-    if short < PICTURE_SIDE_MIN or long > PICTURE_RATIO_MAX * short:
-        raise ValidationError(PICTURE_RULE, code="picture_shape")
+    short, long = sorted((width, height))
+    measured = {"name": file.name, "width": width, "height": height}
+    if short < PICTURE_SIDE_MIN:
+        text = _("“%(name)s” has %(width)s × %(height)s pixels: its shorter side needs at least 300.")
+        raise ValidationError(text, code="picture_small", params=measured)
+    if long > PICTURE_RATIO_MAX * short:
+        text = _(
+            "“%(name)s” has %(width)s × %(height)s pixels: its longer side may have at most three times as "
+            "many as its shorter side."
+        )
+        raise ValidationError(text, code="picture_narrow", params=measured)
 
 
 # --- Documents ---------------------------------------------------------------------------------

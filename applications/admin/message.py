@@ -82,7 +82,7 @@ class MessageAdmin(BrandScopedAdmin):
     def summary(self, message: Message) -> str:
         return message.subject
 
-    @display(description=_("State"), ordering="state", label=dict(COLORS))
+    @display(description=_("Status"), ordering="state", label=dict(COLORS))
     def shown_state(self, message: Message) -> Any:
         return message.state, message.get_state_display()
 

@@ -15,6 +15,7 @@ from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
+from jobsite.formats import format_date
 
 
 class WhenFilter(admin.SimpleListFilter):
@@ -55,9 +56,8 @@ class StepAdmin(BrandScopedAdmin):
 
     @display(description=_("Day"), ordering="planned_at")
     def day(self, step: HistoryEntry) -> str:
-        return date_format(
-            timezone.localtime(step.planned_at), pgettext("a date in Django's letters", "D j M Y")
-        )
+        planned_at = timezone.localtime(step.planned_at)
+        return f"{date_format(planned_at, 'D')} {format_date(planned_at)}"
 
     @display(description=pgettext_lazy("of a day", "Time"))
     def time(self, step: HistoryEntry) -> str:

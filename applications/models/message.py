@@ -67,7 +67,7 @@ class Message(models.Model):
     language = models.CharField(max_length=2)
     subject = models.CharField(max_length=400)
     body = models.TextField()
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     error = models.CharField(max_length=500, blank=True, default="")  # of the last attempt, without addresses
     queued_at = models.DateTimeField(default=timezone.now)

@@ -16,8 +16,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
+
+from jobsite.formats import format_date
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:
@@ -133,7 +134,7 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
 
 def _names(naive: datetime) -> dict[str, str]:
     return {
-        "day": date_format(naive, pgettext("a date in Django's letters", "j M Y")),
+        "day": format_date(naive),
         "time": date_format(naive, "H:i"),
         "zone": timezone.get_current_timezone_name(),
     }

@@ -14,6 +14,7 @@ from django.test import Client
 
 from tests.browser.admin import serve_static_files
 from tests.hostile_html import faults
+from tests.tables import TABLES
 from vacancies.models import Vacancy
 
 pytestmark = [
@@ -170,7 +171,7 @@ def paste(live_server: Any, browser_page: Any, filters: Any, settings: Any) -> C
     page.goto(f"{live_server.url}/admin/vacancies/vacancy/add/")
     page.fill("#id_title", "Nurse")
 
-    def do(html: str, text: str = "as plain text") -> str:
+    def do(html: str, text: str = "as plain text", *, save: bool = True) -> str:
         area = page.get_by_role("textbox", name="Description", exact=True)
         area.click()
         area.evaluate(
@@ -183,6 +184,8 @@ def paste(live_server: Any, browser_page: Any, filters: Any, settings: Any) -> C
             }""",
             [html, text],
         )
+        if not save:
+            return ""
         page.click("[name=_continue]")
         page.wait_for_url("**/change/")
         return Vacancy.objects.get().description
@@ -230,7 +233,7 @@ def paste(live_server: Any, browser_page: Any, filters: Any, settings: Any) -> C
             WEB_PAGE,
             "<h2>What you do</h2><p>You help <strong>patients </strong>, <em>every</em> day. "
             '<a href="https://acme.example/">Read on</a></p><ul><li><p>Care</p></li><li><p>Rest</p></li></ul>'
-            "<p>Pay</p><p>a lot</p>",
+            "<ul><li><p>Pay: a lot</p></li></ul>",
         ),
     ],
     ids=["word", "google-docs", "outlook", "outlook-web", "libreoffice", "web-page"],
@@ -306,3 +309,30 @@ def test_text_copied_in_the_editor_is_unchanged(paste: Callable[..., str]) -> No
     html = '<ul data-pm-slice="3 3 []"><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>'
 
     assert paste(html) == "<ul><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>"
+
+
+def test_tables_become_the_lists_of_the_server(paste: Callable[..., str], browser_page: Any) -> None:
+    convert = """html => {
+      const doc = new DOMParser().parseFromString(html, "text/html");
+      tablesToLists(doc);
+      return doc.body.innerHTML.replace(/<p>\\s*<\\/p>/g, "");
+    }"""
+    for name, (html, expected) in TABLES.items():
+        assert (name, browser_page.evaluate(convert, html)) == (name, expected)
+
+
+def test_pasted_table_shows_a_warning(paste: Callable[..., str], browser_page: Any) -> None:
+    note = browser_page.get_by_role("status").filter(
+        has_text="A table was converted to a list. Check the text."
+    )
+    cells = "".join(
+        f"<td style='border:solid'><p class=MsoNormal>{text}<o:p></o:p></p></td>" for text in "ab"
+    )
+    html = word(f"<table class=MsoTableGrid border=1><tr>{cells}</tr></table>{EMPTY}")
+
+    assert note.count() == 0
+    assert paste(html, save=False) == ""
+    note.wait_for()
+    browser_page.click("[name=_continue]")
+    browser_page.wait_for_url("**/change/")
+    assert Vacancy.objects.get().description == "<ul><li><p>a: b</p></li></ul>"

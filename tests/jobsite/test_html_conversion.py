@@ -78,15 +78,16 @@ def test_video_without_a_web_url_is_removed(src):
     )
 
 
-def test_table_becomes_paragraphs_with_the_text_of_every_cell():
+def test_table_becomes_a_list_with_the_text_of_every_cell():
     html = (
         "<table><caption>Pay</caption><thead><tr><th>Grade<th>Euro</thead>"
         "<tr><td>A<td><b>3,000</b><tr><td>B<td><ul><li>x</ul><tr><td><table><tr><td>in<td>ner</table></table>end"
     )
 
     assert shown(html) == (
-        "<p>Pay</p><p>Grade | Euro</p><p>A | <b>3,000</b></p><p>B</p><ul><li>x</li></ul><p>in | ner</p>end",
-        [("table_converted", "replaced 2 <table> by paragraphs, one for each row")],
+        "<p>Pay</p><ul><li>Grade: A; Euro: <b>3,000</b></li><li>Grade: B; Euro:<ul><li>x</li></ul></li>"
+        "<li>Grade:<ul><li>in: ner</li></ul></li></ul>end",
+        [("table_converted", "replaced 2 <table> by a list, one item for each row")],
     )
 
 

@@ -29,8 +29,9 @@ from tests.vacancies.sample_files import (
 )
 from vacancies.uploads import clean_document, clean_image
 
-DAMAGED = "This image is damaged: open it in another program and save it again, as JPEG for instance."
-TOO_MANY = "This image has more than 25 megapixels: make it smaller."
+DAMAGED = "“{}” is damaged: open it in another program and save it again, as JPEG for instance."
+TOO_MANY = "“{}” has more than 25 megapixels: make it smaller."
+SCANS = "“{}” is a JPEG with more than 100 scans: save it again in another program."
 
 
 # --- Images ------------------------------------------------------------------------------------
@@ -42,8 +43,8 @@ TOO_MANY = "This image has more than 25 megapixels: make it smaller."
         ("flood.png", png(13_300, 13_300), TOO_MANY),
         ("flood.png", png(5_001, 5_000), TOO_MANY),
         ("flood.webp", wide_webp(), TOO_MANY),
-        ("apng.png", animated("PNG"), "Animated images are not supported. Use a still image."),
-        ("animated.webp", animated("WEBP"), "Animated images are not supported. Use a still image."),
+        ("apng.png", animated("PNG"), "“{}” is animated: use a still image."),
+        ("animated.webp", animated("WEBP"), "“{}” is animated: use a still image."),
         ("a.gif", encoded("GIF"), "“a.gif” is GIF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("GIF"), "“a.png” is GIF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("TIFF"), "“a.png” is TIFF. Use a JPEG, PNG or WebP image."),
@@ -57,17 +58,17 @@ TOO_MANY = "This image has more than 25 megapixels: make it smaller."
         ("a.jpg", b"\0\0\0\x18ftypheic", "“a.jpg” is HEIC. Use a JPEG, PNG or WebP image."),
         ("a.png", JAR, "“a.png” is ZIP. Use a JPEG, PNG or WebP image."),
         ("gifar.gif", encoded("GIF") + JAR, "“gifar.gif” is GIF. Use a JPEG, PNG or WebP image."),
-        ("x.png.html", encoded("PNG"), "The file name must end in .jpg, .png or .webp."),
+        ("x.png.html", encoded("PNG"), "The name “{}” does not end in .jpg, .png or .webp: rename the file."),
         ("cut.jpg", encoded("JPEG")[:-600], DAMAGED),
         ("cut.png", encoded("PNG")[:60], DAMAGED),
         ("header.png", b"\x89PNG\r\n\x1a\n", DAMAGED),
         ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
         ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
-        ("scans.jpg", jpeg_of_many_scans(), DAMAGED),
+        ("scans.jpg", jpeg_of_many_scans(), SCANS),
         (
             "big.png",
             encoded("PNG") + bytes(5 * 2**20),
-            "This file is 5.0 MB: an image may have at most 5 MB.",
+            "“{}” is 5.0 MB: an image may have at most 5 MB.",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
@@ -76,7 +77,7 @@ def test_invalid_or_hostile_image_is_refused(name: str, content: bytes, refusal:
     with pytest.raises(ValidationError) as refused:
         clean_image(SimpleUploadedFile(name, content))
 
-    assert refused.value.messages == [refusal]
+    assert refused.value.messages == [refusal.format(name)]
 
 
 @pytest.mark.parametrize(("kind", "suffix"), [("JPEG", ".jpg"), ("PNG", ".png"), ("WEBP", ".webp")])

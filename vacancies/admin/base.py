@@ -7,32 +7,38 @@ from functools import wraps
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import gettext_lazy
 from django_prose_editor.widgets import AdminProseEditorWidget
 from unfold.forms import PaginationInlineFormSet
 
 from jobsite.admin.base import JobsiteAdmin, RowsInline
-from jobsite.formats import format_datetime
-from vacancies.fields import HtmlField
+from jobsite.formats import format_date, format_datetime
+from jobsite.html_tables import HAS_TABLE
+from vacancies.fields import HtmlField, html_fields
 from vacancies.models import Vacancy
 from vacancies.operations import end_of_day, last_day
 from vacancies.uploads import NO_ROOM, NotStoredError
 from vacancies.validators import IMAGE_RULE
 
 logger = logging.getLogger(__name__)
+TABLE_NOTE = gettext_lazy("A table was converted to a list. Check the text.")
 
 
 class ProseWidget(AdminProseEditorWidget):
     """The rich text editor. Browsers send CRLF line ends, so that an untouched text would look changed."""
 
     class Media:
-        js = ("vacancies/word_paste.js",)  # converts lists pasted from Word
+        js = ("vacancies/word_tables.js", "vacancies/word_paste.js")  # convert what is pasted from Word
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.attrs["data-table-note"] = TABLE_NOTE
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
@@ -65,6 +71,13 @@ class ContentAdmin(JobsiteAdmin):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
+    def save_model(self, request: HttpRequest, obj: models.Model, form: Any, change: bool) -> None:
+        """Say that a text without the editor's help, which a browser without scripts sends, had a table."""
+        super().save_model(request, obj, form, change)
+        changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))
+        if any(map(HAS_TABLE.search, changed)):
+            self.message_user(request, TABLE_NOTE, messages.WARNING)
+
     @storage_errors_as_507
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
@@ -82,7 +95,7 @@ def closing_date_of(vacancy: Vacancy) -> str:
         return "-"
     if is_exact(until):
         return format_datetime(until)
-    return date_format(last_day(until), pgettext("a date in Django's letters", "j M Y"))
+    return format_date(last_day(until))
 
 
 def thumbnail(file: Any, url: str) -> str:

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from jobsite.admin.base import JobsiteAdmin, as_id
-from vacancies.models import Brand, Vacancy
+from vacancies.models import Brand, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -20,6 +20,17 @@ def within(user: Any, rows: QuerySet, vacancy: str) -> QuerySet:
 
 def brands_of(user: Any) -> QuerySet[Brand]:
     return Brand.objects.all() if user.has_perm(EVERY_BRAND) else user.brands.all()
+
+
+def preselected_brand(user: Any) -> int | None:
+    """Return the id of the brand of a new vacancy: the only one. A user of several brands, but not of all,
+    gets the one that this user saved last, so that a draft needs only a title (docs/decisions.md #210)."""
+    brands = brands_of(user)
+    pks = list(brands.order_by("name").values_list("pk", flat=True)[:2])
+    if len(pks) < 2 or user.has_perm(EVERY_BRAND):
+        return pks[0] if len(pks) == 1 else None
+    saved = Version.objects.filter(author=user, brand__in=brands).order_by("-pk")
+    return saved.values_list("brand", flat=True).first() or pks[0]
 
 
 class BrandScopedAdmin(JobsiteAdmin):

@@ -17,7 +17,7 @@ from unfold.views import ChangeList
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.base import ContentAdmin, closing_date_of
-from vacancies.admin.brand_access import brands_of
+from vacancies.admin.brand_access import brands_of, preselected_brand
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
@@ -158,14 +158,13 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Users of some brands must choose a brand: they could not see the vacancy without one."""
+        """Users of some brands need one: they could not see the vacancy without it."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
-        if brand and settings.MULTI_BRANDING and not request.user.has_perm(EVERY_BRAND):
-            own = list(brands_of(request.user)[:2])
-            brand.required = True
-            if len(own) == 1:
-                brand.initial = own[0].pk
+        if brand and settings.MULTI_BRANDING:
+            brand.required = not request.user.has_perm(EVERY_BRAND)
+            if obj is None:
+                brand.initial = preselected_brand(request.user)
         return form
 
     def get_object(

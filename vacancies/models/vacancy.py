@@ -108,7 +108,7 @@ class Vacancy(models.Model):
         null=True,
         blank=True,
         related_name="headed_vacancies",
-        verbose_name=_("lead recruiter"),
+        verbose_name=_("lead recruiter (contact)"),
     )
     recruiters = models.ManyToManyField(Recruiter, through="VacancyRecruiter", related_name="vacancies")
 
@@ -140,6 +140,7 @@ class Vacancy(models.Model):
         null=True, blank=True, validators=[validate_datetime], help_text=_("Public from this time.")
     )
     publish_until = models.DateTimeField(
+        _("closing date"),
         null=True,
         blank=True,
         validators=[validate_datetime],

@@ -54,7 +54,7 @@ window.addEventListener("load", () => {
     if (opener.textContent.trim() !== Array.from(icons, (icon) => icon.textContent.trim()).join("")) return;
     const choice = opener.closest(".related-widget-wrapper");
     const label = choice && choice.querySelector("select") && choice.querySelector("select").labels[0];
-    opener.setAttribute("aria-label", label ? `${label.textContent.trim()} …` : choice ? "…" : "Menu");
+    opener.setAttribute("aria-label", label ? `${label.textContent.trim()} …` : choice ? "…" : document.getElementById("main")?.dataset.menu || "Menu");
   });
 
   let opened = null; // the opener that gets the focus back

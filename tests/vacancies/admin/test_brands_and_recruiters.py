@@ -51,14 +51,17 @@ def test_autocomplete_accepts_any_text(anna: Client) -> None:
         (lambda: picture("a.JPG", "JPEG"), None),
         (lambda: picture("a.webp", "WEBP"), None),
         (lambda: picture("a.gif", "GIF"), "“a.gif” is GIF. Use a JPEG, PNG or WebP image."),
-        (lambda: picture("a.pdf", "PNG"), "The file name must end in .jpg, .png or .webp."),
+        (
+            lambda: picture("a.pdf", "PNG"),
+            "The name “a.pdf” does not end in .jpg, .png or .webp: rename the file.",
+        ),
         (
             lambda: picture("a.png", "PNG", (5001, 5000)),
-            "This image has more than 25 megapixels: make it smaller.",
+            "“a.png” has more than 25 megapixels: make it smaller.",
         ),
         (
             lambda: SimpleUploadedFile("a.png", picture("a.png", "PNG").read() + b"0" * 5 * 1024 * 1024),
-            "This file is 5.0 MB: an image may have at most 5 MB.",
+            "“a.png” is 5.0 MB: an image may have at most 5 MB.",
         ),
         (
             lambda: SimpleUploadedFile("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),

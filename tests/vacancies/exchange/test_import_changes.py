@@ -184,7 +184,7 @@ def test_video_and_table_are_converted_and_reported(client, tmp_path):
         0,
         [
             f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
-            f"note: {WHO} offer: replaced 1 <table> by paragraphs, one for each row",
+            f"note: {WHO} offer: replaced 1 <table> by a list, one item for each row",
         ],
     )
     assert one(client)["offer"] == (

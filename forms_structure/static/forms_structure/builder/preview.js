@@ -1,7 +1,7 @@
 /**
  * The form as applicants see it, in a frame with the reference renderer. No script runs inside: the listeners are
- * ours. A sandbox without allow-scripts would keep those from running in Safari (WebKit bug 218086), so the
- * frame's own policy forbids scripts instead.
+ * ours. A sandbox without allow-scripts keeps those from running in Safari (WebKit bug 218086). There, only the frame's
+ * own policy forbids scripts.
  */
 
 import { button, h, newId } from "./dom.js";
@@ -9,6 +9,7 @@ import { gettext } from "./texts.js";
 
 const WIDE = 720; // CSS pixels of the wide preview, however many the screen has for it: enough for fields side by side
 const NARROW = 760; // below it the wide preview would be too small to read: phone width first
+const SANDBOX = `allow-same-origin allow-forms${navigator.vendor.startsWith("Apple") ? " allow-scripts" : ""}`;
 const POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; form-action 'none'; base-uri 'none'";
 const STYLE = `
   body { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; color: #17202a; background: #fff; }
@@ -25,7 +26,7 @@ export class Preview {
     this.frame = h("iframe", {
       title: gettext("Preview"),
       class: "builder-frame",
-      sandbox: "allow-same-origin allow-forms allow-scripts",
+      sandbox: SANDBOX,
     });
     this.frame.srcdoc = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
       <meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>Preview</title>
