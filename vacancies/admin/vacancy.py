@@ -18,10 +18,10 @@ from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
+from vacancies.admin.bulk_publication import BulkPublicationAdmin
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.publication import PublicationActionsAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -51,7 +51,7 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
