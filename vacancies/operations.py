@@ -49,13 +49,17 @@ def last_day(until: datetime) -> date:
     return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
+def closing_date_passed() -> str:
+    return _("The closing date has passed. Choose a later date or leave it empty.")
+
+
 def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Return the reasons why `vacancy` cannot be published at `at`, by field; empty if it can."""
     found = vacancy.missing_to_publish()
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = _("The closing date has passed. Choose a later date or leave it empty.")
+        found["publish_until"] = closing_date_passed()
     return found
 
 

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.admin.confirmation import Row, Section, with_undo
+from vacancies.admin.date_rules import date_rules
 from vacancies.admin.public_changes import public_changes
 from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.selection import Selection
@@ -133,6 +134,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             "media": self.media + form.media,
             "action": action,
             "form": form,
+            "date_rules": date_rules(),
         }
 
     def run_action(

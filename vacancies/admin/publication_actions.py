@@ -28,9 +28,7 @@ class ScheduleForm(forms.Form):
     publish_from = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_datetime],
-        help_text=gettext_lazy(
-            "The vacancy goes live automatically at this time, in the time zone of the site."
-        ),
+        help_text=gettext_lazy("The vacancy goes live automatically at this time."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -15,10 +15,11 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime
+from jobsite.formats import format_datetime, zoned
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.bulk_publication import BulkPublicationAdmin
+from vacancies.admin.date_rules import date_rules
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
@@ -77,7 +78,7 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
-        js = ("vacancies/vacancy_form.js",)
+        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js")
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -111,11 +112,11 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
 
     @display(description=gettext_lazy("Closing date"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
-        return closing_date_of(vacancy)
+        return zoned(closing_date_of(vacancy)) if vacancy.publish_until else "-"
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
-        return format_datetime(vacancy.publish_from) if vacancy.publish_from else "-"
+        return zoned(format_datetime(vacancy.publish_from)) if vacancy.publish_from else "-"
 
     @display(description=gettext_lazy("Featured"), ordering="is_hot", label={"hot": "warning"})
     def hot(self, vacancy: Vacancy) -> Any:
@@ -204,6 +205,7 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
                 and self.has_change_permission(request, obj),
                 "shows_form": request.user.has_perm("forms_structure.view_form"),
             }
+        context["date_rules"] = date_rules()
         context["can_add_options"] = request.user.has_perm("vacancies.add_filteroption")
         return super().render_change_form(request, context, add, change, form_url, obj)
 
