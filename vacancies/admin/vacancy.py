@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
@@ -125,14 +124,18 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
     # --- form ---
 
     def get_fieldsets(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
-        """A read-only page shows the options as text: form fields without a model field are empty there."""
-        if obj is None or self.has_change_permission(request, obj):
+        """The bar above the form shows the status of an existing vacancy, and its buttons change it.
+
+        A read-only page shows the options as text: form fields without a model field are empty there."""
+        if obj is None:
             return self.fieldsets
+        may_change = self.has_change_permission(request, obj)
+        left_out = {"status"} if may_change else {"status", *Keyword.values}
         fieldsets = []
         for name, spec in self.fieldsets:
-            fields = tuple(field for field in spec["fields"] if field not in Keyword.values)
-            more = () if len(fields) == len(spec["fields"]) else ("job_details",)
-            fieldsets.append((name, {**spec, "fields": fields + more}))
+            fields = tuple(field for field in spec["fields"] if field not in left_out)
+            has_options = not may_change and set(Keyword.values) & set(spec["fields"])
+            fieldsets.append((name, {**spec, "fields": (*fields, "job_details") if has_options else fields}))
         return fieldsets
 
     @display(description=gettext_lazy("Options"))
@@ -227,7 +230,7 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
         return _("Not public.")
 
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
-        """Return the address of the item in the API, if it is public."""
+        """Return the address of the page for people, if the vacancy is published."""
         if obj is None or obj.state != State.PUBLISHED:
             return None
-        return reverse("v1:single-vacancy-detail", args=[obj.pk])
+        return obj.get_absolute_url()

@@ -117,7 +117,8 @@ class VacancyForm(forms.ModelForm):
         data = self.cleaned_data
         self._refuse_overwriting()
         now = timezone.now().replace(microsecond=0)
-        if data.get("status") == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
+        status = data.get("status", self.instance.status)  # the page of a vacancy has no such field
+        if status == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
             data["publish_from"] = now
         if "last_day" in self.changed_data and "last_day" in data:
             day = data["last_day"]
