@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from vacancies.admin.form import forms_for
 from vacancies.admin.list_filters import COUNTED
@@ -102,7 +103,9 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             return HttpResponseNotAllowed(["POST"])
         back = way_back(request, reverse(LIST))
         now = timezone.now()
-        versions = versions_of_action(number, author=request.user, at=now).filter(own_brand(request.user))
+        versions = versions_of_action(as_id(number) or 0, author=request.user, at=now).filter(
+            own_brand(request.user)
+        )
         first = versions.order_by("pk").first()
         if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
             raise PermissionDenied
