@@ -95,7 +95,7 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             "back": back,
             "is_refused": not any(section.is_changed for section in listed),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+        return TemplateResponse(request, "admin/confirm_action.html", context)
 
     def undo_view(self, request: HttpRequest, number: int) -> HttpResponse:
         """POST: undo what the user did by one action, of which `number` is the first version."""

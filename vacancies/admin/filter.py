@@ -257,4 +257,4 @@ class FilterOptionAdmin(JobsiteAdmin):
             "repeated": action_parameters(request),
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+        return TemplateResponse(request, "admin/confirm_action.html", context)

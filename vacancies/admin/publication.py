@@ -103,7 +103,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
             "back_label": _("Back to the vacancy"),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+        return TemplateResponse(request, "admin/confirm_action.html", context)
 
     def publish_blockers(self, action: PublicationAction, vacancies: VacancyQuerySet) -> list[str]:
         """Return why the action would be refused, by a preview."""

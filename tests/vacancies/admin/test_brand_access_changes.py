@@ -65,7 +65,7 @@ def test_action_changes_own_rows_among_foreign_ones(world):
 
 
 def test_setting_the_site_form_needs_access_to_every_brand(world):
-    data = {"action": "make_default", "_selected_action": [world.own.form.pk]}
+    data = {"action": "make_default", "_selected_action": [world.own.form.pk], "confirmed": "1"}
     signed_in(world, "Recruiter").post(FORMS, data)
     assert Form.objects.default().get() == world.default
 
