@@ -86,6 +86,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "missing": vacancy.missing_to_publish().values(),
         "until": ends_at(token) if token else None,
         "json_url": absolute(request, f"{address}?preview={token}" if token else address),
+        "shows_form": token and not vacancy.apply_url,  # nothing is sent: only recruiters know
         "takes_applications": not token and settings.APPLY_PAGES and vacancy.accepts_applications(form),
     }
 
