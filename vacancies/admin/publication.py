@@ -76,7 +76,6 @@ class PublicationActionsAdmin(JobsiteAdmin):
             raise PermissionDenied
         vacancies = Vacancy.objects.filter(pk=vacancy.pk)
         form = action.form(request.POST if request.method == "POST" else None)
-        blockers = [] if form.fields else self.publish_blockers(action, vacancies)
         if request.method == "POST" and form.is_valid():
             seen = Selection.sent_by(request, vacancies) if Selection.parameter in request.POST else None
             result = self.run_action(request, action, vacancies, form, seen)
@@ -91,7 +90,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             "title": _("%(action)s: %(vacancy)s") % {"action": action.label, "vacancy": vacancy},
             "original": vacancy,
             "overwritten": action.overwritten(vacancy),
-            "publish_blockers": blockers,
+            "publish_blockers": [] if form.fields else self.publish_blockers(action, vacancies),
             "warnings": [
                 warning.text
                 for warning in content_warnings(with_warnings(vacancies, at=timezone.now()).get())
