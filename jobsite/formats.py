@@ -3,8 +3,10 @@ templates and for pages of Django."""
 
 from datetime import date, datetime
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.html import format_html
 
 
 def format_datetime(at: datetime) -> str:
@@ -14,3 +16,8 @@ def format_datetime(at: datetime) -> str:
 
 def format_date(day: date) -> str:
     return date_format(day, "DATE_FORMAT")
+
+
+def zoned(text: str) -> str:
+    """Return a date or time on a list, with the site's time zone as its tooltip."""
+    return format_html('<span title="{}">{}</span>', settings.TIME_ZONE, text)

@@ -9,7 +9,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 LANGUAGES = dict(settings.LANGUAGES)
-ADMIN_PATHS = ("/admin/", "/preview/")
+ADMIN_PATHS = ("/admin/", "/preview/", "/vacancies/")
 
 
 def site_language() -> str:

@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.forms",
     "axes",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
@@ -108,6 +109,9 @@ TEMPLATES = [
         },
     }
 ]
+
+# Templates of widgets can be overridden: templates/unfold/widgets/.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # Errors, commands and requests are logged to stderr. Log lines contain no personal data
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.

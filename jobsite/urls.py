@@ -18,7 +18,7 @@ from jobsite.api.docs import DocsView, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
 from vacancies.media import media
-from vacancies.pages import preview
+from vacancies.pages import page, preview
 
 v1 = SimpleRouter(trailing_slash=False)
 v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
@@ -49,6 +49,7 @@ urlpatterns = [
     path("account/", include("applications.urls")),
     path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),
+    path("vacancies/<str:pk>", page, name="vacancy"),
     path("apply/thanks/<str:token>", thanks, name="apply-thanks"),
     path("apply/<str:pk>", apply, name="apply"),
     path("admin/language", set_language, name="set_language"),

@@ -24,6 +24,7 @@ from jobsite import private_files
 from jobsite.admin import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
+from vacancies.admin.selection import Selection
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Change, Filter, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
@@ -113,7 +114,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         "spare": {"status": "draft", "publish_from": None},
         "planned": {"publish_from": now + timedelta(days=3)},
         "shown": {"publish_until": now + timedelta(days=3), "form": form},
-        "archived": {"status": "archived"},
+        "archived": {"status": "archived", "is_hot": True},
     }
     made = {
         name: make_vacancy(title=f"{text} {name} {WORD}", recruiters=(contact.name,), **common | values)
@@ -309,6 +310,9 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}
     elif kind == "delete":
         data = {"post": "yes"}
+    elif kind.startswith("bulk/"):
+        selection = Selection.of(Vacancy.objects.filter(pk=pk))
+        return {"data": {"vacancies": str(selection), **posted(world, model, kind[5:], pk)["data"]}}
     elif kind in JSON and model == "forms_structure.form":
         requested = {"structure": structure("posted")} if kind != "extend" else {}
         if kind == "save" and row:

@@ -81,6 +81,7 @@ ROWS: dict[str, Row] = {
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
+    "vacancies/{pk}": reads(options=405),
     "apply/{pk}": reads(options=405) | {"POST": 422},
     "apply/thanks/<str:token>": reads(404, options=405),
     "media/<path:name>": reads(404, options=405),

@@ -18,7 +18,8 @@ from vacancies.history.versions import (
     content_at,
     record,
     record_drift,
-    record_publication,
+    record_values,
+    values_of,
 )
 from vacancies.models import (
     Attachment,
@@ -48,45 +49,55 @@ def last_day(until: datetime) -> date:
     return (until - timedelta(microseconds=1)).astimezone(timezone.get_default_timezone()).date()
 
 
+def closing_date_passed() -> str:
+    return _("The closing date has passed. Choose a later date or leave it empty.")
+
+
 def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Return the reasons why `vacancy` cannot be published at `at`, by field; empty if it can."""
     found = vacancy.missing_to_publish()
     if not vacancy.description:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
-        found["publish_until"] = _("The closing date has passed. Choose a later date or leave it empty.")
+        found["publish_until"] = closing_date_passed()
     return found
 
 
 @dataclass
 class BulkResult:
-    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by field."""
+    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by field.
+    `first_version` is the id of the first version that was recorded, for `undo`; None in a preview."""
 
     done: list[int] = field(default_factory=list)
     refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
+    first_version: int | None = None
+    notes: dict[Vacancy, str] = field(default_factory=dict)  # about changed vacancies
 
 
-def publish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
+def publish(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
     """Publish at `at`.
 
     A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day would
     move it to the top of every list. A missing or future publish_from becomes `at`.
     """
-    at = at.replace(microsecond=0)  # whole seconds mark a recruiter's choice (exchange.list_order)
+    start = at.replace(microsecond=0)  # whole seconds mark a recruiter's choice (exchange.list_order)
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
             return {"status": _("It is already published.")}
         vacancy.status = Status.PUBLISHED
-        vacancy.publish_from = min(vacancy.publish_from or at, at)
+        vacancy.publish_from = min(vacancy.publish_from or start, start)
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.PUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
 
 
 def schedule(
-    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None
-) -> BulkResult:
+    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: Any = None,
+    is_preview: bool = False,
+) -> BulkResult:  # fmt: skip
     """Schedule the publication for `publish_from`."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -104,10 +115,12 @@ def schedule(
             )
         return found
 
-    return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
 
 
-def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
+def unpublish(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
     """Unpublish vacancies that are published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -116,10 +129,14 @@ def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -
         vacancy.status = Status.UNPUBLISHED
         return {}
 
-    return _decide(Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(
+        Change.UNPUBLISHED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview
+    )
 
 
-def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None) -> BulkResult:
+def extend(
+    *, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
     """Extend the publication to the end of `day`. A publication is never shortened."""
     until = end_of_day(day)
 
@@ -135,10 +152,12 @@ def extend(*, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any =
         vacancy.publish_until = until
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.EXTENDED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
 
 
-def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> BulkResult:
+def archive(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False
+) -> BulkResult:
     """Archive vacancies that are not published or scheduled."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -149,7 +168,25 @@ def archive(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -> 
         vacancy.status = Status.ARCHIVED
         return {}
 
-    return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author)
+    return _decide(Change.ARCHIVED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
+
+
+def feature(
+    *, vacancies: VacancyQuerySet, at: datetime, author: Any = None, is_preview: bool = False,
+    is_hot: bool = True,
+) -> BulkResult:  # fmt: skip
+    """Feature vacancies, or stop featuring them."""
+
+    def decide(vacancy: Vacancy) -> dict[str, str]:
+        if vacancy.is_hot == is_hot:
+            return {"is_hot": _("It is already featured.") if is_hot else _("It is not featured.")}
+        vacancy.is_hot = is_hot
+        return {}
+
+    return _decide(
+        Change.CHANGED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview,
+        fields=["is_hot"],
+    )  # fmt: skip
 
 
 def _decide(
@@ -159,21 +196,28 @@ def _decide(
     vacancies: VacancyQuerySet,
     at: datetime,
     author: Any,
+    is_preview: bool,
+    fields: Iterable[str] = PUBLICATION,
 ) -> BulkResult:
-    """Call `decide`, which changes a vacancy or returns the reasons why not, for each of `vacancies`. Save
-    and record the changed ones in one transaction."""
+    """Call `decide`, which changes `fields` of a vacancy or returns the reasons why not, for each of
+    `vacancies`. Save and record the changed ones in one transaction, unless this is a preview."""
     result = BulkResult()
+    rows = vacancies.without_texts().order_by("pk")
     with transaction.atomic():
-        ready = []
-        for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
+        ready, before = [], []
+        for vacancy in rows if is_preview else rows.select_for_update(of=("self",)):
+            was = values_of(vacancy, fields)
             if reasons := decide(vacancy):
                 result.refused[vacancy] = reasons
                 continue
             vacancy.updated_at = at
             ready.append(vacancy)
-        Vacancy.objects.bulk_update(ready, [*PUBLICATION, "updated_at"], batch_size=BATCH)
-        record_publication(ready, change, author=author, at=at)
+            before.append(was)
         result.done = [vacancy.pk for vacancy in ready]
+        if ready and not is_preview:
+            Vacancy.objects.bulk_update(ready, [*fields, "updated_at"], batch_size=BATCH)
+            versions = record_values(ready, before, change, author=author, at=at)
+            result.first_version = versions[0].pk
     return result
 
 
@@ -212,14 +256,14 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 
 
 def restore(
-    version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None
+    version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None, is_undo: bool = False
 ) -> tuple[Vacancy, list[str]]:
     """Restore the content of the vacancy after `version`. Return the vacancy and the names of related rows
     that no longer exist.
 
-    The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft. If `forms` is given, a
-    form that is not among them counts as missing. Raise ValidationError if the vacancy is published or
-    scheduled and the restored content could not be published.
+    The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless `is_undo`: then it
+    is published as before. If `forms` is given, a form that is not among them counts as missing. Raise
+    ValidationError if the vacancy is published or scheduled and the restored content could not be published.
     """
     wanted = content_at(version)
     with transaction.atomic():
@@ -230,6 +274,8 @@ def restore(
             brand = wanted["brand"] and Brand.objects.filter(pk=wanted["brand"][0]).first()
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             missing = [wanted["brand"][1]] if wanted["brand"] and not brand else []
+            if is_undo:
+                set_values(vacancy, {name: wanted[name] for name in PUBLICATION})
         else:
             record_drift(vacancy, at=at)
             missing = []
@@ -237,6 +283,13 @@ def restore(
         missing += _apply(vacancy, wanted, at=at, forms=forms)
         record(vacancy, Change.RESTORED, author=author, at=at)
     return vacancy, missing
+
+
+def set_values(vacancy: Vacancy, values: Mapping[str, Any]) -> None:
+    """Set plain fields of `vacancy` to JSON values. The inverse of `values_of`."""
+    for name, value in values.items():
+        field: Any = Vacancy._meta.get_field(name)
+        setattr(vacancy, name, field.to_python(value))
 
 
 def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:

@@ -1,17 +1,22 @@
-"""The preview page of a vacancy, for the holder of its link."""
+"""The page of a vacancy for people: of a public one for everybody, else for the holder of a preview link."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from forms_structure.api.v1 import serve
 from forms_structure.rendering import form_context
 from forms_structure.schema import submission_schema
 from jobsite.api.addresses import absolute
 from jobsite.html import sanitise
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1 import VacancySerializer, find_published
 from vacancies.fields import html_fields
 from vacancies.models import Audience, Filter, State, Vacancy
 from vacancies.previews import ends_at, opened_by
@@ -33,17 +38,35 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     else:
         response = render(request, "vacancies/preview.html", _context(request, vacancy, token))
     # The URL grants access: keep it from search engines, caches and linked sites.
+    response["Referrer-Policy"] = "no-referrer"
+    return _with_headers(response)
+
+
+@require_safe
+def page(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the published vacancy `pk` to those who may see it in the API. "View on site" of the admin leads
+    here: job sites have pages of their own."""
+    viewer = Request(request, authenticators=APIView().get_authenticators())
+    vacancies = Vacancy.objects.with_related().with_form()
+    try:
+        vacancy = find_published(viewer, pk, vacancies, at=timezone.now())
+    except NotFound:
+        return _with_headers(render(request, "vacancies/not_public.html", status=404))
+    return _with_headers(render(request, "vacancies/preview.html", _context(request, vacancy)))
+
+
+def _with_headers(response: HttpResponse) -> HttpResponse:
     response["Cache-Control"] = "private, no-store"
     response["Content-Security-Policy"] = CSP
-    response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response
 
 
-def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, object]:
-    item = VacancySerializer(vacancy, context={"request": request, "preview": token}).data
+def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[str, object]:
+    item = VacancySerializer(vacancy, context={"request": request, "preview": token or None}).data
+    form = vacancy.served_form
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
-    sections, language = serve(vacancy.served_form)
+    sections, language = serve(form)
     schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
     return {
         "item": item,
@@ -61,8 +84,10 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str) -> dict[str, ob
         "is_shown": vacancy.state == State.PUBLISHED,
         "is_internal": vacancy.audience == Audience.INTERNAL,
         "missing": vacancy.missing_to_publish().values(),
-        "until": ends_at(token),
-        "json_url": absolute(request, f"{address}?preview={token}"),
+        "until": ends_at(token) if token else None,
+        "json_url": absolute(request, f"{address}?preview={token}" if token else address),
+        "shows_form": token and not vacancy.apply_url,  # nothing is sent: only recruiters know
+        "takes_applications": not token and settings.APPLY_PAGES and vacancy.accepts_applications(form),
     }
 
 

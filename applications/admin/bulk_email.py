@@ -16,11 +16,12 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_emails import WRITE, language_of
 from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.admin.selection import Selection, way_back
+from applications.admin.selection import Selection
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
+from jobsite.admin.selection import way_back
 from jobsite.api.addresses import own
 from jobsite.languages import LANGUAGES
 

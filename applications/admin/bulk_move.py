@@ -23,10 +23,11 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_form import DECISIONS
 from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.admin.selection import Selection, way_back
+from applications.admin.selection import Selection
 from applications.models import Access, Application, Stage, StageChange
 from applications.operations import move_if_unchanged, undo
 from jobsite.admin.base import as_id
+from jobsite.admin.selection import way_back
 from jobsite.days import days_after
 from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language

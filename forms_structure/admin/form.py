@@ -5,8 +5,9 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -14,6 +15,7 @@ from forms_structure import operations
 from forms_structure.admin.builder import BuilderAdmin
 from forms_structure.admin.history import FormHistoryAdmin
 from forms_structure.models import Form
+from jobsite.admin.base import action_parameters
 
 
 class FormAdmin(BuilderAdmin, FormHistoryAdmin):
@@ -31,19 +33,42 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
         return super().get_queryset(request).defer("structure")
 
     @admin.action(description=gettext_lazy("Set as the site's form"), permissions=["make_default"])
-    def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
+    def make_default(self, request: HttpRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+        """Ask, then set the site's form."""
         if len(chosen := list(queryset[:2])) != 1:
             self.message_user(request, _("Choose one form. A site has only one."), messages.WARNING)
-            return
+            return None
         [form] = chosen
+        if "confirmed" not in request.POST:
+            return self._confirm_default(request, form)
         try:
             operations.make_default(form=form)
         except ValidationError as error:
             self.message_user(request, error.message, messages.WARNING)
-            return
+            return None
         self.log_change(request, form, "Made the site's form.")
         text = _("“%(form)s” is now the form of every vacancy that has no other form.")
         self.message_user(request, text % {"form": form}, messages.SUCCESS)
+        return None
+
+    def _confirm_default(self, request: HttpRequest, form: Form) -> HttpResponse:
+        now = Form.objects.default().exclude(pk=form.pk).first()
+        replaced = _("“%(form)s” is the site's form now and is replaced.")
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Set as the site's form"),
+            "action": {
+                "label": _("Set as the site's form"),
+                "icon": "check",
+                "text": _("“%(form)s” becomes the form of every vacancy that has no other form.")
+                % {"form": form},
+            },
+            "overwritten": [replaced % {"form": now}] if now else [],
+            "repeated": action_parameters(request),
+            "back": request.get_full_path(),
+        }
+        return TemplateResponse(request, "admin/confirm_action.html", context)
 
     def has_make_default_permission(self, request: HttpRequest) -> bool:
         """Setting the site's form changes every vacancy that has no other form."""

@@ -129,6 +129,14 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
             for name, view in views.items()
         ]
 
+    # Django 6.1 adds `action_location`.
+    def get_actions(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        """Put "Delete" last, where nobody chooses it by mistake."""
+        actions = super().get_actions(request, *args, **options)
+        if delete := actions.pop("delete_selected", None):
+            actions["delete_selected"] = delete
+        return actions
+
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""
         name, _, rest = lookup.partition("__")

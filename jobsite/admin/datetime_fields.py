@@ -36,7 +36,8 @@ def is_ambiguous(naive: datetime) -> bool:
 
 
 class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
-    """A date and a time, and radio buttons for which of the two is meant where the clock shows it twice.
+    """A date and a time with the time zone, and radio buttons for which of the two is meant where the clock
+    shows it twice.
 
     The radio buttons need no script: they are part of the page with the stored value or with the error.
     """
@@ -45,7 +46,11 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
         return [*super().value_from_datadict(data, files, name), data.get(f"{name}_2", "")]
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
-        inputs = super().render(name, value, attrs, renderer)
+        inputs = format_html(
+            '{}<p class="time-zone">{}</p>',
+            super().render(name, value, attrs, renderer),
+            _("Time zone: %(zone)s") % {"zone": timezone.get_current_timezone_name()},
+        )
         naive, chosen = self._shown(value)
         if naive is None or not is_ambiguous(naive):
             return inputs

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django_prose_editor.widgets import importmap
 
-PAGES = ("/admin", "/account", "/apply/", "/docs", "/preview/")
+PAGES = ("/admin", "/account", "/apply/", "/docs", "/preview/", "/vacancies/")
 _FEATURES = """accelerometer autoplay browsing-topics camera display-capture encrypted-media geolocation
 gyroscope hid magnetometer microphone midi payment serial usb xr-spatial-tracking"""
 PERMISSIONS = ", ".join(f"{feature}=()" for feature in _FEATURES.split())

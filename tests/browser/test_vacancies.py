@@ -121,7 +121,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     copy = Vacancy.objects.exclude(pk=nurse.pk).get()
     assert page.url == f"{site}{ADMIN}{copy.pk}/change/"
     tab(page, "Publication")
-    assert page.input_value("#id_status") == "draft"
+    assert page.locator(".panel-bar .panel-state").inner_text() == "Draft"
     dates = ("publish_from_0", "publish_from_1", "last_day")
     assert [page.input_value(f"#id_{name}") for name in dates] == ["", "", ""]
 
@@ -131,6 +131,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     for pk in (nurse.pk, copy.pk, *others):
         page.locator(f"input[name=_selected_action][value='{pk}']").check()
     run_action(page, "Unpublish")
+    follow(page, "button", "Unpublish")
     page.get_by_text("3 vacancies were unpublished.").wait_for()
     page.get_by_text(f"“{copy.title}” was not changed. It is not published.").wait_for()
     assert served(page, site) == []

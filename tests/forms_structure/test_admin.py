@@ -36,9 +36,12 @@ def test_list_shows_the_use_of_forms_in_a_fixed_number_of_queries(anna, form, dj
 def test_site_has_one_form(anna, form):
     other = operations.create(name="Other", structure=[])
     extension = operations.create(name="More", structure=[], extends=form)
-    choose = {"action": "make_default"}
+    choose = {"action": "make_default", "confirmed": "1"}
 
     anna.post(LIST, choose | {"_selected_action": [form.pk]})
+    asked = anna.post(LIST, {"action": "make_default", "_selected_action": [other.pk]})
+    assert asked.context["overwritten"] == [f"“{form}” is the site's form now and is replaced."]
+    assert list(Form.objects.default()) == [form]
     anna.post(LIST, choose | {"_selected_action": [other.pk]})
     assert list(Form.objects.default()) == [other]
 

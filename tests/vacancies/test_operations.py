@@ -172,7 +172,7 @@ def test_publication_action_is_atomic(monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError
 
-    monkeypatch.setattr(operations, "record_publication", fail)
+    monkeypatch.setattr(operations, "record_values", fail)
     with pytest.raises(RuntimeError):
         operations.unpublish(vacancies=ALL(), at=NOW)
 

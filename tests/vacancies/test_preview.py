@@ -9,7 +9,7 @@ from django.test import Client
 
 from forms_structure import operations as forms
 from tests.conftest import NOW
-from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies import operations
 from vacancies.models import Attachment, Vacancy
@@ -303,3 +303,53 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
     assert link == f"/preview/{token_for(vacancy.pk)}"
     client.logout()
     assert b"<h1>Secret nurse</h1>" in client.get(link).content
+
+
+# --- the page of a public vacancy ---
+
+
+@pytest.mark.parametrize("access", ["public", "authenticated"])
+@pytest.mark.parametrize("audience", ["public", "internal", "both"])
+@pytest.mark.parametrize("state", STATES)
+def test_page_is_open_like_the_item_of_the_interface(
+    client: Client, settings: Any, state: str, audience: str, access: str
+) -> None:
+    settings.INTERNAL_ACCESS = access
+    vacancy = make_full(state, audience=audience)
+
+    response = client.get(f"/vacancies/{vacancy.pk}")
+
+    assert response.status_code == client.get(api(vacancy)).status_code
+    assert response["X-Robots-Tag"] == "noindex, nofollow"
+    assert response["Cache-Control"] == "private, no-store"
+    if response.status_code == 404:
+        assert response.content == client.get(f"/vacancies/{10**9}").content
+        assert "Secret" not in response.content.decode()
+        return
+    text = response.content.decode()
+    assert text.count("<h1>Secret nurse</h1>") == 1
+    assert f'href="http://testserver/v1/vacancies/{vacancy.pk}"' in text
+    assert "Anyone with the link" not in text
+    assert "preview=" not in text
+
+
+@pytest.mark.parametrize("pk", ["0", "x", "1 ", "9" * 30, "१"])
+def test_page_of_an_invalid_id_is_404(client: Client, pk: str) -> None:
+    assert client.get(f"/vacancies/{pk}").status_code == 404
+
+
+def test_page_links_the_form_to_apply(client: Client, settings: Any) -> None:
+    mail = text_field("mail", type="email", required=True, role="email")
+    vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]))
+    link = f'href="/apply/{vacancy.pk}"'
+    assert link not in client.get(f"/vacancies/{vacancy.pk}").content.decode()
+    settings.APPLY_PAGES = True
+    assert link in client.get(f"/vacancies/{vacancy.pk}").content.decode()
+    assert link not in client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
+
+
+def test_insider_opens_the_page_of_an_internal_vacancy(client: Client, settings: Any) -> None:
+    settings.INTERNAL_ACCESS = "authenticated"
+    vacancy = make_full("published", audience="internal")
+    client.force_login(make_insider())
+    assert client.get(f"/vacancies/{vacancy.pk}").status_code == 200

@@ -18,6 +18,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobsite.admin.base import JobsiteAdmin, action_parameters, as_id, counted
+from jobsite.admin.confirmation import Row, Section
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -248,12 +249,12 @@ class FilterOptionAdmin(JobsiteAdmin):
                 "icon": "merge",
                 "text": _(
                     "Vacancies get the option that you keep. The other options are deleted, and links "
-                    "that filter by them return no results."
+                    "that filter by them return no results. This cannot be undone."
                 ),
             },
-            "some": options,
+            "sections": [Section(_("Options"), [Row(option.label) for option in options])],
             "form": form,
             "repeated": action_parameters(request),
             "back": request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+        return TemplateResponse(request, "admin/confirm_action.html", context)

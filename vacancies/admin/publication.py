@@ -1,10 +1,11 @@
-"""The publication actions in the admin: a confirmation page for one vacancy, and changelist actions."""
+"""The publication actions in the admin: a page for each action, for one vacancy."""
 
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -13,11 +14,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobsite.admin.base import JobsiteAdmin, action_parameters, as_id
-from jobsite.ops.commands import dry_run
-from vacancies.admin.list_filters import COUNTED
+from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.confirmation import Row, Section, with_undo
+from vacancies.admin.date_rules import date_rules
 from vacancies.admin.public_changes import public_changes
 from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
+from vacancies.admin.selection import Selection
 from vacancies.models import Vacancy
 from vacancies.operations import BulkResult
 from vacancies.quality import content_warnings, with_warnings
@@ -26,21 +28,8 @@ from vacancies.querysets import VacancyQuerySet
 REASONS_SHOWN = 10
 
 
-def changelist_action(action: PublicationAction) -> Any:
-    """Return `action` as an action of the changelist."""
-
-    @admin.action(description=action.label, permissions=[action.permission])
-    def run(page: "PublicationActionsAdmin", request: HttpRequest, queryset: VacancyQuerySet) -> Any:
-        return page.run_for_many(request, queryset, action)
-
-    run.__name__ = f"{action.name}_selected"
-    return run
-
-
 class PublicationActionsAdmin(JobsiteAdmin):
-    """The pages of the publication actions: one per action for a single vacancy, and changelist actions."""
-
-    actions: Any = [changelist_action(action) for action in ACTIONS]
+    """The pages of the publication actions: one per action for a single vacancy."""
 
     def get_urls(self) -> list[URLPattern]:
         own = [
@@ -55,9 +44,12 @@ class PublicationActionsAdmin(JobsiteAdmin):
         return [*own, *super().get_urls()]
 
     def may(self, action: PublicationAction, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
-        if action.permission == "add":
+        return self.has_right(action.permission, request, vacancy)
+
+    def has_right(self, verb: str, request: HttpRequest, vacancy: Vacancy | None = None) -> bool:
+        if verb == "add":
             return self.has_add_permission(request)
-        return self.has_change_permission(request, vacancy)
+        return getattr(self, f"has_{verb}_permission")(request, vacancy)
 
     def buttons(self, request: HttpRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
         """Return the buttons of the actions that apply to `vacancy`."""
@@ -69,14 +61,15 @@ class PublicationActionsAdmin(JobsiteAdmin):
                 "url": reverse(f"admin:vacancies_vacancy_{action.name}", args=[vacancy.pk]),
             }
             for action in ACTIONS
-            if vacancy.state in action.states and self.may(action, request, vacancy)
+            if action.is_button and vacancy.state in action.states and self.may(action, request, vacancy)
             if vacancy.publish_until or action is not BY_NAME["extend"]  # needs a closing date
         ]
 
     # --- a single vacancy ---
 
     def action_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
-        """GET shows a confirmation page with blockers, warnings and public changes. POST runs the action."""
+        """GET shows a confirmation page: what the action overwrites, blockers, content warnings and public
+        changes. POST runs the action. If it is refused, the page shows the reason at the field."""
         action = BY_NAME[name]
         vacancy = get_object_or_404(self.get_queryset(request), pk=as_id(object_id))
         if not self.may(action, request, vacancy):
@@ -84,13 +77,19 @@ class PublicationActionsAdmin(JobsiteAdmin):
         vacancies = Vacancy.objects.filter(pk=vacancy.pk)
         form = action.form(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
-            result = self.run_action(request, action, vacancies, form)
-            target = result.done[0] if action.permission == "add" and result.done else vacancy.pk
-            return redirect("admin:vacancies_vacancy_change", target)
+            seen = Selection.sent_by(request, vacancies) if Selection.parameter in request.POST else None
+            result = self.run_action(request, action, vacancies, form, seen)
+            if result.done or not form.fields:
+                back = reverse("admin:vacancies_vacancy_change", args=[vacancy.pk])
+                self.report(request, action, result, back)
+                return redirect(self.page_after(action, vacancy, result))
+            for field, reason in result.refused[vacancy].items():
+                form.add_error(self.field_of(form, field), reason)
         context = {
             **self.page_context(request, action, form),
             "title": _("%(action)s: %(vacancy)s") % {"action": action.label, "vacancy": vacancy},
             "original": vacancy,
+            "overwritten": action.overwritten(vacancy),
             "publish_blockers": [] if form.fields else self.publish_blockers(action, vacancies),
             "warnings": [
                 warning.text
@@ -99,48 +98,31 @@ class PublicationActionsAdmin(JobsiteAdmin):
             if action.shows_changes
             else [],
             **(public_changes(vacancy, request.user) if action.shows_changes else {}),
+            "selection": Selection.of(vacancies),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
+            "back_label": _("Back to the vacancy"),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+        return TemplateResponse(request, "admin/confirm_action.html", context)
 
     def publish_blockers(self, action: PublicationAction, vacancies: VacancyQuerySet) -> list[str]:
-        """Return why the action would be refused, by a dry run."""
-        if action.permission == "add":
-            return []
-        with dry_run(True):
-            result = action.run(vacancies=vacancies, at=timezone.now(), author=None)
+        """Return why the action would be refused, by a preview."""
+        result = action.run(vacancies=vacancies, at=timezone.now(), author=None, is_preview=True)
         return [reason for reasons in result.refused.values() for reason in reasons.values()]
 
-    # --- changelist ---
+    @staticmethod
+    def field_of(form: forms.Form, name: str) -> str | None:
+        """Return the field of `form` that sets the field `name` of a vacancy, or None."""
+        field = {"publish_until": "day"}.get(name, name)
+        return field if field in form.fields else None
 
-    def run_for_many(self, request: HttpRequest, queryset: VacancyQuerySet, action: PublicationAction) -> Any:
-        """Run the action. Actions that need a date show a form first."""
-        pks = list(queryset.order_by().values_list("pk", flat=True)[: COUNTED + 1])
-        if len(pks) > COUNTED:
-            text = _("Nothing was changed. Choose at most %(count)d vacancies at a time.") % {
-                "count": COUNTED
-            }
-            self.message_user(request, text, messages.WARNING)
-            return None
-        vacancies = Vacancy.objects.filter(pk__in=pks)
-        form = action.form(
-            request.POST if "confirmed" in request.POST or not action.form.base_fields else None
-        )
-        if form.is_valid():
-            self.run_action(request, action, vacancies, form)
-            return None
-        context = {
-            **self.page_context(request, action, form),
-            "title": action.label,
-            "subtitle": ngettext("%(count)d vacancy", "%(count)d vacancies", len(pks)) % {"count": len(pks)},
-            "some": list(vacancies.without_texts()[:REASONS_SHOWN]),
-            "more": len(pks) - REASONS_SHOWN,
-            "repeated": action_parameters(request),
-            "back": request.get_full_path(),
-        }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication_action.html", context)
+    @staticmethod
+    def page_after(action: PublicationAction, vacancy: Vacancy, result: BulkResult) -> str:
+        if action.permission == "delete" and result.done:
+            return reverse("admin:vacancies_vacancy_changelist")
+        target = result.done[0] if action.permission == "add" and result.done else vacancy.pk
+        return reverse("admin:vacancies_vacancy_change", args=[target])
 
-    # --- shared ---
+    # --- shared with the actions of the list ---
 
     def page_context(
         self, request: HttpRequest, action: PublicationAction, form: forms.Form
@@ -151,15 +133,43 @@ class PublicationActionsAdmin(JobsiteAdmin):
             "media": self.media + form.media,
             "action": action,
             "form": form,
+            "date_rules": date_rules(),
         }
 
     def run_action(
-        self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form
-    ) -> BulkResult:
-        """Run the action. Report how many vacancies changed, and which did not and why."""
-        result = action.run(vacancies=vacancies, at=timezone.now(), author=request.user, **form.cleaned_data)
+        self, request: HttpRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
+        seen: Selection | None,
+    ) -> BulkResult:  # fmt: skip
+        """Run the action on those of `vacancies` that nobody changed since the user saw them."""
+        with transaction.atomic():
+            rows = list(vacancies.without_texts()) if action.permission == "delete" else []
+            changed: list[int] = []
+            if seen is not None:
+                now = Selection.of(vacancies.select_for_update(of=("self",))).seen
+                changed = [pk for pk, at in now.items() if at != seen.seen.get(pk)]
+            result = action.run(
+                vacancies=vacancies.exclude(pk__in=changed) if changed else vacancies,
+                at=timezone.now(), author=request.user, **form.cleaned_data,
+            )  # fmt: skip
+            for vacancy in Vacancy.objects.filter(pk__in=changed).without_texts():
+                text = _("Somebody changed it in the meantime. Look at it again.")
+                result.refused[vacancy] = {"": text}
+            if rows and result.done:
+                done = set(result.done)
+                self.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
+        return result
+
+    def report(self, request: HttpRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
+        """Add messages: how many vacancies changed, with a button to undo it, and which did not and why."""
         if count := len(result.done):
-            self.message_user(request, action.done % {"count": count}, messages.SUCCESS)
+            text = action.done % {"count": count}
+            if result.first_version and self.has_right(action.undone_by, request):
+                url = reverse("admin:vacancies_vacancy_undo", args=[result.first_version])
+                text = with_undo(text, url, back)
+            self.message_user(request, text, messages.SUCCESS)
+        self.report_refused(request, result)
+
+    def report_refused(self, request: HttpRequest, result: BulkResult) -> None:
         for vacancy, reasons in list(result.refused.items())[:REASONS_SHOWN]:
             text = _("“%(vacancy)s” was not changed. %(reason)s") % {
                 "vacancy": vacancy, "reason": " ".join(reasons.values()),
@@ -170,4 +180,35 @@ class PublicationActionsAdmin(JobsiteAdmin):
                 "%(count)d more vacancy was not changed.", "%(count)d more vacancies were not changed.", more
             )
             self.message_user(request, text % {"count": more}, messages.WARNING)
-        return result
+
+
+def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Section]:
+    """Return what the confirmation page of `action` lists: the vacancies of which it overwrites something, or
+    that have a content warning; the others; those that it refuses, with the reason."""
+    at = timezone.now()
+    refused: dict[int, list[str]] = {}
+    if not action.form.base_fields:  # otherwise the date decides
+        result = action.run(vacancies=vacancies, at=at, author=None, is_preview=True)
+        refused = {vacancy.pk: list(reasons.values()) for vacancy, reasons in result.refused.items()}
+    rows = vacancies.without_texts().order_by("pk")
+    if action.shows_changes:
+        rows = with_warnings(rows, at=at)
+    noted: list[Row] = []
+    plain: list[Row] = []
+    left: list[Row] = []
+    for vacancy in rows.iterator(chunk_size=2000):
+        if vacancy.pk in refused:
+            left.append(Row(str(vacancy), refused[vacancy.pk], vacancy.state))
+            continue
+        notes: list[Any] = action.overwritten(vacancy)
+        if action.shows_changes:
+            notes += [
+                _("Content warning: %(text)s.") % {"text": each.text} for each in content_warnings(vacancy)
+            ]
+        (noted if notes else plain).append(Row(str(vacancy), notes, vacancy.state))
+    found = [
+        Section(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),
+        Section(_("Vacancies (%(count)d)") % {"count": len(plain)}, plain),
+        Section(_("Not changed (%(count)d)") % {"count": len(left)}, left, is_changed=False),
+    ]
+    return [section for section in found if section.rows]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,8 +14,9 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.admin.base import with_named_parts
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from vacancies import operations
-from vacancies.models import State
+from vacancies import operations, undo
+from vacancies.admin import overwritten
+from vacancies.models import State, Vacancy, Version
 from vacancies.operations import BulkResult
 from vacancies.querysets import VacancyQuerySet
 from vacancies.validators import validate_datetime
@@ -26,9 +28,7 @@ class ScheduleForm(forms.Form):
     publish_from = ZonedDateTimeField(
         label=gettext_lazy("Publish on"),
         validators=[validate_datetime],
-        help_text=gettext_lazy(
-            "The vacancy goes live automatically at this time, in the time zone of the site."
-        ),
+        help_text=gettext_lazy("The vacancy goes live automatically at this time."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -45,22 +45,30 @@ class ClosingDateForm(forms.Form):
     )
 
 
-def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any) -> BulkResult:
+def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: bool = False) -> BulkResult:
     """Duplicate at most `COPIES` vacancies."""
     rows = list(vacancies.without_texts().order_by("pk"))
     result = BulkResult()
-    for vacancy in rows[:COPIES]:
-        result.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
     for vacancy in rows[COPIES:]:
         result.refused[vacancy] = {
             "": _("At most %(count)d vacancies can be duplicated at a time.") % {"count": COPIES}
         }
+    if is_preview:
+        result.done = [vacancy.pk for vacancy in rows[:COPIES]]
+        return result
+    for vacancy in rows[:COPIES]:
+        result.done.append(operations.duplicate(vacancy=vacancy, at=at, author=author).pk)
+    versions = Version.objects.filter(vacancy__in=result.done[:1])
+    result.first_version = versions.values_list("pk", flat=True).first()
     return result
 
 
 @dataclass(frozen=True)
 class PublicationAction:
-    """An action on the publication of vacancies: its texts, and the states that it applies to."""
+    """An action on the publication of vacancies: its texts, and the states that it applies to.
+
+    `run` has a parameter `is_preview`. `overwritten` returns what it overwrites of a vacancy. `undone_by` is
+    the permission to undo it."""
 
     name: str
     label: Any
@@ -73,6 +81,9 @@ class PublicationAction:
     permission: str = "change"
     shows_changes: bool = False
     is_main: bool = False
+    is_button: bool = True  # on the page of a vacancy
+    overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
+    undone_by: str = "change"
 
 
 NOT_PUBLIC = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
@@ -87,6 +98,7 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         shows_changes=True,
         is_main=True,
+        overwritten=overwritten.by_publishing,
     ),
     PublicationAction(
         "schedule",
@@ -98,6 +110,7 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         ScheduleForm,
         shows_changes=True,
+        overwritten=overwritten.by_scheduling,
     ),
     PublicationAction(
         "unpublish",
@@ -107,6 +120,7 @@ ACTIONS = (
         "visibility_off",
         operations.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
+        overwritten=overwritten.by_unpublishing,
     ),
     PublicationAction(
         "extend",
@@ -117,6 +131,30 @@ ACTIONS = (
         operations.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         ClosingDateForm,
+        overwritten=overwritten.by_extending,
+    ),
+    PublicationAction(
+        "feature",
+        gettext_lazy("Feature"),
+        gettext_lazy("The vacancy also appears in the lists of featured vacancies."),
+        ngettext_lazy("%(count)d vacancy is now featured.", "%(count)d vacancies are now featured.", "count"),
+        "star",
+        operations.feature,
+        frozenset(State),
+        is_button=False,
+        overwritten=overwritten.by_featuring,
+    ),
+    PublicationAction(
+        "unfeature",
+        gettext_lazy("Stop featuring"),
+        gettext_lazy("The vacancy no longer appears in the lists of featured vacancies."),
+        ngettext_lazy(
+            "%(count)d vacancy is no longer featured.", "%(count)d vacancies are no longer featured.", "count"
+        ),
+        "star_border",
+        partial(operations.feature, is_hot=False),
+        frozenset(State),
+        is_button=False,
     ),
     PublicationAction(
         "archive",
@@ -136,6 +174,23 @@ ACTIONS = (
         duplicate,
         frozenset(State),
         permission="add",
+        undone_by="delete",
+    ),
+    PublicationAction(
+        "delete",
+        gettext_lazy("Delete…"),
+        gettext_lazy(
+            "A published vacancy disappears from all sites immediately. A deleted vacancy can be restored, "
+            "with its attachments and its history: open “Deleted vacancies” below the list."
+        ),
+        ngettext_lazy("%(count)d vacancy was deleted.", "%(count)d vacancies were deleted.", "count"),
+        "delete",
+        undo.delete,
+        frozenset(State),
+        permission="delete",
+        is_button=False,  # the page has one beside "Save"
+        overwritten=overwritten.by_unpublishing,
+        undone_by="add",
     ),
 )
 BY_NAME = {action.name: action for action in ACTIONS}

@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
@@ -15,13 +14,14 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime
+from jobsite.formats import format_datetime, zoned
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of, preselected_brand
+from vacancies.admin.bulk_publication import BulkPublicationAdmin
+from vacancies.admin.date_rules import date_rules
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
-from vacancies.admin.publication import PublicationActionsAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -51,7 +51,7 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -77,7 +77,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
-        js = ("vacancies/vacancy_form.js",)
+        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js")
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -111,11 +111,11 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
 
     @display(description=gettext_lazy("Closing date"), ordering="publish_until")
     def last_day(self, vacancy: Vacancy) -> str:
-        return closing_date_of(vacancy)
+        return zoned(closing_date_of(vacancy)) if vacancy.publish_until else "-"
 
     @display(description=gettext_lazy("Publish from"), ordering="publish_from")
     def appears(self, vacancy: Vacancy) -> str:
-        return format_datetime(vacancy.publish_from) if vacancy.publish_from else "-"
+        return zoned(format_datetime(vacancy.publish_from)) if vacancy.publish_from else "-"
 
     @display(description=gettext_lazy("Featured"), ordering="is_hot", label={"hot": "warning"})
     def hot(self, vacancy: Vacancy) -> Any:
@@ -124,14 +124,18 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
     # --- form ---
 
     def get_fieldsets(self, request: HttpRequest, obj: Vacancy | None = None) -> Any:
-        """A read-only page shows the options as text: form fields without a model field are empty there."""
-        if obj is None or self.has_change_permission(request, obj):
+        """The bar above the form shows the status of an existing vacancy, and its buttons change it.
+
+        A read-only page shows the options as text: form fields without a model field are empty there."""
+        if obj is None:
             return self.fieldsets
+        may_change = self.has_change_permission(request, obj)
+        left_out = {"status"} if may_change else {"status", *Keyword.values}
         fieldsets = []
         for name, spec in self.fieldsets:
-            fields = tuple(field for field in spec["fields"] if field not in Keyword.values)
-            more = () if len(fields) == len(spec["fields"]) else ("job_details",)
-            fieldsets.append((name, {**spec, "fields": fields + more}))
+            fields = tuple(field for field in spec["fields"] if field not in left_out)
+            has_options = not may_change and set(Keyword.values) & set(spec["fields"])
+            fieldsets.append((name, {**spec, "fields": (*fields, "job_details") if has_options else fields}))
         return fieldsets
 
     @display(description=gettext_lazy("Options"))
@@ -203,6 +207,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
                 and self.has_change_permission(request, obj),
                 "shows_form": request.user.has_perm("forms_structure.view_form"),
             }
+        context["date_rules"] = date_rules()
         context["can_add_options"] = request.user.has_perm("vacancies.add_filteroption")
         return super().render_change_form(request, context, add, change, form_url, obj)
 
@@ -224,7 +229,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
         return _("Not public.")
 
     def get_view_on_site_url(self, obj: Vacancy | None = None) -> str | None:
-        """Return the address of the item in the API, if it is public."""
+        """Return the address of the page for people, if the vacancy is published."""
         if obj is None or obj.state != State.PUBLISHED:
             return None
-        return reverse("v1:single-vacancy-detail", args=[obj.pk])
+        return obj.get_absolute_url()

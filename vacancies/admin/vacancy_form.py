@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
+from vacancies.admin.date_rules import closes_before_start
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.history.diff import field_labels
@@ -40,7 +41,6 @@ class VacancyForm(forms.ModelForm):
                 date(2200, 12, 30), gettext_lazy("Leave this empty if the vacancy has no closing date.")
             )
         ],
-        help_text=gettext_lazy("Public until the end of this day. Leave empty if there is no closing date."),
     )
     vars().update({keyword.value: options_field(keyword) for keyword in Keyword})
 
@@ -59,7 +59,7 @@ class VacancyForm(forms.ModelForm):
 
     def _explain(self) -> None:
         """Add the current values to the help texts. A read-only form has no fields."""
-        if "status" not in self.fields:
+        if "title" not in self.fields:
             return
         if self.instance.pk:
             form = Vacancy.objects.with_form().only("pk").get(pk=self.instance.pk).served_form
@@ -72,7 +72,11 @@ class VacancyForm(forms.ModelForm):
                 "{} {}", self.fields["form"].help_text, now % {"form": form}
             )
         self.fields["publish_from"].help_text = _(
-            "Public from this time, in the time zone %(zone)s. If empty, publishing sets the current time."
+            "Public from this time. If empty, publishing sets the current time."
+        )
+        self.fields["last_day"].help_text = _(
+            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there is no closing "
+            "date."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
@@ -113,7 +117,8 @@ class VacancyForm(forms.ModelForm):
         data = self.cleaned_data
         self._refuse_overwriting()
         now = timezone.now().replace(microsecond=0)
-        if data.get("status") == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
+        status = data.get("status", self.instance.status)  # the page of a vacancy has no such field
+        if status == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
             data["publish_from"] = now
         if "last_day" in self.changed_data and "last_day" in data:
             day = data["last_day"]
@@ -170,7 +175,7 @@ class VacancyForm(forms.ModelForm):
                         reasons.pop(name, None)
         begin, end = candidate.publish_from, candidate.publish_until
         if begin and end and end <= begin:
-            reasons.setdefault("publish_until", _("The closing date is before the publication date."))
+            reasons.setdefault("publish_until", closes_before_start())
         for name, reason in reasons.items():
             field = "last_day" if name == "publish_until" else name
             if field not in self.errors:

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -86,18 +85,6 @@ class HistoryAdmin(JobsiteAdmin):
             vacancy.save(update_fields=["updated_at"])
         kind = Change.CHANGED if change else Change.CREATED
         record(vacancy, kind, author=request.user, at=vacancy.updated_at)
-
-    def delete_model(self, request: HttpRequest, obj: Vacancy) -> None:
-        record_drift(obj, at=timezone.now())
-        record(obj, Change.DELETED, author=request.user, at=timezone.now())
-        super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        with transaction.atomic():
-            # Locked: a concurrent save between the version and the deletion would be lost.
-            pks = list(queryset.values_list("pk", flat=True))
-            for vacancy in Vacancy.objects.filter(pk__in=pks).order_by("pk").select_for_update():
-                self.delete_model(request, vacancy)
 
     # --- reading ---
 

@@ -49,6 +49,9 @@ def differences(
         elif (before.get(name) or "") != (after[name] or "") and isinstance(_field(name), HtmlField):
             note = format_html("<i>{}</i>", _("Only the formatting changed."))
             found.append(Difference(name, labels[name], note))
+        elif name in ("image", "attachments"):
+            note = format_html("<i>{}</i>", _("The file was replaced."))
+            found.append(Difference(name, labels[name], note))
     return found
 
 
@@ -83,7 +86,9 @@ def lines(name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [_("Yes")] if value else []
     if name == "attachments":
-        return [f"{each['name']} ({each['file'] or each['url']})" for each in value]
+        return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in value]
+    if name == "image":
+        return [_("Uploaded image")]
     if isinstance(value, list):
         return [label for _, label in value] if isinstance(value[0], list) else [value[1]]
     if field.choices:

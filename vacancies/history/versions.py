@@ -1,6 +1,6 @@
 """Versions of vacancies: one per save or publication change, for reading, comparing and restoring."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,15 +18,18 @@ DERIVED = ("id", "created_at", "updated_at", "title_folded", "search_text")
 Content = dict[str, Any]
 
 
-def publication(vacancy: Vacancy) -> Content:
-    """Return the publication fields of `vacancy`."""
-    return {name: getattr(vacancy, name) for name in PUBLICATION}
+def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
+    """Return the plain `fields` of `vacancy`, such as PUBLICATION, as JSON values."""
+    return _as_json({name: getattr(vacancy, name) for name in fields})
 
 
 def content(vacancy: Vacancy) -> Content:
     """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
     [id, name]; options, recruiters and attachments are lists in order. Five queries."""
-    row = Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk)
+    return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
+
+
+def _content(row: Vacancy) -> Content:
     values: Content = {}
     for field in Vacancy._meta.concrete_fields:
         if field.name in DERIVED:
@@ -86,38 +89,62 @@ def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
 def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
     for a FOUND or CHANGED without a difference."""
-    before = replay(Version.objects.filter(vacancy=vacancy.pk))
-    now = content(vacancy)
-    if change == Change.DELETED:
-        before = {}  # the last version contains every field
-    different = {
-        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
-    }
+    different = _different(replay(Version.objects.filter(vacancy=vacancy.pk)), now := content(vacancy))
     if not different and change in (Change.FOUND, Change.CHANGED):
         return None
-    return Version.objects.create(
-        vacancy=vacancy,
-        brand_id=now["brand"] and now["brand"][0],
-        change=change,
-        content=different,
-        author=author,
-        created_at=at,
-    )
+    version = _version(vacancy, now, change, author=author, at=at)
+    version.content = different
+    version.save()
+    return version
 
 
-def record_publication(vacancies: Iterable[Vacancy], change: Change, *, author: Any, at: datetime) -> None:
-    """Create a version for each of `vacancies`, whose publication fields were just saved."""
-    Version.objects.bulk_create(
+def _different(before: Content, now: Content) -> Content:
+    return {
+        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
+    }
+
+
+def _version(vacancy: Vacancy, now: Content, change: Change, *, author: Any, at: datetime) -> Version:
+    """Return a version, not saved, with the whole content `now`."""
+    brand = now["brand"] and now["brand"][0]
+    return Version(vacancy=vacancy, brand_id=brand, change=change, content=now, author=author, created_at=at)
+
+
+def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[Version]:
+    """Create the last versions of vacancies that are deleted next, each with the whole content, and before
+    them what changed outside the admin. A fixed number of queries."""
+    known: dict[int, Content] = {pk: {} for pk in pks}
+    versions = Version.objects.filter(vacancy__in=pks).order_by("pk")
+    for pk, values in versions.values_list("vacancy", "content"):
+        known[pk] |= values
+    found, deleted = [], []
+    for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
+        now = _content(row)
+        if different := _different(known[row.pk], now):
+            found.append(_version(row, now, Change.FOUND, author=None, at=at))
+            found[-1].content = different
+        deleted.append(_version(row, now, Change.DELETED, author=author, at=at))
+    Version.objects.bulk_create(found, batch_size=500)
+    return Version.objects.bulk_create(deleted, batch_size=500)
+
+
+def record_values(
+    vacancies: Iterable[Vacancy], before: Iterable[Content], change: Change, *, author: Any, at: datetime
+) -> list[Version]:
+    """Create a version for each of `vacancies`, some of whose fields were just saved. `before` holds the
+    `values_of` these fields before that, in the same order."""
+    return Version.objects.bulk_create(
         [
             Version(
                 vacancy=vacancy,
                 brand_id=vacancy.brand_id,
                 change=change,
-                content=_as_json(publication(vacancy)),
+                content=values_of(vacancy, was),
+                before=was,
                 author=author,
                 created_at=at,
             )
-            for vacancy in vacancies
+            for vacancy, was in zip(vacancies, before, strict=True)
         ],
         batch_size=500,
     )

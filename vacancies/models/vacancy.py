@@ -219,7 +219,7 @@ class Vacancy(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        return reverse("v1:single-vacancy-detail", args=[self.pk])
+        return reverse("vacancy", args=[self.pk])
 
     @property
     def slug(self) -> str:

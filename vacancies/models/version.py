@@ -38,6 +38,8 @@ class Version(models.Model):
     brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
     change = models.CharField(max_length=20, choices=Change.choices)
     content = models.JSONField(default=dict)
+    # The values of the same fields before a change that can be undone. The version before may lack them.
+    before = models.JSONField(null=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )

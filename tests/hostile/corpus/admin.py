@@ -124,6 +124,10 @@ def admin(content: Content) -> Iterator[Case]:
     for action in ("delete_selected", "publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
         for chosen in ("abc", "%00", "9" * 30, "1&_selected_action=abc", "-1", "", "1_0", "１"):
             yield post("/admin/vacancies/vacancy/", f"action={action}&_selected_action={chosen}")
+    for number in ("1", "0", "9" * 30, "abc"):
+        yield post(f"/admin/vacancies/vacancy/undo/{number}/", "back=https://evil.example")
+    for sent in ("", "%00", "1:", "1:x", "9" * 30 + ":1", "1:1,", "%EF%BC%91:1"):
+        yield post("/admin/vacancies/vacancy/bulk/schedule/", f"vacancies={sent}&publish_from_0=x")
     for pk in ROWS:
         for page in (
             "publish",
@@ -132,6 +136,7 @@ def admin(content: Content) -> Iterator[Case]:
             "extend",
             "archive",
             "duplicate",
+            "delete",
             "preview",
             "application-form",
             "versions/1",

@@ -57,9 +57,19 @@ def saved(response: Any) -> bool:
     return response.status_code == 302
 
 
-def run(client: Client, action: str, vacancies: list[Vacancy]) -> list[str]:
-    data = {"action": action, "_selected_action": [vacancy.pk for vacancy in vacancies]}
-    return [str(message) for message in client.post(LIST, data, follow=True).context["messages"]]
+def ask(client: Client, action: str, vacancies: list[Vacancy]) -> Any:
+    """Return the page that asks before a bulk action, or the list if the action is not offered."""
+    data = {"action": f"{action}_selected", "_selected_action": [vacancy.pk for vacancy in vacancies]}
+    return client.post(LIST, data, follow=True)
+
+
+def run(client: Client, action: str, vacancies: list[Vacancy], **values: str) -> list[str]:
+    """Run a bulk action and confirm it. Return the messages, without the markup of buttons."""
+    page = ask(client, action, vacancies)
+    if "selection" in page.context:
+        sent = {"vacancies": str(page.context["selection"]), "back": LIST, **values}
+        page = client.post(f"{LIST}bulk/{action}/", sent, follow=True)
+    return [re.sub("<.*>", "", str(message)).strip() for message in page.context["messages"]]
 
 
 def listed(client: Client, url: str) -> set[int]:

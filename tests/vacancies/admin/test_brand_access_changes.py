@@ -11,6 +11,7 @@ from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, st
 from tests.factories import make_recruiter
 from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
+from vacancies.admin.selection import Selection
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
@@ -55,13 +56,16 @@ def test_no_action_reaches_foreign_rows(world, who, noun):
 def test_action_changes_own_rows_among_foreign_ones(world):
     client = signed_in(world, "Recruiter")
     pks = [world.own.draft.pk, world.foreign.draft.pk]
-    client.post(LIST, {"action": "publish_selected", "_selected_action": pks})
+    asked = client.post(LIST, {"action": "publish_selected", "_selected_action": pks})
+    assert list(asked.context["selection"].seen) == pks[:1]
+    forged = Selection.of(Vacancy.objects.filter(pk__in=pks))
+    client.post(f"{LIST}bulk/publish/", {"vacancies": str(forged)})
     states = Vacancy.objects.in_bulk(pks)
     assert [states[pk].status for pk in pks] == ["published", "draft"]
 
 
 def test_setting_the_site_form_needs_access_to_every_brand(world):
-    data = {"action": "make_default", "_selected_action": [world.own.form.pk]}
+    data = {"action": "make_default", "_selected_action": [world.own.form.pk], "confirmed": "1"}
     signed_in(world, "Recruiter").post(FORMS, data)
     assert Form.objects.default().get() == world.default
 

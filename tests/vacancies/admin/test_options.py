@@ -207,7 +207,7 @@ def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:
     query = f"{OPTIONS}?filter__id__exact={options[0].filter_id}"
     picked = {"action": "merge", "_selected_action": shown, "select_across": "1", "index": "0"}
     requested = anna.post(query, picked)
-    assert len(requested.context["some"]) == 60
+    assert len(requested.context["sections"][0].rows) == 60
     hidden = re.findall(r'<input type="hidden" name="([\w-]+)" value="(\w*)"', requested.content.decode())
     again: dict[str, list[str]] = {}
     for name, value in hidden:

@@ -1,6 +1,5 @@
 """Publication actions, on the page of a vacancy and on the list."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,7 @@ from pytest_django.asserts import assertContains
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from tests.vacancies.admin.forms import LIST, opened, page, run, saved
+from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
 from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy, Version
@@ -113,9 +112,8 @@ def test_publish_page_compares_with_the_last_public_version(anna: Client, time_m
 
 def test_publish_page_compares_with_an_imported_public_version(anna: Client, at: datetime) -> None:
     vacancy = make_vacancy(title="Nurse", publish_from=NOW - 9 * DAY)
-    assert saved(
-        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"status": "unpublished", "title": "Cook"})
-    )
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Cook"}))
+    assert saved(anna.post(f"{LIST}{vacancy.pk}/unpublish/"))
 
     assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
 
@@ -178,7 +176,7 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
     )
     bare = Vacancy.objects.create(title="Porter")
 
-    assert run(anna, "publish_selected", [ready, bare, vacancy]) == [
+    assert run(anna, "publish", [ready, bare, vacancy]) == [
         "1 vacancy was published.",
         "“Nurse” was not changed. It is already published.",
         "“Porter” was not changed. A vacancy needs a lead recruiter to be published. "
@@ -204,7 +202,7 @@ def test_publish_action_keeps_a_past_start_and_replaces_a_scheduled_one(
         publish_from=timezone.now() + timedelta(days=9),
     )
 
-    assert run(anna, "publish_selected", [vacancy, planned]) == ["2 vacancies were published."]
+    assert run(anna, "publish", [vacancy, planned]) == ["2 vacancies were published."]
     vacancy.refresh_from_db()
     planned.refresh_from_db()
     assert vacancy.publish_from == start
@@ -214,7 +212,7 @@ def test_publish_action_keeps_a_past_start_and_replaces_a_scheduled_one(
 def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
     draft = Vacancy.objects.create(title="Porter")
 
-    assert run(anna, "unpublish_selected", [vacancy, draft]) == [
+    assert run(anna, "unpublish", [vacancy, draft]) == [
         "1 vacancy was unpublished.",
         "“Porter” was not changed. It is not published.",
     ]
@@ -226,20 +224,20 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
 ) -> None:
     rows = [make_vacancy(title=f"Row {n}", **STATES["published"]) for n in range(3)]
     endless = make_vacancy(title="Endless", publish_from=NOW - DAY)
-    picked = {"action": "extend_selected", "_selected_action": [row.pk for row in (*rows, endless)]}
+    rows.append(endless)
 
-    requested = anna.post(LIST, picked)
+    requested = ask(anna, "extend", rows)
 
-    assert sorted(row.title for row in requested.context["some"]) == ["Endless", "Row 0", "Row 1", "Row 2"]
-    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="(\w*)"', requested.content.decode())
-    assert sorted(value for name, value in hidden if name == "_selected_action") == sorted(
-        str(pk) for pk in picked["_selected_action"]
-    )
+    assert [(row.name, row.notes) for section in requested.context["sections"] for row in section.rows] == [
+        *((f"Row {n}", ["The closing date 11 Mar 2026, 09:30 is replaced."]) for n in range(3)),
+        ("Endless", []),
+    ]
     assert Version.objects.count() == 0
-    wrong = anna.post(LIST, picked | {"confirmed": "1", "day": "x"})
+    sent = {"vacancies": str(requested.context["selection"]), "back": LIST}
+    wrong = anna.post(f"{LIST}bulk/extend/", sent | {"day": "x"})
     assert wrong.context["form"].errors
-    done = anna.post(LIST, picked | {"confirmed": "1", "day": "2026-03-31"}, follow=True)
-    assert [str(message) for message in done.context["messages"]] == [
+    assert 'value="x"' in wrong.content.decode()
+    assert run(anna, "extend", rows, day="2026-03-31") == [
         "3 vacancies were extended.",
         "“Endless” was not changed. It has no closing date.",
     ]
@@ -249,20 +247,18 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
 
 def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:
     rows = [make_vacancy(title=f"Row {n:02}", status="unpublished") for n in range(13)]
-    assert run(anna, "unpublish_selected", rows) == [
+    assert run(anna, "unpublish", rows) == [
         *(f"“Row {n:02}” was not changed. It is not published." for n in range(10)),
         "3 more vacancies were not changed.",
     ]
 
 
 def test_action_on_too_many_vacancies_changes_nothing(anna: Client, monkeypatch: Any) -> None:
-    from vacancies.admin import publication
+    from vacancies.admin import bulk_publication
 
-    monkeypatch.setattr(publication, "COUNTED", 2)
+    monkeypatch.setattr(bulk_publication, "COUNTED", 2)
     rows = [make_vacancy() for _ in range(3)]
-    assert run(anna, "unpublish_selected", rows) == [
-        "Nothing was changed. Choose at most 2 vacancies at a time."
-    ]
+    assert run(anna, "unpublish", rows) == ["Nothing was changed. Choose at most 2 vacancies at a time."]
     assert {vacancy.state for vacancy in Vacancy.objects.all()} == {State.PUBLISHED}
 
 
@@ -271,7 +267,7 @@ def test_number_of_duplicates_is_limited(anna: Client, monkeypatch: Any) -> None
 
     monkeypatch.setattr(publication_actions, "COPIES", 2)
     rows = [make_vacancy(title=f"Row {n}") for n in range(3)]
-    assert run(anna, "duplicate_selected", rows) == [
+    assert run(anna, "duplicate", rows) == [
         "2 vacancies were duplicated.",
         "“Row 2” was not changed. At most 2 vacancies can be duplicated at a time.",
     ]
@@ -282,7 +278,7 @@ def test_number_of_duplicates_is_limited(anna: Client, monkeypatch: Any) -> None
 def test_actions_exclude_vacancies_of_other_brands(colleague: Client) -> None:
     other = make_vacancy(title="Secret", brand=make_brand("Other"))
     for name in NAMES:
-        for ask in (colleague.get, colleague.post):
-            assert ask(f"{LIST}{other.pk}/{name}/").status_code == 404
-        run(colleague, f"{name}_selected", [other])
+        for request in (colleague.get, colleague.post):
+            assert request(f"{LIST}{other.pk}/{name}/").status_code == 404
+        run(colleague, name, [other])
     assert (Vacancy.objects.get().state, Version.objects.count()) == (State.PUBLISHED, 0)

@@ -207,7 +207,7 @@ def test_concurrent_save_is_refused_and_overwrites_nothing(anna: Client, vacancy
 
 
 def test_view_on_site_is_offered_for_public_vacancies_only(anna: Client, vacancy: Vacancy) -> None:
-    address = f'href="/v1/vacancies/{vacancy.pk}"'
+    address = f'href="/vacancies/{vacancy.pk}"'
     assertContains(anna.get(page(vacancy)), address)
 
     Vacancy.objects.update(status="unpublished")

@@ -194,8 +194,8 @@ def test_bulk_deletion_is_recorded_for_each_vacancy(anna: Client) -> None:
 
 def test_publication_actions_are_recorded_with_the_new_publication(anna: Client) -> None:
     vacancies = [make_vacancy() for _ in range(2)]
-    run(anna, "unpublish_selected", vacancies)
-    run(anna, "publish_selected", vacancies)
+    run(anna, "unpublish", vacancies)
+    run(anna, "publish", vacancies)
 
     parts = ["publish_from", "publish_until", "status"]
     for vacancy in vacancies:
@@ -389,7 +389,7 @@ def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
 
 def test_version_without_content_cannot_be_restored(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse")
-    run(anna, "unpublish_selected", [vacancy])
+    run(anna, "unpublish", [vacancy])
     version = Version.objects.get()
 
     assert not anna.get(f"{LIST}{vacancy.pk}/history/").context["rows"][0]["can_restore"]

@@ -1,0 +1,301 @@
+"""Bulk actions of the list of vacancies: what they ask, and how they are undone."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from pytest_django.asserts import assertContains
+
+from tests.applications.makers import make_application
+from tests.conftest import NOW
+from tests.factories import make_brand, make_vacancy
+from tests.vacancies.admin.forms import LIST, ask, page
+from vacancies.admin.selection import Selection
+from vacancies.models import State, Vacancy, Version
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+DAY = timedelta(days=1)
+FULL: dict[str, Any] = {"image_url": "https://acme.test/a.png", "contact": "<p>Call us</p>"}
+
+
+def asked(response: Any) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """Return what a confirmation page lists: headings, and rows with their notes."""
+    return [
+        (section.heading, [(row.name, [str(note) for note in row.notes]) for row in section.rows])
+        for section in response.context["sections"]
+    ]
+
+
+def messages(response: Any) -> list[str]:
+    return [re.sub("<.*>", "", str(message)).strip() for message in response.context["messages"]]
+
+
+def undo_url(response: Any) -> str:
+    [found] = re.findall(r'formaction="([^"]+)"', response.content.decode())
+    return found
+
+
+def confirm(client: Client, action: str, vacancies: list[Vacancy], **values: str) -> Any:
+    selection = ask(client, action, vacancies).context["selection"]
+    sent = {"vacancies": str(selection), "back": LIST, **values}
+    return client.post(f"{LIST}bulk/{action}/", sent, follow=True)
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["publish", "schedule", "unpublish", "extend", "feature", "unfeature", "archive", "duplicate", "delete"],
+)
+def test_every_action_asks_first(anna: Client, action: str) -> None:
+    rows = [make_vacancy(title=f"Nurse {n}") for n in range(2)]
+    before = list(Vacancy.objects.order_by("pk").values())
+
+    response = ask(anna, action, rows)
+
+    assert [name for _, section in asked(response) for name, _ in section] == ["Nurse 0", "Nurse 1"]
+    assert (list(Vacancy.objects.order_by("pk").values()), Version.objects.count()) == (before, 0)
+
+
+def test_delete_is_the_last_action(anna: Client) -> None:
+    make_vacancy()
+    offered = [name for name, _ in anna.get(LIST).context["action_form"].fields["action"].choices]
+    assert offered == [
+        "", *(f"{name}_selected" for name in ("publish", "schedule", "unpublish", "extend", "feature",
+                                              "unfeature", "archive", "duplicate", "delete")),
+    ]  # fmt: skip
+
+
+def test_publishing_names_scheduled_dates_warnings_and_refusals(anna: Client, at: datetime) -> None:
+    ready = make_vacancy(
+        title="Ready", status="draft", publish_from=None, options={"regions": ["Ghent"]},
+        apply_url="https://acme.test/apply", **FULL,
+    )  # fmt: skip
+    planned = make_vacancy(title="PLANNED", publish_from=NOW + DAY, options={"regions": ["Ghent"]},
+                           apply_url="https://acme.test/apply", **FULL)  # fmt: skip
+    public = make_vacancy(title="Public")
+
+    assert asked(ask(anna, "publish", [ready, planned, public])) == [
+        ("Check these vacancies (1)", [("PLANNED", [
+            "The scheduled date 3 Mar 2026, 09:30 is replaced by the current time.",
+            "Content warning: the title is in capitals.",
+        ])]),
+        ("Vacancies (1)", [("Ready", [])]),
+        ("Not changed (1)", [("Public", ["It is already published."])]),
+    ]  # fmt: skip
+
+
+def test_deletion_page_says_published_and_can_be_restored(anna: Client, at: datetime) -> None:
+    public = make_vacancy(title="Public")
+    planned = make_vacancy(title="Planned", publish_from=NOW + DAY)
+    draft = make_vacancy(title="Draft", status="draft", publish_from=None)
+    applied = make_application().vacancy
+
+    response = ask(anna, "delete", [public, planned, draft, applied])
+
+    assertContains(response, "A published vacancy disappears from all sites immediately.")
+    assertContains(response, "A deleted vacancy can be restored")
+    assert asked(response) == [
+        ("Check these vacancies (2)", [
+            ("Public", ["It is published and disappears from all sites."]),
+            ("Planned", ["It does not go live on 3 Mar 2026, 09:30."]),
+        ]),
+        ("Vacancies (1)", [("Draft", [])]),
+        ("Not changed (1)", [
+            (applied.title, ["It has applications (1) and cannot be deleted. Archive it instead."])
+        ]),
+    ]  # fmt: skip
+
+
+def test_page_has_no_button_if_nothing_would_change(anna: Client, vacancy: Vacancy) -> None:
+    response = ask(anna, "publish", [vacancy])
+    assertContains(response, "Back to the list")
+    assert 'class="panel-button is-main" type="submit"' not in response.content.decode()
+
+
+def test_all_pages_are_selected(anna: Client, django_assert_max_num_queries: Any) -> None:
+    for number in range(60):
+        make_vacancy(title=f"Row {number:02}")
+    first = Vacancy.objects.order_by("-pk").first()
+    data = {"action": "unpublish_selected", "_selected_action": [first.pk], "select_across": "1", "index": 0}
+    with django_assert_max_num_queries(20):
+        response = anna.post(f"{LIST}?state=published", data)
+    assert (len(response.context["selection"]), response.context["back"]) == (60, f"{LIST}?state=published")
+    sent = {"vacancies": str(response.context["selection"]), "back": response.context["back"]}
+    done = anna.post(f"{LIST}bulk/unpublish/", sent)
+    assert done["Location"] == f"{LIST}?state=published"
+    assert set(Vacancy.objects.values_list("status", flat=True)) == {"unpublished"}
+
+
+def test_what_somebody_changed_in_the_meantime_stays(anna: Client) -> None:
+    first, second = make_vacancy(title="First"), make_vacancy(title="Second")
+    selection = ask(anna, "unpublish", [first, second]).context["selection"]
+    Vacancy.objects.filter(pk=second.pk).update(title="Second, changed", updated_at=NOW)
+
+    response = anna.post(f"{LIST}bulk/unpublish/", {"vacancies": str(selection)}, follow=True)
+
+    assert messages(response) == [
+        "1 vacancy was unpublished.",
+        "“Second, changed” was not changed. Somebody changed it in the meantime. Look at it again.",
+    ]
+    states = dict(Vacancy.objects.values_list("title", "status"))
+    assert states == {"First": "unpublished", "Second, changed": "published"}
+
+
+@pytest.mark.parametrize("sent", ["", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"])
+def test_invalid_selection_is_400(anna: Client, vacancy: Vacancy, sent: str) -> None:
+    assert anna.post(f"{LIST}bulk/unpublish/", {"vacancies": sent}).status_code == 400
+    assert Vacancy.objects.get().state == State.PUBLISHED
+
+
+def test_bulk_pages_accept_post_only(anna: Client, vacancy: Vacancy) -> None:
+    for url in (f"{LIST}bulk/unpublish/", f"{LIST}undo/1/"):
+        assert anna.get(url).status_code == 405
+
+
+def test_back_leads_to_the_admin_only(anna: Client, vacancy: Vacancy) -> None:
+    sent = {"vacancies": str(Selection.of(Vacancy.objects.all())), "back": "https://evil.test/"}
+    assert anna.post(f"{LIST}bulk/unpublish/", sent)["Location"] == LIST
+
+
+# --- undo ---
+
+
+def test_undo_button_restores_the_previous_publication(anna: Client, at: datetime) -> None:
+    planned = make_vacancy(title="Planned", publish_from=NOW + DAY, publish_until=NOW + 9 * DAY)
+    response = confirm(anna, "publish", [planned])
+    assert messages(response) == ["1 vacancy was published."]
+    assertContains(response, f'<button class="panel-button" type="submit" form="message-form" formaction='
+                             f'"{undo_url(response)}" name="back" value="{LIST}">Undo</button>')  # fmt: skip
+
+    undone = anna.post(undo_url(response), {"back": LIST}, follow=True)
+
+    assert messages(undone) == ["Undone for 1 vacancy."]
+    planned.refresh_from_db()
+    assert (planned.state, planned.publish_from) == (State.SCHEDULED, NOW + DAY)
+
+
+@pytest.mark.parametrize("action", ["unpublish", "extend", "feature", "duplicate", "delete"])
+def test_each_action_can_be_undone(anna: Client, at: datetime, action: str) -> None:
+    make_vacancy(title="Nurse", publish_until=NOW + 9 * DAY)
+    before = [{**row, "updated_at": 0, "created_at": 0} for row in Vacancy.objects.values()]
+    response = confirm(anna, action, list(Vacancy.objects.all()), day="2026-05-01")
+
+    anna.post(undo_url(response), {"back": LIST})
+
+    assert [{**row, "updated_at": 0, "created_at": 0} for row in Vacancy.objects.values()] == before
+
+
+def test_action_on_a_single_vacancy_can_be_undone(anna: Client, vacancy: Vacancy) -> None:
+    response = anna.post(f"{LIST}{vacancy.pk}/unpublish/", follow=True)
+    undone = anna.post(undo_url(response), {"back": page(vacancy)}, follow=True)
+    assert undone.redirect_chain == [(page(vacancy), 302)]
+    assert Vacancy.objects.get().state == State.PUBLISHED
+
+
+def test_undo_says_what_was_not_undone(anna: Client, at: datetime) -> None:
+    first, second = make_vacancy(title="First"), make_vacancy(title="Second")
+    response = confirm(anna, "unpublish", [first, second])
+    Vacancy.objects.filter(pk=first.pk).update(location="Ghent", updated_at=NOW + DAY)
+    undone = anna.post(undo_url(response), follow=True)
+    assert messages(undone) == [
+        "Undone for 1 vacancy.", "“First” was not changed. It was changed in the meantime."
+    ]  # fmt: skip
+
+
+def test_undo_is_for_the_same_user_for_half_an_hour(
+    anna: Client, colleague: Client, time_machine: Any
+) -> None:
+    time_machine.move_to(NOW, tick=False)
+    vacancy = make_vacancy(brand=make_brand("Mine"))
+    anna.force_login(User.objects.get(username="anna"))
+    colleague.force_login(User.objects.get(username="colleague"))
+    url = undo_url(confirm(anna, "unpublish", [vacancy]))
+    nothing = ["Nothing to undo. An action can be undone for half an hour, by the user who did it."]
+    assert messages(colleague.post(url, follow=True)) == nothing
+    time_machine.move_to(NOW + timedelta(minutes=30), tick=False)
+    assert messages(anna.post(url, follow=True)) == nothing
+    assert messages(anna.post(f"{LIST}undo/{10**17}/", follow=True)) == nothing
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
+
+
+def test_undo_needs_access_to_the_brand(colleague: Client) -> None:
+    brand = make_brand("Mine")
+    vacancy = make_vacancy(brand=brand)
+    url = undo_url(confirm(colleague, "unpublish", [vacancy]))
+    brand.members.clear()
+    colleague.post(url)
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
+
+
+def test_undo_needs_the_permission_and_is_offered_with_it(colleague: Client) -> None:
+    user = User.objects.get(username="colleague")
+    vacancy = make_vacancy(brand=make_brand("Mine"))
+    user.user_permissions.remove(Permission.objects.get(codename="add_vacancy"))
+    response = confirm(colleague, "delete", [vacancy])
+    assert messages(response) == ["1 vacancy was deleted."]
+    assert "formaction" not in response.content.decode()
+    first = Version.objects.get(change="deleted").pk
+    assert colleague.post(f"{LIST}undo/{first}/").status_code == 403
+    assert not Vacancy.objects.exists()
+
+
+def test_viewer_has_no_bulk_actions(client: Client, vacancy: Vacancy) -> None:
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    rights = ("view_vacancy", "work_for_every_brand")
+    viewer.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client.force_login(viewer)
+    sent = {"vacancies": str(Selection.of(Vacancy.objects.all())), "day": "2100-01-01"}
+    for name in ("publish", "unpublish", "extend", "archive", "feature", "duplicate", "delete"):
+        assert client.post(f"{LIST}bulk/{name}/", sent).status_code == 403
+        assert client.post(f"{LIST}{vacancy.pk}/{name}/").status_code == 403
+    assert (Vacancy.objects.get().state, Version.objects.count()) == (State.PUBLISHED, 0)
+
+
+def test_deletion_is_logged_and_leads_to_the_list(anna: Client, vacancy: Vacancy) -> None:
+    assertContains(anna.get(f"{LIST}{vacancy.pk}/delete/"), "A deleted vacancy can be restored")
+    response = anna.post(f"{LIST}{vacancy.pk}/delete/", follow=True)
+    assert response.redirect_chain == [(LIST, 302)]
+    assert messages(response) == ["1 vacancy was deleted."]
+    [entry] = LogEntry.objects.all()
+    assert (entry.object_repr, entry.is_deletion()) == ("Nurse", True)
+
+
+# --- a refused date stays in its field ---
+
+
+@pytest.mark.parametrize(
+    ("action", "values", "field", "reason"),
+    [
+        ("schedule", {"publish_from_0": "2026-03-01", "publish_from_1": "08:00"}, "publish_from",
+         "This time has passed. Publish the vacancy now instead."),
+        ("schedule", {"publish_from_0": "yesterday", "publish_from_1": "08:00"}, "publish_from",
+         "Enter a valid date."),
+        ("extend", {"day": "2026-03-01"}, "day", "This day has passed."),
+        ("extend", {"day": "2026-03-04"}, "day", "It is already public until then or longer."),
+        ("extend", {"day": "31/31/2026"}, "day", "Enter a valid date."),
+    ],
+)  # fmt: skip
+def test_refused_date_stays_in_the_field_with_the_reason(
+    anna: Client, at: datetime, action: str, values: dict[str, str], field: str, reason: str
+) -> None:
+    state = {"status": "draft", "publish_from": None} if action == "schedule" else {
+        "publish_until": datetime(2026, 3, 10, tzinfo=UTC)}  # fmt: skip
+    vacancy = make_vacancy(**state)
+
+    response = anna.post(f"{LIST}{vacancy.pk}/{action}/", values)
+
+    assert response.context["form"].errors == {field: [reason]}
+    for value in values.values():
+        assertContains(response, f'value="{value}"')
+    assert Version.objects.count() == 0
+
+
+def test_other_refusals_of_a_date_are_shown_above_the_fields(anna: Client, at: datetime) -> None:
+    vacancy = make_vacancy(status="draft", publish_from=None, description="")
+    sent = {"publish_from_0": "2026-04-01", "publish_from_1": "08:00"}
+    response = anna.post(f"{LIST}{vacancy.pk}/schedule/", sent)
+    assertContains(response, "A vacancy needs a description to be published.")
+    assertContains(response, 'value="2026-04-01"')

@@ -1,0 +1,208 @@
+"""Deleting vacancies, and undoing publication actions, copies and deletions."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
+
+from tests.applications.makers import make_application
+from tests.conftest import NOW
+from tests.factories import make_vacancy
+from vacancies import operations
+from vacancies import undo as undoing
+from vacancies.history.versions import content, record
+from vacancies.models import Attachment, Change, Vacancy, Version
+from vacancies.undo import UNDO_TIME, delete, undo, versions_of_action
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
+HOUR, DAY, LATER = timedelta(hours=1), timedelta(days=1), NOW + timedelta(minutes=5)
+ALL = Vacancy.objects.all
+STATES: dict[str, dict[str, Any]] = {
+    "draft": {"status": "draft", "publish_from": None},
+    "scheduled": {"publish_from": NOW + DAY, "publish_until": NOW + 9 * DAY},
+    "published": {"publish_from": NOW - 2 * DAY, "publish_until": NOW + 9 * DAY},
+    "unpublished": {"status": "unpublished", "publish_from": NOW - 2 * DAY},
+}
+ACTIONS: dict[str, Any] = {
+    "publish": operations.publish,
+    "schedule": lambda **values: operations.schedule(publish_from=NOW + 3 * DAY, **values),
+    "unpublish": operations.unpublish,
+    "extend": lambda **values: operations.extend(day=date(2026, 5, 1), **values),
+    "archive": operations.archive,
+    "feature": operations.feature,
+}
+
+
+@pytest.fixture
+def anna() -> User:
+    return User.objects.create_user("anna")
+
+
+def make_all() -> None:
+    """A vacancy in each state. One was imported and has no version."""
+    for name, values in STATES.items():
+        vacancy = make_vacancy(title=name, updated_at=NOW - DAY, **values)
+        if name != "published":
+            record(vacancy, Change.CREATED, author=None, at=NOW - DAY)
+
+
+def rows() -> list[dict[str, Any]]:
+    return [{**row, "updated_at": None} for row in Vacancy.objects.order_by("pk").values()]
+
+
+def recorded(result: operations.BulkResult, author: User) -> QuerySet[Version]:
+    assert result.first_version is not None
+    return versions_of_action(result.first_version, author=author, at=LATER)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_undo_restores_exactly_what_was_before(anna: User, action: str) -> None:
+    make_all()
+    before = rows()
+    done = ACTIONS[action](vacancies=ALL(), at=NOW, author=anna)
+    assert done.done
+    assert rows() != before
+
+    undone = undo(recorded(done, anna), author=anna, at=LATER)
+
+    assert (undone.done, undone.refused, rows()) == (done.done, {}, before)
+    assert set(ALL().filter(pk__in=done.done).values_list("updated_at", flat=True)) == {LATER}
+    latest = Version.objects.filter(vacancy__in=done.done, created_at=LATER)
+    assert {(version.change, version.author) for version in latest} == {("restored", anna)}
+    # once
+    again = undo(recorded(done, anna), author=anna, at=LATER)
+    assert (again.done, len(again.refused), rows()) == ([], len(done.done), before)
+
+
+@pytest.mark.parametrize("change", [{"publish_until": NOW + 3 * DAY}, {"title": "Another title"}])
+def test_undo_leaves_what_somebody_changed_since(anna: User, change: dict[str, Any]) -> None:
+    first, second = make_vacancy(title="First"), make_vacancy(title="Second")
+    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    Vacancy.objects.filter(pk=first.pk).update(updated_at=NOW + HOUR / 60, **change)
+
+    undone = undo(recorded(done, anna), author=anna, at=LATER)
+
+    assert undone.done == [second.pk]
+    assert [list(reasons.values()) for reasons in undone.refused.values()] == [
+        ["It was changed in the meantime."]
+    ]
+    assert list(ALL().order_by("pk").values_list("status", flat=True)) == ["unpublished", "published"]
+
+
+def test_undo_notices_a_later_action_and_a_deletion(anna: User) -> None:
+    first, second = make_vacancy(title="First"), make_vacancy(title="Second")
+    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    operations.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)  # in the same microsecond
+    delete(vacancies=ALL().filter(pk=second.pk), at=LATER, author=anna)
+
+    undone = undo(recorded(done, anna), author=anna, at=LATER)
+
+    assert (undone.done, {vacancy.pk for vacancy in undone.refused}) == ([], {first.pk, second.pk})
+    assert [vacancy.status for vacancy in ALL()] == ["published"]
+
+
+def test_only_the_author_finds_an_action_for_half_an_hour(anna: User) -> None:
+    make_vacancy()
+    done = operations.unpublish(vacancies=ALL(), at=NOW, author=anna)
+    other = User.objects.create_user("other")
+
+    def found(author: User, at: Any) -> list[int]:
+        versions = versions_of_action(done.first_version or 0, author=author, at=at)
+        return list(versions.values_list("pk", flat=True))
+
+    assert found(anna, NOW + UNDO_TIME - timedelta(seconds=1)) == [done.first_version]
+    assert found(anna, NOW + UNDO_TIME) == found(other, LATER) == []
+    assert not versions_of_action(10**17, author=anna, at=LATER).exists()
+
+
+def test_two_actions_of_a_user_are_undone_separately(anna: User) -> None:
+    first, second = make_vacancy(), make_vacancy()
+    one = operations.unpublish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)
+    operations.unpublish(vacancies=ALL().filter(pk=second.pk), at=NOW + HOUR / 60, author=anna)
+
+    assert undo(recorded(one, anna), author=anna, at=LATER).done == [first.pk]
+
+
+# --- copies and deletions ---
+
+
+def test_undo_deletes_copies_that_nobody_changed(anna: User) -> None:
+    original = make_vacancy(title="Nurse")
+    copies = [operations.duplicate(vacancy=original, at=NOW, author=anna) for _ in range(2)]
+    first = Version.objects.get(vacancy=copies[0])
+    Vacancy.objects.filter(pk=copies[1].pk).update(title="Head nurse", updated_at=LATER)
+
+    undone = undo(versions_of_action(first.pk, author=anna, at=LATER), author=anna, at=LATER)
+
+    assert undone.done == [copies[0].pk]
+    assert sorted(ALL().values_list("title", flat=True)) == ["Head nurse", "Nurse"]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_undo_restores_a_deleted_vacancy_as_it_was(anna: User, state: str) -> None:
+    vacancy = make_vacancy(
+        title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent", "Antwerp"]},
+        recruiters=("Bob",), audience="both", is_hot=True, **STATES[state],
+    )  # fmt: skip
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/x.pdf")
+    before = content(vacancy)
+
+    done = delete(vacancies=ALL(), at=NOW, author=anna)
+    assert (done.done, ALL().count(), Attachment.objects.count()) == ([vacancy.pk], 0, 0)
+    undone = undo(recorded(done, anna), author=anna, at=LATER)
+
+    assert (undone.done, undone.refused, undone.notes) == ([vacancy.pk], {}, {})
+    assert content(ALL().get()) == before
+
+
+def test_deletion_refuses_vacancies_with_applications(anna: User) -> None:
+    application = make_application()
+    free = make_vacancy(title="Free")
+
+    for is_preview in (True, False):
+        result = delete(vacancies=ALL(), at=NOW, author=anna, is_preview=is_preview)
+        assert result.done == [free.pk]
+        assert result.refused == {
+            application.vacancy: {"": "It has applications (1) and cannot be deleted. Archive it instead."}
+        }
+    assert list(ALL()) == [application.vacancy]
+
+
+def test_number_of_deletions_is_limited(anna: User, monkeypatch: Any) -> None:
+    monkeypatch.setattr(undoing, "DELETED", 2)
+    for _ in range(3):
+        make_vacancy()
+    result = delete(vacancies=ALL(), at=NOW, author=anna)
+    assert (len(result.done), len(result.refused), ALL().count()) == (2, 1, 1)
+
+
+def test_number_of_queries_of_a_deletion_is_fixed(anna: User) -> None:
+    for _ in range(4):
+        make_vacancy(options={"regions": ["Ghent"]})
+    counts = []
+    for number in (1, 3):
+        chosen = ALL().filter(pk__in=list(ALL().values_list("pk", flat=True)[:number]))
+        with CaptureQueriesContext(connection) as queries:
+            delete(vacancies=chosen, at=NOW, author=anna)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+# --- previews ---
+
+
+@pytest.mark.parametrize("action", [*ACTIONS, "delete"])
+def test_preview_changes_nothing_and_says_what_would_happen(anna: User, action: str) -> None:
+    make_all()
+    before, versions = list(ALL().order_by("pk").values()), Version.objects.count()
+    run = ACTIONS.get(action, delete)
+
+    seen = run(vacancies=ALL(), at=NOW, author=anna, is_preview=True)
+
+    assert (list(ALL().order_by("pk").values()), Version.objects.count()) == (before, versions)
+    done = run(vacancies=ALL(), at=NOW, author=anna)
+    assert (seen.done, seen.refused, seen.first_version) == (done.done, done.refused, None)
