@@ -2,6 +2,7 @@
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
 from vacancies.models.read_model import BucketCount, ListedVacancy
+from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -21,8 +22,10 @@ __all__ = [
     "Change",
     "Filter",
     "FilterOption",
+    "ListPreference",
     "ListedVacancy",
     "Recruiter",
+    "SavedView",
     "State",
     "Status",
     "Vacancy",
