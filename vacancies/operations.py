@@ -122,8 +122,8 @@ def unpublish(*, vacancies: VacancyQuerySet, at: datetime, author: Any = None) -
 def extend(
     *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0, author: Any = None
 ) -> BulkResult:
-    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or from
-    the day of `at` if that is later. A publication is never shortened."""
+    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or
+    from the day of `at` if that is later. A publication is never shortened."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:

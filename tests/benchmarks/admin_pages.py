@@ -31,7 +31,7 @@ LIST = "/admin/vacancies/vacancy/"
 BRANDS, RECRUITERS, OPTIONS = 4, 50, 200
 BATCH = 50_000  # rows per statement
 
-# Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived, 1 scheduled and 1 expired. The others are public.
+# Of 20 vacancies, 2 are drafts, 1 unpublished, 1 archived, 1 scheduled and 1 expired. The others are public.
 # One in 200 of the published ones closes within the week.
 COLUMNS = {
     "id": "n",
@@ -97,7 +97,7 @@ def fill(count: int) -> None:
             numbers = (
                 "WITH numbers AS (SELECT generate_series(%s::bigint, %s) AS n) "
                 if connection.vendor == "postgresql"
-                else "WITH RECURSIVE numbers(n) AS (SELECT %s UNION ALL SELECT n+1 FROM numbers WHERE n < %s) "
+                else "WITH RECURSIVE numbers(n) AS (SELECT %s UNION ALL SELECT n+1 FROM numbers WHERE n<%s) "
             )
             into = f"INSERT INTO {Vacancy._meta.db_table} ({', '.join(columns)}) "
             cursor.execute(

@@ -120,7 +120,7 @@ class VacancyChangeList(ChangeList):
         return sum(1 for header in self.headers if header["sortable"] and header["sorted"])
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows for the template. Unfold's rows take a template and 700 bytes of classes per cell."""
+        """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
         page = self.model_admin
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
@@ -140,7 +140,7 @@ class VacancyChangeList(ChangeList):
 
 
 def order_as_numbers(order: str, columns: Any) -> str:
-    """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2". Unknown names are left out.
+    """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
 
     Saved views use names, because numbers change with the columns."""
     names = list(columns)

@@ -120,8 +120,8 @@ class SavedViewsAdmin(ListColumnsAdmin):
         return (TITLE, *self.shown_columns(request, chosen))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Open the default view, or the filters of the view that the address names. Filters of a view that are
-        no longer valid give a message."""
+        """Open the default view, or the filters of the view that the address names. Filters of a view that
+        are no longer valid give a message."""
         if request.method == "GET" and set(request.GET) <= {VIEW_VAR} and self.has_view_permission(request):
             view = chosen_view(request) if VIEW_VAR in request.GET else self._default_view(request)
             if view:
