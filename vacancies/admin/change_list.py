@@ -10,17 +10,20 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
-from vacancies.models import Vacancy
-from vacancies.querysets import CodePointOrder, VacancyQuerySet
+from jobsite.admin.base import as_id
+from vacancies.admin.list_filters import BrandFilter, StateFilter
+from vacancies.models import State, Status, Vacancy, VacancyCount
+from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
+from vacancies.readmodel.vacancy_counts import by_block
 
 VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
-SORTED = 50_000  # rows that are sorted without an index
-INDEXED = frozenset({"title", "changed", "last_day"})
+SORTED = 50_000  # more rows are not sorted: there is no index for each column
 # What cells show. The others, such as the texts, stay in the database.
 SHOWN = (
     "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "updated_at",
@@ -28,26 +31,39 @@ SHOWN = (
 )  # fmt: skip
 
 
-class NearestEndPaginator(Paginator):
-    """Returns the ids of a page. Counts all rows, and reads pages of the second half from the end, so that
-    the database walks over at most half of the index."""
+class IdPaginator(Paginator):
+    """Returns the ids of a page.
+
+    `total` is the number of rows, if it is known. `blocks` are the sums of `by_block` for these rows in the
+    order of ids: a page is read from its block on. Without them, pages of the second half are read from the
+    end: the database walks over at most half of the rows.
+    """
+
+    def __init__(self, *args: Any, total: int | None = None, blocks: Any = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.total, self.blocks = total, blocks
 
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return rows.order_by().values("pk").count()  # without the annotations of the list
+        return rows.order_by().values("pk").count() if self.total is None else self.total
 
     def page(self, number: Any) -> Any:
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
-        end = min(start + self.per_page, self.count)
+        return self._get_page(self._ids(start, min(start + self.per_page, self.count)), number, self)
+
+    def _ids(self, start: int, end: int) -> list[int]:
         rows: Any = self.object_list
+        passed = 0
+        for block, total in self.blocks:
+            if start < passed + total:
+                from_block = rows.filter(pk__lt=(block + 1) * VacancyCount.BLOCK)
+                return list(from_block.values_list("pk", flat=True)[start - passed : end - passed])
+            passed += total
         if start <= self.count // 2:
-            pks = list(rows.values_list("pk", flat=True)[start:end])
-        else:
-            pks = list(rows.reverse().values_list("pk", flat=True)[self.count - end : self.count - start])
-            pks.reverse()
-        return self._get_page(pks, number, self)
+            return list(rows.values_list("pk", flat=True)[start:end])
+        return list(rows.reverse().values_list("pk", flat=True)[self.count - end : self.count - start])[::-1]
 
 
 @dataclass
@@ -83,26 +99,49 @@ class VacancyChangeList(ChangeList):
             else super().get_ordering_field(field_name)
         )
 
-    def _slow_columns(self) -> list[str]:
-        """Return the columns of the order that have no index."""
-        numbers = self.get_ordering_field_columns() if self.params.get(ORDER_VAR) else ()
-        shown = [self.list_display[number] for number in numbers if number < len(self.list_display)]
-        return [name for name in shown if name not in INDEXED]
-
     # --- rows ---
 
-    def get_results(self, request: HttpRequest) -> None:
-        slow = self._slow_columns()
-        if slow:
-            count = self.model_admin.get_paginator(request, self.queryset, self.list_per_page).count
-            if count > SORTED:
+    def _counted(self, request: HttpRequest) -> tuple[int | None, list[tuple[int, int]]]:
+        """Return the number of rows and the sums of `by_block`, if status and brand are the only filters.
+
+        A state that depends on the time has no sums: the few that differ are subtracted from the others."""
+        sent = {name: values[-1] for name, values in self.get_filters_params().items() if any(values)}
+        state, brand = (
+            sent.pop(StateFilter.parameter_name, ""),
+            as_id(sent.pop(BrandFilter.parameter_name, "")),
+        )
+        if sent or self.query or state in (State.SCHEDULED, State.EXPIRED):
+            return None, []
+        counts = VacancyCount.objects.filter(own_brand(request.user))
+        if brand is not None:
+            counts = counts.filter(brand=brand)
+        if state in Status.values:
+            counts = counts.filter(status=state)
+        elif state != StateFilter.ALL:
+            counts = counts.exclude(status=Status.ARCHIVED)
+        blocks = by_block(counts)
+        total = sum(number for _block, number in blocks)
+        if state != State.PUBLISHED:
+            return total, blocks
+        rows: Any = self.root_queryset.filter(**({} if brand is None else {"brand": brand}))
+        now = timezone.now()
+        others = (
+            rows.in_state(other, at=now).order_by().values("pk") for other in (State.SCHEDULED, State.EXPIRED)
+        )
+        return max(0, total - sum(each.count() for each in others)), []
+
+    def get_results(self, request: Any) -> None:
+        total, blocks = self._counted(request)
+        if self.params.get(ORDER_VAR):
+            blocks = []
+            if total is None:
+                total = self.queryset.order_by().values("pk").count()
+            if total > SORTED:
                 self.queryset = self.queryset.order_by("-pk")
                 del self.params[ORDER_VAR]
-                text = _(
-                    "Too many vacancies to sort by “%(column)s”. Filter the list to at most %(count)d first."
-                )
-                labels = {"column": self.model_admin.column_label(slow[0]), "count": SORTED}
-                messages.warning(request, text % labels)
+                text = _("Too many vacancies to sort. Filter the list to at most %(count)d first.")
+                messages.warning(request, text % {"count": SORTED})
+        request.counted = total, blocks  # for `get_paginator` of the admin
         super().get_results(request)
         pks = self.result_list
         if not isinstance(pks, list):

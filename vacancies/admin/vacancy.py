@@ -18,7 +18,7 @@ from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
-from vacancies.admin.change_list import SHOWN, NearestEndPaginator, VacancyChangeList
+from vacancies.admin.change_list import SHOWN, IdPaginator, VacancyChangeList
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_columns import DEFAULT_COLUMNS, TITLE
@@ -74,7 +74,6 @@ class VacancyAdmin(
     list_filter_submit = True
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
-    paginator = NearestEndPaginator
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
@@ -88,6 +87,10 @@ class VacancyAdmin(
         return rows.workable_by(request.user)
 
     # --- list ---
+
+    def get_paginator(self, request: Any, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
+        total, blocks = getattr(request, "counted", (None, ()))
+        return IdPaginator(queryset, per_page, total=total, blocks=blocks)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return VacancyChangeList

@@ -1,7 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.read_model import BucketCount, ListedVacancy
+from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.vacancy import (
     Attachment,
@@ -29,6 +29,7 @@ __all__ = [
     "State",
     "Status",
     "Vacancy",
+    "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
     "Version",
