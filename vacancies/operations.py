@@ -135,18 +135,21 @@ def unpublish(
 
 
 def extend(
-    *, vacancies: VacancyQuerySet, day: date, at: datetime, author: Any = None, is_preview: bool = False
-) -> BulkResult:
-    """Extend the publication to the end of `day`. A publication is never shortened."""
-    until = end_of_day(day)
+    *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0, author: Any = None,
+    is_preview: bool = False,
+) -> BulkResult:  # fmt: skip
+    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or
+    from the day of `at` if that is later. A publication is never shortened."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != Status.PUBLISHED:
             return {"status": _("It is not published.")}
-        if until <= at:
+        if day and end_of_day(day) <= at:
             return {"publish_until": _("This day has passed.")}
         if vacancy.publish_until is None:
             return {"publish_until": _("It has no closing date.")}
+        today = timezone.localtime(at, timezone.get_default_timezone()).date()
+        until = end_of_day(day or max(last_day(vacancy.publish_until), today) + timedelta(weeks=weeks))
         if until <= vacancy.publish_until:
             return {"publish_until": _("It is already public until then or longer.")}
         vacancy.publish_until = until

@@ -176,6 +176,26 @@ class VacancyQuerySet(PublishedQuerySet):
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
 
+    def of_recruiters(self, pks: Collection[int], *others: models.QuerySet) -> Self:
+        """Vacancies with a lead recruiter or other recruiter in `pks`, and those whose ids `others` have.
+
+        A union instead of OR: databases answer it from the indexes."""
+        links = apps.get_model("vacancies", "VacancyRecruiter").objects.filter(recruiter__in=pks)
+        lead = self.model._default_manager.filter(head_recruiter__in=pks)
+        return self.filter(pk__in=lead.values("pk").union(links.order_by().values("vacancy"), *others))
+
+    def assigned_to(self, user: Any) -> Self:
+        """Vacancies of the recruiters with the e-mail address of `user`, and those that `user` created."""
+        recruiters = apps.get_model("vacancies", "Recruiter").objects.order_by()
+        pks = (
+            list(recruiters.filter(email__iexact=user.email).values_list("pk", flat=True))
+            if user.email
+            else []
+        )
+        versions = apps.get_model("vacancies", "Version").objects.order_by()
+        created = versions.filter(author=user.pk, change__in=("created", "duplicated")).values("vacancy")
+        return self.of_recruiters(pks, created)
+
     def without_texts(self) -> Self:
         """Rows without the long texts, except the description. For lists and bulk actions."""
         texts = (name for name in html_fields(self.model) if name != "description")

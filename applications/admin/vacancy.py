@@ -21,9 +21,16 @@ class VacancyAdmin(BaseVacancyAdmin):
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)
 
-    def get_list_display(self, request: HttpRequest) -> Any:
+    list_columns = (*BaseVacancyAdmin.list_columns, "applied")
+    default_columns = (*BaseVacancyAdmin.default_columns, "applied")
+
+    def offered_columns(self, request: HttpRequest) -> Any:
         may = request.user.has_perm("applications.view_application")
-        return (*super().get_list_display(request), *(["applied"] if may else []))
+        return tuple(name for name in self.list_columns if may or name != "applied")
+
+    def rows_of_page(self, request: HttpRequest, vacancies: Any) -> Any:
+        count = counted(Application.objects.all(), "vacancy")
+        return super().rows_of_page(request, vacancies.annotate(application_count=count))
 
     @display(description=_("Applications"), ordering="application_count")
     def applied(self, vacancy: Any) -> str:

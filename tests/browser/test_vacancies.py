@@ -327,7 +327,7 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     visit(page, f"{site}{ADMIN}")
     tab_to(page, "[data-opener][x-on\\:click*=filterOpen]")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('#changelist-filter a')")
+    page.wait_for_function("document.activeElement.matches('#changelist-filter [role=combobox]')")
     page.keyboard.press("Escape")
     page.locator("#changelist-filter").wait_for(state="hidden")
     tab_to(page, "[x-data*=openUserLinks] > [data-opener]")

@@ -1,49 +1,32 @@
 """The filters of the vacancy changelist, beside plain columns."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from django.contrib import admin
-from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
 from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
-from vacancies.models import State, Status
+from vacancies.models import Audience, State, Status
 from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
-COUNTED = 10_000  # rows: nobody pages through a longer list
+COUNTED = 10_000  # vacancies that a bulk action changes at most
 
 
-class CappedPaginator(Paginator):
-    """Counts at most `COUNTED` rows."""
-
-    @cached_property
-    def count(self) -> int:
-        rows: Any = self.object_list
-        return rows.order_by().values("pk")[:COUNTED].count()  # without the annotations of the changelist
-
-
-class StateFilter(admin.SimpleListFilter):
+class StateFilter(DropdownFilter):
     """By the current state. Archived vacancies are shown only on request."""
 
     title = _("status")
     parameter_name = "state"
+    all_option: Any = ["", _("All except archived")]
     ALL = "all"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [*State.choices, (self.ALL, _("All, including archived"))]
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        first, *others = super().choices(changelist)
-        yield {**first, "display": _("All except archived")}
-        yield from others
 
     def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
         if self.value() in State.values:
@@ -92,3 +75,38 @@ class BrandFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
         brand = as_id(self.value())
         return queryset if brand is None else queryset.filter(brand=brand)
+
+
+class MineFilter(DropdownFilter):
+    """By whether the user is a recruiter of the vacancy, or created it."""
+
+    title = _("mine")
+    parameter_name = "mine"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("1", _("Only mine"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.assigned_to(request.user) if self.value() == "1" else queryset
+
+
+class AudienceFilter(DropdownFilter):
+    title = _("audience")
+    parameter_name = "audience__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return Audience.choices
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
+
+
+class FeaturedFilter(DropdownFilter):
+    title = _("featured")
+    parameter_name = "is_hot__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("1", _("Yes")), ("0", _("No"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> VacancyQuerySet:
+        return queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset

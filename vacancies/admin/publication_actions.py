@@ -2,20 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from typing import Any
 
 from django import forms
-from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
-from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.admin.base import with_named_parts
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from vacancies import operations, undo
 from vacancies.admin import overwritten
+from vacancies.admin.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
 from vacancies.operations import BulkResult
 from vacancies.querysets import VacancyQuerySet
@@ -34,15 +32,6 @@ class ScheduleForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         with_named_parts(self.fields["publish_from"])
-
-
-class ClosingDateForm(forms.Form):
-    day = forms.DateField(
-        label=gettext_lazy("Closing date"),
-        widget=UnfoldAdminSingleDateWidget,
-        validators=[MaxValueValidator(date(2200, 12, 30))],
-        help_text=gettext_lazy("Public until the end of this day. A later closing date does not change."),
-    )
 
 
 def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: bool = False) -> BulkResult:
@@ -125,12 +114,12 @@ ACTIONS = (
     PublicationAction(
         "extend",
         gettext_lazy("Extend…"),
-        gettext_lazy("The vacancy stays public until the end of the day that you choose."),
+        gettext_lazy("The vacancy gets a later closing date, and stays public until the end of that day."),
         ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
         "event_repeat",
         operations.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
-        ClosingDateForm,
+        ExtendForm,
         overwritten=overwritten.by_extending,
     ),
     PublicationAction(

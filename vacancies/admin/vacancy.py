@@ -4,7 +4,7 @@ adds the number of applications."""
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
@@ -14,14 +14,26 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime, zoned
+from jobsite.formats import format_datetime
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of, preselected_brand
 from vacancies.admin.bulk_publication import BulkPublicationAdmin
+from vacancies.admin.change_list import SHOWN, IdPaginator, VacancyChangeList
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
-from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
+from vacancies.admin.list_columns import DEFAULT_COLUMNS, TITLE
+from vacancies.admin.list_editing import ListEditingAdmin
+from vacancies.admin.list_filters import (
+    AttentionFilter,
+    AudienceFilter,
+    BrandFilter,
+    FeaturedFilter,
+    MineFilter,
+    StateFilter,
+)
+from vacancies.admin.saved_views import SavedViewsAdmin
+from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter, SearchedFiltersAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -31,27 +43,16 @@ from vacancies.quality import content_warnings, with_warnings
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
 FEW = 500  # rows whose ids fit into a query
-STATE_COLOURS = {
-    State.DRAFT: "",
-    State.SCHEDULED: "info",
-    State.PUBLISHED: "success",
-    State.EXPIRED: "warning",
-    State.UNPUBLISHED: "danger",
-    State.ARCHIVED: "",
-}
 
 
 def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
     return name, {"fields": fields, "classes": ("tab",)}
 
 
-class VacancyChangeList(ChangeList):
-    def get_queryset(self, *args: Any, **kwargs: Any) -> VacancyQuerySet:
-        rows: Any = super().get_queryset(*args, **kwargs)
-        return rows.without_texts().defer("description")
-
-
-class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(
+    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin,
+    BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
+):  # fmt: skip
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -65,12 +66,14 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
     )  # fmt: skip
     autocomplete_fields = ("brand", "form", "head_recruiter")
     inlines = (RecruiterInline, AttachmentInline)
-    list_display: Any = ("title", "state", "brand", "audience", "hot", "appears", "last_day")
-    list_filter = (StateFilter, AttentionFilter, BrandFilter, "audience", "is_hot")
-    list_filter_submit = False
+    list_display: Any = (TITLE, *DEFAULT_COLUMNS)  # see get_list_display
+    list_filter = (
+        StateFilter, MineFilter, AttentionFilter, OptionFilter, RecruiterFilter, BrandFilter, AudienceFilter,
+        FeaturedFilter,
+    )  # fmt: skip
+    list_filter_submit = True
     show_full_result_count = False
-    paginator = CappedPaginator
-    list_select_related = ("brand",)
+    show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
@@ -85,12 +88,16 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
 
     # --- list ---
 
+    def get_paginator(self, request: Any, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
+        total, blocks = getattr(request, "counted", (None, ()))
+        return IdPaginator(queryset, per_page, total=total, blocks=blocks)
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return VacancyChangeList
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Allow the links from the changelists of forms and brands, beside the filters of the page."""
-        own = ("form__id__exact", "brand__id__exact")
+        own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
     def get_search_results(
@@ -105,21 +112,11 @@ class VacancyAdmin(BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, Conten
                 return queryset.filter(pk__in=pks), False
         return found, False
 
-    @display(description=gettext_lazy("Status"), label=STATE_COLOURS)
-    def state(self, vacancy: Vacancy) -> tuple[State, Any]:
-        return vacancy.state, vacancy.state.label
-
-    @display(description=gettext_lazy("Closing date"), ordering="publish_until")
-    def last_day(self, vacancy: Vacancy) -> str:
-        return zoned(closing_date_of(vacancy)) if vacancy.publish_until else "-"
-
-    @display(description=gettext_lazy("Publish from"), ordering="publish_from")
-    def appears(self, vacancy: Vacancy) -> str:
-        return zoned(format_datetime(vacancy.publish_from)) if vacancy.publish_from else "-"
-
-    @display(description=gettext_lazy("Featured"), ordering="is_hot", label={"hot": "warning"})
-    def hot(self, vacancy: Vacancy) -> Any:
-        return ("hot", _("Featured")) if vacancy.is_hot else ""
+    def rows_of_page(self, request: HttpRequest, vacancies: VacancyQuerySet) -> list[Vacancy]:
+        """Return what the columns show of the `vacancies` of one page."""
+        rows = list(vacancies.select_related("brand", "head_recruiter").only(*SHOWN))
+        self.rows_to_edit(request, rows)
+        return rows
 
     # --- form ---
 

@@ -1,7 +1,8 @@
 """The models of vacancies."""
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
-from vacancies.models.read_model import BucketCount, ListedVacancy
+from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
+from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -21,11 +22,14 @@ __all__ = [
     "Change",
     "Filter",
     "FilterOption",
+    "ListPreference",
     "ListedVacancy",
     "Recruiter",
+    "SavedView",
     "State",
     "Status",
     "Vacancy",
+    "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
     "Version",

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from vacancies.models.catalogue import Brand
 from vacancies.models.vacancy import Vacancy
 from vacancies.querysets import PublishedQuerySet, VacancyList
 
@@ -52,6 +53,23 @@ class ListedVacancy(models.Model):
 
     def __str__(self) -> str:
         return str(self.vacancy_id)
+
+
+class VacancyCount(models.Model):
+    """The number of vacancies of a brand with a status whose ids are in a block of `BLOCK` ids, for the list
+    in the admin. As in `BucketCount`, writers only insert rows, which are summed."""
+
+    BLOCK = 10_000  # also in the triggers
+
+    block = models.BigIntegerField()  # id / BLOCK
+    brand = models.ForeignKey(
+        Brand, on_delete=models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="+"
+    )
+    status = models.CharField(max_length=20)
+    count = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.block}, {self.status}"
 
 
 class BucketCount(models.Model):

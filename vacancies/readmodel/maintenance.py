@@ -14,6 +14,7 @@ from jobsite.models import Revision
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
+from vacancies.readmodel.vacancy_counts import recount
 
 BATCH_SIZE = 2_000  # vacancies
 BUCKET_SIZE = 200  # vacancies in a new bucket
@@ -129,6 +130,7 @@ def rebuild(using: str = "default") -> None:
         cursor.execute("DELETE FROM vacancies_bucketcount")
         add_missing(using)
         _balance(cursor)
+        recount(using)
 
 
 def add_missing(using: str) -> None:

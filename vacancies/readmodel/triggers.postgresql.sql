@@ -44,6 +44,40 @@ END $$
 CREATE OR REPLACE TRIGGER listed_vacancy_truncate AFTER TRUNCATE ON vacancies_vacancy
   FOR EACH STATEMENT EXECUTE FUNCTION listed_vacancy_truncate()
 
+-- --- Vacancies -> counts by block of ids, brand and status, for the admin ------------------------------------
+
+CREATE OR REPLACE FUNCTION vacancy_count_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO vacancies_vacancycount (block, brand_id, status, count)
+  SELECT id / 10000, brand_id, status, TG_ARGV[0]::int * count(*) FROM changed GROUP BY 1, 2, 3;
+  RETURN NULL;
+END $$
+
+CREATE OR REPLACE FUNCTION vacancy_count_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO vacancies_vacancycount (block, brand_id, status, count)
+  SELECT block, brand_id, status, sum(number) FROM (
+    SELECT id / 10000 AS block, brand_id, status, 1 AS number FROM changed
+    UNION ALL SELECT id / 10000, brand_id, status, -1 FROM before
+  ) AS both_rows GROUP BY 1, 2, 3 HAVING sum(number) <> 0;
+  RETURN NULL;
+END $$
+
+CREATE OR REPLACE FUNCTION vacancy_count_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  DELETE FROM vacancies_vacancycount;
+  RETURN NULL;
+END $$
+
+CREATE OR REPLACE TRIGGER vacancy_count_insert AFTER INSERT ON vacancies_vacancy
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacancy_count_change('1')
+
+CREATE OR REPLACE TRIGGER vacancy_count_update AFTER UPDATE ON vacancies_vacancy
+  REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacancy_count_update()
+
+CREATE OR REPLACE TRIGGER vacancy_count_delete AFTER DELETE ON vacancies_vacancy
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacancy_count_change('-1')
+
+CREATE OR REPLACE TRIGGER vacancy_count_truncate AFTER TRUNCATE ON vacancies_vacancy
+  FOR EACH STATEMENT EXECUTE FUNCTION vacancy_count_truncate()
+
 -- --- Child tables: a change gives the vacancy a new row version and deletes its items -----------------------
 -- The vacancies are locked first: another transaction may be publishing one, and its listed row is not visible
 -- yet. A vacancy that this transaction already changed is skipped.

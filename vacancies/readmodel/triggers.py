@@ -10,9 +10,15 @@ from jobsite.models import Revision
 from jobsite.serving.triggers import install, read_statements
 from vacancies.querysets import VacancyList
 from vacancies.readmodel.maintenance import add_missing, balance, rebuild
+from vacancies.readmodel.vacancy_counts import recount
 
 CHILD_TABLES = ("vacancyoption", "vacancyrecruiter", "attachment")  # their rows are part of a vacancy's items
-TABLES = ("vacancies_listedvacancy", "vacancies_bucketcount", "jobsite_revision")
+TABLES = (
+    "vacancies_listedvacancy",
+    "vacancies_bucketcount",
+    "vacancies_vacancycount",
+    "jobsite_revision",
+)
 
 
 def statements(vendor: str) -> list[str]:
@@ -42,5 +48,6 @@ def fill(using: str) -> None:
         return
     add_missing(using)
     balance()
+    recount(using)
     # Invalidate what was cached before the read model was complete.
     Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1)

@@ -27,6 +27,25 @@ CREATE TRIGGER listed_vacancy_delete AFTER DELETE ON vacancies_vacancy BEGIN
   DELETE FROM vacancies_listedvacancy WHERE vacancy_id = OLD.id;
 END
 
+-- --- Vacancies -> counts by block of ids, brand and status, for the admin ------------------------------------
+
+CREATE TRIGGER vacancy_count_insert AFTER INSERT ON vacancies_vacancy BEGIN
+  INSERT INTO vacancies_vacancycount (block, brand_id, status, count)
+  VALUES (NEW.id / 10000, NEW.brand_id, NEW.status, 1);
+END
+
+CREATE TRIGGER vacancy_count_update AFTER UPDATE ON vacancies_vacancy
+WHEN OLD.brand_id IS NOT NEW.brand_id OR OLD.status <> NEW.status OR OLD.id <> NEW.id BEGIN
+  INSERT INTO vacancies_vacancycount (block, brand_id, status, count)
+  VALUES (OLD.id / 10000, OLD.brand_id, OLD.status, -1), (NEW.id / 10000, NEW.brand_id, NEW.status, 1);
+END
+
+CREATE TRIGGER vacancy_count_delete AFTER DELETE ON vacancies_vacancy BEGIN
+  INSERT INTO vacancies_vacancycount (block, brand_id, status, count)
+  SELECT OLD.id / 10000, OLD.brand_id, OLD.status, -1
+  WHERE EXISTS (SELECT 1 FROM vacancies_vacancycount);  -- not if `manage.py flush` has deleted the counts
+END
+
 -- --- Child tables: a change gives the vacancy a new row version and deletes its items -----------------------
 
 CREATE TRIGGER {child}_insert_listed AFTER INSERT ON vacancies_{child} BEGIN

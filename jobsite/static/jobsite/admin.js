@@ -67,9 +67,8 @@ window.addEventListener("load", () => {
       if (!panel) return;
       opened = opener;
       const enter = (tries) => {
-        const first = Array.from(panel.querySelectorAll("a[href], a[role], button, input, select")).find(
-          (each) => each.checkVisibility()
-        );
+        const inputs = "a[href], a[role], button, input, select:not(.select2-hidden-accessible), [role=combobox]";
+        const first = Array.from(panel.querySelectorAll(inputs)).find((each) => each.checkVisibility());
         if (first) first.focus();
         else if (tries) requestAnimationFrame(() => enter(tries - 1)); // Alpine needs a few frames
       };

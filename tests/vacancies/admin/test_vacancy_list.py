@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains
 
+from applications.admin.vacancy import VacancyAdmin
 from applications.models import Application
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
@@ -21,13 +22,13 @@ def test_list_query_count_does_not_depend_on_the_rows(
     anna: Client, vacancy: Vacancy, django_assert_num_queries: Any
 ) -> None:
     anna.get(LIST)  # content types are cached
-    # session, user; brands of the filter; count, rows; new applications in the menu
-    with django_assert_num_queries(6):
+    # session, user; preference, views; brands of the filter; count, ids, rows; new applications in the menu
+    with django_assert_num_queries(9):
         anna.get(LIST)
     for number in range(29):
         brand = Brand.objects.create(name=f"Brand {number}")
         Vacancy.objects.create(title=f"Cook {number}", brand=brand)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         assertContains(anna.get(LIST), "Brand 28")
 
 
@@ -36,24 +37,28 @@ def test_list_with_applications_query_count_does_not_depend_on_the_rows(
 ) -> None:
     make_application(vacancy=make_vacancy(title="Applied to"))
     assert "vacancy__id__exact" in anna.get(LIST).content.decode()
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         anna.get(LIST)
     for number in range(29):
         make_vacancy(brand=make_brand(f"Brand {number}"))
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         response = anna.get(LIST)
     counts = {row.title: row.application_count for row in response.context["cl"].result_list}
     assert (len(counts), sum(counts.values()), counts["Applied to"]) == (30, 1, 1)
     assert Application.objects.count() == 1
 
 
-def test_list_count_is_capped(anna: Client, monkeypatch: Any) -> None:
-    from vacancies.admin import list_filters
-
-    monkeypatch.setattr(list_filters, "COUNTED", 3)
-    for _ in range(5):
-        make_vacancy()
-    assert anna.get(LIST).context["cl"].result_count == 3
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 9, 11])
+def test_list_counts_exactly_and_every_page_has_its_rows(anna: Client, monkeypatch: Any, count: int) -> None:
+    monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
+    monkeypatch.setattr(VacancyAdmin, "list_max_show_all", 0)
+    expected = [make_vacancy().pk for _ in range(count)][::-1]
+    found = []
+    for number in range(1, -(-count // 2) + 1):
+        page = anna.get(f"{LIST}?p={number}").context["cl"]
+        assert page.result_count == count
+        found += [row.pk for row in page.result_list]
+    assert found == expected
 
 
 # --- search ---
@@ -80,7 +85,7 @@ def test_search_finds_the_same_few_or_many(
     make_vacancy(title="Zebra archivist", status="archived")
     make_vacancy(title="Cook")
     anna.get(LIST)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         response = anna.get(f"{LIST}?q=zebra&o=1")
     assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in found]
     assert response.context["cl"].result_count == 3

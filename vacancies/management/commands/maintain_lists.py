@@ -3,6 +3,7 @@ from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.readmodel.maintenance import balance, mark_expired
+from vacancies.readmodel.vacancy_counts import compact
 
 TRIES = 100  # when other transactions change the lists
 
@@ -19,4 +20,5 @@ class Command(BaseCommand):
             if balance():
                 break
             sleep(0.1)
+        compact()
         self.finish(f"Marked {marked} vacancies.", marked=marked)
