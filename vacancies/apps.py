@@ -53,6 +53,7 @@ NAMES = [
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
+    _("Approves vacancies of brands with approval"),
 ]
 
 

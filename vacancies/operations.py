@@ -1,6 +1,7 @@
 """Changes of vacancies: publication, duplication, restoring and merging of options."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy as shallow_copy
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from vacancies.approval import needed_reason
 from vacancies.choices import Keyword
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
@@ -31,6 +33,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
     Version,
+    needs_approval,
 )
 from vacancies.querysets import VacancyQuerySet
 
@@ -161,12 +164,18 @@ def _decide(
     author: Any,
 ) -> BulkResult:
     """Call `decide`, which changes a vacancy or returns the reasons why not, for each of `vacancies`. Save
-    and record the changed ones in one transaction."""
+    and record the changed ones in one transaction. What needs approval is refused."""
     result = BulkResult()
     with transaction.atomic():
         ready = []
-        for vacancy in vacancies.without_texts().order_by("pk").select_for_update(of=("self",)):
-            if reasons := decide(vacancy):
+        rows = vacancies.without_texts().select_related("brand").order_by("pk")
+        for vacancy in rows.select_for_update(of=("self",)):
+            before = shallow_copy(vacancy)
+            reasons = decide(vacancy)
+            changed = {name for name in PUBLICATION if getattr(before, name) != getattr(vacancy, name)}
+            if not reasons and needs_approval(before=before, after=vacancy, changed=changed, at=at):
+                reasons = {"status": needed_reason()}
+            if reasons:
                 result.refused[vacancy] = reasons
                 continue
             vacancy.updated_at = at
@@ -219,7 +228,7 @@ def restore(
 
     The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft. If `forms` is given, a
     form that is not among them counts as missing. Raise ValidationError if the vacancy is published or
-    scheduled and the restored content could not be published.
+    scheduled and the restored content could not be published, or needs approval.
     """
     wanted = content_at(version)
     with transaction.atomic():
@@ -231,16 +240,25 @@ def restore(
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             missing = [wanted["brand"][1]] if wanted["brand"] and not brand else []
         else:
+            if needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):
+                raise ValidationError(needed_reason())
             record_drift(vacancy, at=at)
             missing = []
         vacancy.updated_at = at
-        missing += _apply(vacancy, wanted, at=at, forms=forms)
+        missing += apply_content(vacancy, wanted, at=at, forms=forms)
         record(vacancy, Change.RESTORED, author=author, at=at)
     return vacancy, missing
 
 
-def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:
-    """Save the values `wanted`. Return the names of related rows that no longer exist."""
+def apply_content(
+    vacancy: Vacancy,
+    wanted: Mapping[str, Any],
+    *,
+    at: datetime,
+    forms: QuerySet | None = None,
+    excluded: Collection[str] = EXCLUDED_FIELDS,
+) -> list[str]:
+    """Save the values `wanted`, except `excluded`. Return the names of related rows that no longer exist."""
     missing: list[str] = []
 
     def existing(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
@@ -252,11 +270,13 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         return [pk for pk, _ in pairs if pk in found]
 
     for column in Vacancy._meta.concrete_fields:
-        if column.name in EXCLUDED_FIELDS or column.name not in wanted:
+        if column.name in excluded or column.name not in wanted:
             continue
         value = wanted[column.name]
         if column.is_relation:
             value = next(iter(existing(column.related_model, [value] if value else [])), None)
+        else:
+            value = column.to_python(value)
         setattr(vacancy, column.attname, value)
     reasons: dict[str, str] = {}
     if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):

@@ -9,11 +9,11 @@ from django import forms
 from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
-from unfold.widgets import UnfoldAdminSingleDateWidget
+from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextareaWidget
 
 from jobsite.admin.base import with_named_parts
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from vacancies import operations
+from vacancies import approving, operations
 from vacancies.models import State
 from vacancies.operations import BulkResult
 from vacancies.querysets import VacancyQuerySet
@@ -34,6 +34,21 @@ class ScheduleForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         with_named_parts(self.fields["publish_from"])
+
+
+class SubmitForm(ScheduleForm):
+    note = forms.CharField(
+        label=gettext_lazy("Note for the approver"),
+        required=False,
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["publish_from"]
+        field.required = False
+        field.help_text = _("Leave empty to publish as soon as it is approved.")
 
 
 class ClosingDateForm(forms.Form):
@@ -72,6 +87,7 @@ class PublicationAction:
     form: type[forms.Form] = forms.Form
     permission: str = "change"
     shows_changes: bool = False
+    with_approval: bool | None = None  # only for brands that publish with approval, or only for others
     is_main: bool = False
 
 
@@ -87,6 +103,7 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         shows_changes=True,
         is_main=True,
+        with_approval=False,
     ),
     PublicationAction(
         "schedule",
@@ -98,6 +115,24 @@ ACTIONS = (
         NOT_PUBLIC | {State.SCHEDULED},
         ScheduleForm,
         shows_changes=True,
+        with_approval=False,
+    ),
+    PublicationAction(
+        "submit",
+        gettext_lazy("Submit for approval…"),
+        gettext_lazy("A colleague reads the last saved version, and publishes it or sends it back."),
+        ngettext_lazy(
+            "%(count)d vacancy was submitted for approval.",
+            "%(count)d vacancies were submitted for approval.",
+            "count",
+        ),
+        "approval_delegation",
+        approving.submit,
+        NOT_PUBLIC,
+        SubmitForm,
+        shows_changes=True,
+        is_main=True,
+        with_approval=True,
     ),
     PublicationAction(
         "unpublish",

@@ -16,6 +16,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
+from vacancies.admin.approval import ApprovalAdmin
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
@@ -51,7 +52,7 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(ApprovalAdmin, PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",

@@ -47,10 +47,10 @@ def content(vacancy: Vacancy) -> Content:
     values["attachments"] = [
         {"name": each.name, "file": each.file.name, "url": each.url} for each in row.attachments.all()
     ]
-    return _as_json(values)
+    return as_json(values)
 
 
-def _as_json(values: Content) -> Content:
+def as_json(values: Content) -> Content:
     return {
         name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
         for name, value in values.items()
@@ -62,6 +62,13 @@ def bare(value: Any) -> Any:
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [bare(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
+
+
+def changed_content(before: Content, now: Content) -> Content:
+    """Return the fields of `now` that differ from `before`."""
+    return {
+        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
+    }
 
 
 def content_at(version: Version) -> Content:
@@ -90,9 +97,7 @@ def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Ve
     now = content(vacancy)
     if change == Change.DELETED:
         before = {}  # the last version contains every field
-    different = {
-        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
-    }
+    different = changed_content(before, now)
     if not different and change in (Change.FOUND, Change.CHANGED):
         return None
     return Version.objects.create(
@@ -113,7 +118,7 @@ def record_publication(vacancies: Iterable[Vacancy], change: Change, *, author: 
                 vacancy=vacancy,
                 brand_id=vacancy.brand_id,
                 change=change,
-                content=_as_json(publication(vacancy)),
+                content=as_json(publication(vacancy)),
                 author=author,
                 created_at=at,
             )

@@ -1,5 +1,6 @@
 """The models of vacancies."""
 
+from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
 from vacancies.models.read_model import BucketCount, ListedVacancy
 from vacancies.models.vacancy import (
@@ -14,6 +15,8 @@ from vacancies.models.vacancy import (
 from vacancies.models.version import Change, Version
 
 __all__ = [
+    "APPROVE",
+    "Approval",
     "Attachment",
     "Audience",
     "Brand",
@@ -30,4 +33,6 @@ __all__ = [
     "VacancyRecruiter",
     "Version",
     "free_value",
+    "needs_approval",
+    "waiting_for_approval",
 ]
