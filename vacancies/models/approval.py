@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -98,5 +98,5 @@ class Approval(models.Model):
 
 def waiting_for_approval(vacancies: Any) -> Any:
     """Return the `vacancies` that wait for approval. Requests of a brand without approval do not count."""
-    waiting = Approval.objects.waiting().filter(vacancy=OuterRef("pk"))
-    return vacancies.filter(Exists(waiting), brand__requires_approval=True)
+    waiting = Approval.objects.waiting().values("vacancy")
+    return vacancies.filter(pk__in=waiting, brand__requires_approval=True)
