@@ -41,6 +41,12 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
                 page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
                 page(_("Emails"), "mail", "applications.message"),
                 page(_("Email templates"), "drafts", "applications.mailtemplate"),
+                {
+                    "title": _("My emails"),
+                    "icon": "notifications",
+                    "link": reverse_lazy("admin:my_emails"),
+                    "permission": "applications.admin.my_emails.may_open",
+                },
                 page(_("Stages"), "checklist", "applications.stage"),
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],

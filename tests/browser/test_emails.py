@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from applications.mail.delivery import ABANDONED
 from applications.mail.receipt import queue_receipt
-from applications.models import DigestOptOut, MailTemplate, Message
+from applications.models import EmailOptOut, MailTemplate, Message
 from tests.applications.makers import make_application, make_submission
 from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_vacancy
@@ -63,7 +63,7 @@ def test_user_switches_the_digest_off(live_server: Any, browser_page: Any, offic
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}/admin/applications/message/")
-    follow(page, "link", "My daily digest")
+    follow(page, "link", "My emails", exact=False)
     page.get_by_label("Send me the daily digest").uncheck()
     screenshot(page, "digest")
     assert findings(page) == []
