@@ -25,6 +25,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "title": _("Vacancies"),
             "items": [
                 page(_("Vacancies"), "work", "vacancies.vacancy"),
+                page(_("Vacancy templates"), "content_paste", "vacancies.vacancytemplate"),
                 page(_("Application forms"), "dynamic_form", "forms_structure.form"),
                 page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
                 page(_("Filters"), "filter_list", "vacancies.filter"),

@@ -14,6 +14,7 @@ VACANCY_PARTS = {  # edited and deleted with the vacancy
 RECRUITER = {
     "vacancies.vacancy": ALL,
     **VACANCY_PARTS,
+    "vacancies.vacancytemplate": ALL,
     "vacancies.brand": "view",
     "vacancies.recruiter": "view add change",
     "vacancies.filter": "view",

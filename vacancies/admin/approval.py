@@ -49,16 +49,12 @@ def described(approval: Approval) -> dict[str, Any]:
     """Return a request as texts for a page."""
     return {
         "approval": approval,
+        "has_texts": bool(set(approval.changes) - set(PUBLICATION)),
         "submitted_by": person(approval.submitted_by) if approval.submitted_by else _("a former user"),
         "submitted_at": format_datetime(approval.submitted_at),
         "decided_by": person(approval.decided_by) if approval.decided_by else _("a former user"),
         "decided_at": format_datetime(approval.decided_at) if approval.decided_at else "",
     }
-
-
-def proposed_texts(approval: Approval) -> set[str]:
-    """Return the fields that a request changes, beside the publication."""
-    return set(approval.changes) - set(PUBLICATION)
 
 
 class ApprovalAdmin(JobsiteAdmin):

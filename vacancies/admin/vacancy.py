@@ -23,6 +23,7 @@ from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
 from vacancies.admin.publication import PublicationActionsAdmin
+from vacancies.admin.template import TemplatesAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -52,7 +53,9 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(ApprovalAdmin, PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(
+    TemplatesAdmin, ApprovalAdmin, PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin
+):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",

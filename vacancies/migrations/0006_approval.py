@@ -121,4 +121,56 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="VacancyTemplate",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("content", models.JSONField(default=dict)),
+                ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "brand",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Who sees the template: the recruiters of this brand. If empty, all recruiters.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="vacancies.brand",
+                    ),
+                ),
+                (
+                    "updated_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "vacancy template",
+                "verbose_name_plural": "vacancy templates",
+                "ordering": ["name", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name", "brand"),
+                        name="one_template_per_name",
+                        violation_error_message="There is a template with this name.",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("brand", None)),
+                        fields=("name",),
+                        name="one_shared_template_per_name",
+                        violation_error_message="There is a template with this name.",
+                    ),
+                ],
+            },
+        ),
     ]

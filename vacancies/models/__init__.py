@@ -3,6 +3,7 @@
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
 from vacancies.models.read_model import BucketCount, ListedVacancy
+from vacancies.models.template import VacancyTemplate
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -31,6 +32,7 @@ __all__ = [
     "Vacancy",
     "VacancyOption",
     "VacancyRecruiter",
+    "VacancyTemplate",
     "Version",
     "free_value",
     "needs_approval",

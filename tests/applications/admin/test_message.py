@@ -3,7 +3,6 @@
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
-from django.test import Client
 
 from applications.mail.delivery import ABANDONED
 from applications.mail.outbox import queue
