@@ -13,7 +13,12 @@ NAMES = [
     _("change"),
     _("company"),
     _("contact"),
+    _("changes"),
     _("content"),
+    _("decided at"),
+    _("decided by"),
+    _("decision note"),
+    _("emailed"),
     _("created at"),
     _("description"),
     _("file"),
@@ -27,6 +32,8 @@ NAMES = [
     _("label"),
     _("location"),
     _("members"),
+    _("note"),
+    _("outcome"),
     _("name"),
     _("offer"),
     _("option"),
@@ -38,8 +45,11 @@ NAMES = [
     _("recruiters"),
     _("short description"),
     _("status"),
+    _("submitted at"),
+    _("submitted by"),
     _("title"),
     _("updated at"),
+    _("updated by"),
     _("vacancy"),
     _("vacancy recruiter"),
     _("vacancy recruiters"),
@@ -52,6 +62,7 @@ NAMES = [
 PERMISSIONS = [
     _("Reads internal vacancies where they are limited"),
     _("Works for every brand"),
+    _("Approves vacancies of brands with approval"),
 ]
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import get_resolver
 from django.utils import timezone
@@ -26,7 +26,7 @@ from whitenoise.responders import StaticFile
 
 from jobsite.api import caching
 from jobsite.api.permissions import is_insider, is_protected, lacks_factor
-from vacancies.models import Attachment, Brand, Recruiter, Vacancy, Version
+from vacancies.models import Approval, Attachment, Brand, Recruiter, Vacancy, VacancyTemplate, Version
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
 
@@ -99,7 +99,20 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
     for vacancies in _restricted(request, published):
         if found := shown_by(vacancies, name):
             return found, False
+    if _is_recruiter(request.user) and not lacks_factor(request) and _is_pending(request.user, name):
+        return VisibleFile(), False
     return None
+
+
+def _is_pending(user: Any, name: str) -> bool:
+    """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
+    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.workable_by(user).values("pk"))
+    templates = VacancyTemplate.objects.usable_by(user)
+    found = (
+        names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
+        for rows, column in ((waiting, "changes"), (templates, "content"))
+    )
+    return any(name in names for names in found)
 
 
 def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[VacancyQuerySet]:
@@ -192,8 +205,8 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
             found = model._default_manager.filter(**{f"{column}__in": step}).values_list(column, flat=True)
             for name in found:
                 old.pop(name, None)
-    if old:  # a version can be restored
-        for name in _referenced_by_versions():
+    if old:  # a version can be restored, a request approved, a template used
+        for name in _referenced_by_contents():
             old.pop(name, None)
     yield from sorted(old.items())
 
@@ -206,9 +219,23 @@ def _files(folder: str) -> Iterable[str]:
     return (f"{folder}/{file}" for file in files)
 
 
-def _referenced_by_versions() -> Iterator[str]:
-    versions = Version.objects.filter(Q(content__has_key="image") | Q(content__has_key="attachments"))
-    rows = versions.order_by("pk").values_list("content__image", "content__attachments")
+# The models with contents of vacancies as JSON, and their columns.
+CONTENTS: tuple[tuple[Any, str], ...] = (
+    (Version, "content"),
+    (Approval, "changes"),
+    (VacancyTemplate, "content"),
+)
+
+
+def _referenced_by_contents() -> Iterator[str]:
+    for model, column in CONTENTS:
+        with_files = Q(**{f"{column}__has_key": "image"}) | Q(**{f"{column}__has_key": "attachments"})
+        rows = model.objects.filter(with_files).order_by("pk")
+        yield from names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
+
+
+def names_in(rows: QuerySet[Any, Any]) -> Iterator[str]:
+    """Yield the names of the files in `rows` of (image, attachments)."""
     for image, attachments in rows.iterator(chunk_size=2000):
         yield image or ""
         yield from (each["file"] for each in attachments or ())

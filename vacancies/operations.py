@@ -1,6 +1,7 @@
 """Changes of vacancies: publication, duplication, restoring and merging of options."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy as shallow_copy
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from vacancies.approval import needed_reason
 from vacancies.choices import Keyword
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
@@ -32,6 +34,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
     Version,
+    needs_approval,
 )
 from vacancies.querysets import VacancyQuerySet
 
@@ -203,14 +206,19 @@ def _decide(
     fields: Iterable[str] = PUBLICATION,
 ) -> BulkResult:
     """Call `decide`, which changes `fields` of a vacancy or returns the reasons why not, for each of
-    `vacancies`. Save and record the changed ones in one transaction, unless this is a preview."""
+    `vacancies`. Save and record the changed ones in one transaction, unless this is a preview. What needs
+    approval is refused."""
     result = BulkResult()
-    rows = vacancies.without_texts().order_by("pk")
+    rows = vacancies.without_texts().select_related("brand").order_by("pk")
     with transaction.atomic():
         ready, before = [], []
         for vacancy in rows if is_preview else rows.select_for_update(of=("self",)):
-            was = values_of(vacancy, fields)
-            if reasons := decide(vacancy):
+            was, stored = values_of(vacancy, fields), shallow_copy(vacancy)
+            reasons = decide(vacancy)
+            changed = {name for name in fields if getattr(stored, name) != getattr(vacancy, name)}
+            if not reasons and needs_approval(before=stored, after=vacancy, changed=changed, at=at):
+                reasons = {"status": needed_reason()}
+            if reasons:
                 result.refused[vacancy] = reasons
                 continue
             vacancy.updated_at = at
@@ -266,7 +274,8 @@ def restore(
 
     The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless `is_undo`: then it
     is published as before. If `forms` is given, a form that is not among them counts as missing. Raise
-    ValidationError if the vacancy is published or scheduled and the restored content could not be published.
+    ValidationError if the vacancy is published or scheduled and the restored content could not be published,
+    or needs approval.
     """
     wanted = content_at(version)
     with transaction.atomic():
@@ -280,10 +289,12 @@ def restore(
             if is_undo:
                 set_values(vacancy, {name: wanted[name] for name in PUBLICATION})
         else:
+            if needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):
+                raise ValidationError(needed_reason())
             record_drift(vacancy, at=at)
             missing = []
         vacancy.updated_at = at
-        missing += _apply(vacancy, wanted, at=at, forms=forms)
+        missing += apply_content(vacancy, wanted, at=at, forms=forms)
         record(vacancy, Change.RESTORED, author=author, at=at)
     return vacancy, missing
 
@@ -295,8 +306,15 @@ def set_values(vacancy: Vacancy, values: Mapping[str, Any]) -> None:
         setattr(vacancy, name, field.to_python(value))
 
 
-def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: QuerySet | None) -> list[str]:
-    """Save the values `wanted`. Return the names of related rows that no longer exist."""
+def apply_content(
+    vacancy: Vacancy,
+    wanted: Mapping[str, Any],
+    *,
+    at: datetime,
+    forms: QuerySet | None = None,
+    excluded: Collection[str] = EXCLUDED_FIELDS,
+) -> list[str]:
+    """Save the values `wanted`, except `excluded`. Return the names of related rows that no longer exist."""
     missing: list[str] = []
 
     def existing(model: Any, pairs: Iterable[tuple[int, str]]) -> list[int]:
@@ -308,11 +326,13 @@ def _apply(vacancy: Vacancy, wanted: Mapping[str, Any], *, at: datetime, forms: 
         return [pk for pk, _ in pairs if pk in found]
 
     for column in Vacancy._meta.concrete_fields:
-        if column.name in EXCLUDED_FIELDS or column.name not in wanted:
+        if column.name in excluded or column.name not in wanted:
             continue
         value = wanted[column.name]
         if column.is_relation:
             value = next(iter(existing(column.related_model, [value] if value else [])), None)
+        else:
+            value = column.to_python(value)
         setattr(vacancy, column.attname, value)
     reasons: dict[str, str] = {}
     if vacancy.state_at(at) in (State.PUBLISHED, State.SCHEDULED):

@@ -1,13 +1,11 @@
-"""The admin of emails: what was sent, what waits and what failed; and the own setting of the daily digest."""
+"""The admin of emails: what was sent, what waits and what failed."""
 
 from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone, translation
 from django.utils.html import format_html
@@ -16,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
 from applications.admin.brand_access import BrandScopedAdmin, record
-from applications.models import Access, DigestOptOut, Message
+from applications.admin.my_emails import my_emails
+from applications.models import Access, Message
 from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from jobsite.languages import site_language
@@ -36,7 +35,7 @@ class MessageAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
     list_display = ("summary", "to", "shown_state", "queued", "reason")
     list_filter = ("state", "kind")
-    list_before_template = "admin/applications/message/digest_link.html"
+    list_before_template = "admin/applications/message/my_emails_link.html"
     show_full_result_count = False
     ordering = ("-pk",)
     search_fields = ("to", "subject")
@@ -53,6 +52,12 @@ class MessageAdmin(BrandScopedAdmin):
         "summary", "kind", "written_by", "to", "of_application", "state", "reason", "attempts",
         "queued", "next_attempt", "finished", "text",
     )  # fmt: skip
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(my_emails)
+        # emails of earlier releases link to digest/
+        own = [path("mine/", view, name="my_emails"), path("digest/", view)]
+        return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")
@@ -138,30 +143,3 @@ class MessageAdmin(BrandScopedAdmin):
         text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)
-
-    # --- the daily digest of the user ---
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.digest_view)
-        return [path("digest/", view, name="applications_message_digest"), *super().get_urls()]
-
-    def digest_view(self, request: HttpRequest) -> HttpResponse:
-        """Show and change whether the user receives the daily digest."""
-        if not request.user.has_perm("applications.view_application"):
-            raise PermissionDenied
-        user: Any = request.user
-        if request.method == "POST":
-            if request.POST.get("is_wanted"):
-                DigestOptOut.objects.filter(user=user).delete()
-                text = gettext("You receive the daily digest.")
-            else:
-                DigestOptOut.objects.get_or_create(user=user)
-                text = gettext("You do not receive the daily digest any more.")
-            messages.success(request, text)
-            return redirect("admin:applications_message_digest")
-        context = self.admin_site.each_context(request) | {
-            "title": gettext("Daily digest"),
-            "is_wanted": not DigestOptOut.objects.filter(user=user).exists(),
-            "address": user.email,
-        }
-        return render(request, "admin/applications/message/digest.html", context)

@@ -6,6 +6,7 @@ of an email has the link without its secret; the secret is added when the email 
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from applications.models import Application, Message
 from applications.submissions.links import receipt_path
@@ -16,6 +17,11 @@ SECRET = "personal-link"  # stands for the secret in a stored email
 def absolute(path: str, base_url: str = "") -> str:
     """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
     return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"
+
+
+def settings_lines(base_url: str = "") -> list[str]:
+    """Return the end of an email to a colleague: where to switch such emails off."""
+    return ["", _("Choose the emails that you receive:"), absolute(reverse("admin:my_emails"), base_url)]
 
 
 def applicant_link(application: Application, base_url: str = "") -> str:

@@ -1,15 +1,16 @@
 """Emails to colleagues who are mentioned in a note."""
 
 from datetime import datetime
+from typing import Any
 
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute
+from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
+from applications.mail.preferences import language_of, recipients_of
 from applications.models import Message, Note
-from jobsite.languages import site_language
 
 
 def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Message]:
@@ -18,9 +19,18 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
     It has a link and no personal data of the applicant, which erasures cannot reach in a mailbox. Call it
     once, in the transaction that stores the note and its mentions.
     """
-    language = site_language()
     author = note.author
-    colleagues = note.mentioned.filter(is_active=True, is_staff=True).exclude(email="").order_by("pk")
+    mentioned = note.mentioned.values("pk")
+    colleagues = recipients_of(Message.Kind.MENTION).filter(pk__in=mentioned).order_by("pk")
+    return [
+        _queue_mention(note, user, author=author, base_url=base_url, at=at)
+        for user in colleagues
+        if user != author
+    ]
+
+
+def _queue_mention(note: Note, user: Any, *, author: Any, base_url: str, at: datetime) -> Message:
+    language = language_of(user)
     path = reverse("admin:applications_application_change", args=[note.application_id])
     with translation.override(language):
         name = (author.get_full_name() or author.get_username()) if author else _("A colleague")
@@ -30,19 +40,16 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
             "",
             _("Vacancy: %(vacancy)s") % {"vacancy": title},
             absolute(path, base_url),
+            *settings_lines(base_url),
         ]
-        return [
-            queue(
-                kind=Message.Kind.MENTION,
-                to=user.email,
-                language=language,
-                subject=_("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title},
-                body="\n".join(lines),
-                application=note.application,
-                author=author,
-                recipient=user,
-                at=at,
-            )
-            for user in colleagues
-            if user != author
-        ]
+        return queue(
+            kind=Message.Kind.MENTION,
+            to=user.email,
+            language=language,
+            subject=_("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title},
+            body="\n".join(lines),
+            application=note.application,
+            author=author,
+            recipient=user,
+            at=at,
+        )

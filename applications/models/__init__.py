@@ -9,7 +9,14 @@ from applications.models.application import (
     Status,
     without_undone,
 )
-from applications.models.message import DigestOptOut, MailTemplate, Message, Note
+from applications.models.message import (
+    ClosingNotice,
+    EmailLanguage,
+    EmailOptOut,
+    MailTemplate,
+    Message,
+    Note,
+)
 from applications.models.submission import (
     FormSnapshot,
     IdempotencyKey,
@@ -23,7 +30,9 @@ __all__ = [
     "Access",
     "AccessLog",
     "Application",
-    "DigestOptOut",
+    "ClosingNotice",
+    "EmailLanguage",
+    "EmailOptOut",
     "FormSnapshot",
     "HistoryEntry",
     "IdempotencyKey",

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from applications.models.application import Application
+from vacancies.models import Vacancy
 
 
 class MailTemplate(models.Model):
@@ -41,6 +42,9 @@ class Message(models.Model):
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")
         DIGEST = "digest", _("daily digest")
+        CLOSING = "closing", _("vacancies that close soon")
+        APPROVAL = "approval", _("request for approval")
+        DECISION = "decision", _("decision on a request for approval")
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("an email", "queued")
@@ -92,13 +96,46 @@ class Message(models.Model):
         return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
 
 
-class DigestOptOut(models.Model):
-    """A user who receives no daily digest."""
+class EmailOptOut(models.Model):
+    """A user who does not receive the emails of one kind."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(
+        max_length=20, choices=Message.Kind.choices, default=Message.Kind.DIGEST, db_default="digest"
+    )
+
+    class Meta:
+        db_table = "applications_digestoptout"  # its first name, which the previous release uses
+        constraints = [models.UniqueConstraint(fields=["user", "kind"], name="one_opt_out_per_kind")]
 
     def __str__(self) -> str:
-        return str(self.user_id)
+        return f"{self.user_id} {self.kind}"
+
+
+class EmailLanguage(models.Model):
+    """The language in which a user receives emails. Without a row, it is the site's."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    language = models.CharField(max_length=2)
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.language}"
+
+
+class ClosingNotice(models.Model):
+    """A user was told that a vacancy closes at this time."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="+")
+    publish_until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "vacancy", "publish_until"], name="one_closing_notice")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.vacancy_id}"
 
 
 class Note(models.Model):

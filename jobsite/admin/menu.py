@@ -25,6 +25,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "title": _("Vacancies"),
             "items": [
                 page(_("Vacancies"), "work", "vacancies.vacancy"),
+                page(_("Vacancy templates"), "content_paste", "vacancies.vacancytemplate"),
                 page(_("Application forms"), "dynamic_form", "forms_structure.form"),
                 page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
                 page(_("Filters"), "filter_list", "vacancies.filter"),
@@ -41,6 +42,12 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
                 page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
                 page(_("Emails"), "mail", "applications.message"),
                 page(_("Email templates"), "drafts", "applications.mailtemplate"),
+                {
+                    "title": _("My emails"),
+                    "icon": "notifications",
+                    "link": reverse_lazy("admin:my_emails"),
+                    "permission": "applications.admin.my_emails.may_open",
+                },
                 page(_("Stages"), "checklist", "applications.stage"),
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],

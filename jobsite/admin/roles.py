@@ -14,6 +14,7 @@ VACANCY_PARTS = {  # edited and deleted with the vacancy
 RECRUITER = {
     "vacancies.vacancy": ALL,
     **VACANCY_PARTS,
+    "vacancies.vacancytemplate": ALL,
     "vacancies.brand": "view",
     "vacancies.recruiter": "view add change",
     "vacancies.filter": "view",
@@ -30,11 +31,13 @@ RECRUITER = {
     "applications.status": "view",
 }
 EVERY_BRAND = {"vacancies": "work_for_every_brand"}
+APPROVE = {"vacancies": "approve_vacancy"}
 OURS = ("vacancies", "forms_structure", "applications")
 
 # By role: the verbs per model, and further permissions per app.
 ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "Recruiter": (RECRUITER, {}),
+    "Approver": (RECRUITER, APPROVE),  # a recruiter who also approves vacancies of colleagues
     "Editor": (
         RECRUITER
         | {

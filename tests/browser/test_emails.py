@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from applications.mail.delivery import ABANDONED
 from applications.mail.receipt import queue_receipt
-from applications.models import DigestOptOut, MailTemplate, Message
+from applications.models import EmailLanguage, EmailOptOut, MailTemplate, Message
 from tests.applications.makers import make_application, make_submission
 from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_vacancy
@@ -59,17 +59,23 @@ def test_recruiter_sends_a_failed_email_again(live_server: Any, browser_page: An
     assert set(Message.objects.values_list("state", flat=True)) == {"queued"}
 
 
-def test_user_switches_the_digest_off(live_server: Any, browser_page: Any, office: User) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_user_chooses_the_emails(live_server: Any, browser_page: Any, office: User, theme: str) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
+    page.emulate_media(color_scheme=theme)
     visit(page, f"{site}/admin/applications/message/")
-    follow(page, "link", "My daily digest")
-    page.get_by_label("Send me the daily digest").uncheck()
-    screenshot(page, "digest")
+    page.locator("a", has_text="My emails").last.click()
+    page.get_by_label("Daily digest").uncheck()
+    page.get_by_label("Language of these emails").select_option("nl")
+    page.set_viewport_size({"width": 320, "height": 900})
+    screenshot(page, f"my-emails-{theme}")
     assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     follow(page, "button", "Save")
-    page.get_by_text("You do not receive the daily digest any more.").wait_for()
-    assert DigestOptOut.objects.get().user == office
+    page.get_by_text("Your choice was saved.").wait_for()
+    assert [(row.user, row.kind) for row in EmailOptOut.objects.all()] == [(office, "digest")]
+    assert EmailLanguage.objects.get().language == "nl"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,3 +1,3 @@
 """The admin of vacancies: one module per noun. Importing a module registers it."""
 
-from vacancies.admin import brand, filter, form, recruiter, vacancy  # noqa: F401 - importing registers
+from vacancies.admin import brand, filter, form, recruiter, template, vacancy  # noqa: F401 - importing registers

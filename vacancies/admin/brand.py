@@ -23,7 +23,7 @@ class BrandAdmin(ContentAdmin):
     autocomplete_fields = ("form",)
     search_fields = ("name",)
     fieldsets = (
-        (None, {"fields": ("name", "description", "url", "form")}),
+        (None, {"fields": ("name", "description", "url", "form", "requires_approval")}),
         (_("People"), {"fields": ("members",)}),
         (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.http import HttpRequest
 from django.utils import translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +14,17 @@ from vacancies.admin.base import PartInline
 from vacancies.models import Attachment, VacancyRecruiter
 
 
-class RecruiterInline(PartInline):
+class VacancyInline(PartInline):
+    """Rows of a vacancy. A new vacancy may start with the rows of a template."""
+
+    def initial_rows(self, request: HttpRequest) -> list[dict[str, Any]]:
+        return getattr(request, "initial_rows", {}).get(self.model, [])
+
+    def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
+        return self.extra + len(self.initial_rows(request))
+
+
+class RecruiterInline(VacancyInline):
     model = VacancyRecruiter
     fields = ("recruiter", "position")
     autocomplete_fields = ("recruiter",)
@@ -46,7 +57,7 @@ class AttachmentForm(NamedRow):
             return gettext("attachment")
 
 
-class AttachmentInline(PartInline):
+class AttachmentInline(VacancyInline):
     model = Attachment
     form = AttachmentForm
     fields = ("file", "url", "name", "position")

@@ -10,7 +10,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from jobsite.admin.base import as_id
 from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
-from vacancies.models import Audience, State, Status
+from vacancies.models import Audience, State, Status, waiting_for_approval
 from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
@@ -34,8 +34,10 @@ class StateFilter(DropdownFilter):
         return queryset if self.value() == self.ALL else queryset.exclude(status=Status.ARCHIVED)
 
 
+APPROVAL = "approval"
 ENDING = "ending"
 REASONS = [
+    (APPROVAL, _("Waiting for approval")),
     (ENDING, _("Closing within a week")),
     *((warning.code, warning.label) for warning in CONTENT_WARNINGS),
 ]
@@ -57,6 +59,8 @@ class AttentionFilter(DropdownFilter):
 def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     """Return the `vacancies` that need attention for the reason `code`; all of them for an unknown code."""
     now = timezone.now()
+    if code == APPROVAL:
+        return waiting_for_approval(vacancies)
     if code == ENDING:
         return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
     known = code in {warning.code for warning in CONTENT_WARNINGS}

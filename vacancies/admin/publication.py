@@ -63,6 +63,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             for action in ACTIONS
             if action.is_button and vacancy.state in action.states and self.may(action, request, vacancy)
             if vacancy.publish_until or action is not BY_NAME["extend"]  # needs a closing date
+            if action.with_approval in (None, bool(vacancy.brand and vacancy.brand.requires_approval))
         ]
 
     # --- a single vacancy ---

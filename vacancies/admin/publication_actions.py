@@ -8,10 +8,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.base import with_named_parts
 from jobsite.admin.datetime_fields import ZonedDateTimeField
-from vacancies import operations, undo
+from vacancies import approving, operations, undo
 from vacancies.admin import overwritten
 from vacancies.admin.extension import ExtendForm
 from vacancies.models import State, Vacancy, Version
@@ -32,6 +33,21 @@ class ScheduleForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         with_named_parts(self.fields["publish_from"])
+
+
+class SubmitForm(ScheduleForm):
+    note = forms.CharField(
+        label=gettext_lazy("Note for the approver"),
+        required=False,
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["publish_from"]
+        field.required = False
+        field.help_text = _("Leave empty to publish as soon as it is approved.")
 
 
 def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: bool = False) -> BulkResult:
@@ -69,6 +85,7 @@ class PublicationAction:
     form: type[forms.Form] = forms.Form
     permission: str = "change"
     shows_changes: bool = False
+    with_approval: bool | None = None  # only for brands that publish with approval, or only for others
     is_main: bool = False
     is_button: bool = True  # on the page of a vacancy
     overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
@@ -88,6 +105,7 @@ ACTIONS = (
         shows_changes=True,
         is_main=True,
         overwritten=overwritten.by_publishing,
+        with_approval=False,
     ),
     PublicationAction(
         "schedule",
@@ -100,6 +118,24 @@ ACTIONS = (
         ScheduleForm,
         shows_changes=True,
         overwritten=overwritten.by_scheduling,
+        with_approval=False,
+    ),
+    PublicationAction(
+        "submit",
+        gettext_lazy("Submit for approval…"),
+        gettext_lazy("A colleague reads the last saved version, and publishes it or sends it back."),
+        ngettext_lazy(
+            "%(count)d vacancy was submitted for approval.",
+            "%(count)d vacancies were submitted for approval.",
+            "count",
+        ),
+        "approval_delegation",
+        approving.submit,
+        NOT_PUBLIC,
+        SubmitForm,
+        shows_changes=True,
+        is_main=True,
+        with_approval=True,
     ),
     PublicationAction(
         "unpublish",

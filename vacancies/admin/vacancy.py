@@ -15,6 +15,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
+from vacancies.admin.approval import ApprovalAdmin
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of, preselected_brand
 from vacancies.admin.bulk_publication import BulkPublicationAdmin
@@ -34,6 +35,7 @@ from vacancies.admin.list_filters import (
 )
 from vacancies.admin.saved_views import SavedViewsAdmin
 from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter, SearchedFiltersAdmin
+from vacancies.admin.template import TemplatesAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -50,7 +52,7 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 
 class VacancyAdmin(
-    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin,
+    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, ApprovalAdmin,
     BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
     form = VacancyForm

@@ -18,6 +18,8 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.form import forms_for
+from vacancies.approval import SUBMITTED
+from vacancies.approving import submit_restore
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
@@ -28,7 +30,7 @@ from vacancies.history.versions import (
     record,
     record_drift,
 )
-from vacancies.models import Change, Vacancy, Version
+from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations import restore
 from vacancies.querysets import own_brand
 
@@ -141,9 +143,16 @@ class HistoryAdmin(JobsiteAdmin):
         wanted = content_at(version)
         if "title" not in wanted:
             raise Http404
+        is_request = vacancy and needs_approval(
+            before=vacancy, after=vacancy, changed=wanted, at=timezone.now()
+        )
         if request.method == "POST":
             try:
                 forms = forms_for(request.user)  # its form may belong to another brand by now
+                if is_request:
+                    submit_restore(version, author=request.user, at=timezone.now(), forms=forms)
+                    self.message_user(request, SUBMITTED, messages.SUCCESS)
+                    return redirect("admin:vacancies_vacancy_change", version.vacancy_id)
                 vacancy, gone = restore(version, author=request.user, at=timezone.now(), forms=forms)
             except ValidationError as error:
                 for text in error.messages:
@@ -161,6 +170,7 @@ class HistoryAdmin(JobsiteAdmin):
             "opts": self.opts,
             "original": vacancy,
             "version": version,
+            "is_request": is_request,
             "differences": [
                 each
                 for each in differences(now, wanted)

@@ -6,6 +6,7 @@ The source decides the content of a vacancy. Recruiters decide its publication: 
 import hashlib
 import json
 from collections.abc import Iterable
+from copy import copy
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -39,9 +40,11 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    needs_approval,
 )
 
 BATCH = 100
+NEEDS_APPROVAL = "The vacancy is public and its brand publishes with approval only. Not changed."
 
 
 class _RowRefusedError(Exception):
@@ -130,6 +133,7 @@ class Importer:
     def _import_item(self, row: Row, item: dict[str, Any], vacancy: Vacancy | None) -> None:
         is_new = vacancy is None
         known_at = vacancy and vacancy.updated_at
+        before = vacancy and copy(vacancy)
         if vacancy is None:
             if "title" not in item:
                 raise _RowRefusedError(Remark("title", "required", "This field is required."))
@@ -174,8 +178,11 @@ class Importer:
 
         # A draft without publish_from was never published here: an earlier import left it as a draft.
         if vacancy.status == Status.DRAFT and vacancy.publish_from is None:
-            if missing := vacancy.missing_to_publish():
-                remarks = [Remark("", "draft", f"imported as a draft: {' '.join(missing.values())}")]
+            missing = list(vacancy.missing_to_publish().values())
+            if vacancy.brand and vacancy.brand.requires_approval:
+                missing.append("The brand publishes with approval only.")
+            if missing:
+                remarks = [Remark("", "draft", f"imported as a draft: {' '.join(missing)}")]
                 self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
             else:
                 self._publish(row, item, vacancy)
@@ -183,6 +190,8 @@ class Importer:
         if vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
             field = "publish_until" if item.get("publish_until") else "closes_at"
             raise _RowRefusedError(Remark(field, "range", "Must be after the start of publication."))
+        if needs_approval(before=before, after=vacancy, changed=changed, at=self.now):
+            raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
         updated_at = item.get("updated_at", self.now if changed else vacancy.updated_at)
         if vacancy.updated_at != updated_at:
             vacancy.updated_at = updated_at
@@ -277,6 +286,8 @@ class Importer:
         if audience == vacancy.audience:
             self.report.unchanged += 1
             return
+        if needs_approval(before=vacancy, after=vacancy, changed={"audience"}, at=self.now):
+            raise _RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
         vacancy.audience = audience
         vacancy.save()
         self.report.updated += 1

@@ -20,7 +20,7 @@ Content = dict[str, Any]
 
 def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
     """Return the plain `fields` of `vacancy`, such as PUBLICATION, as JSON values."""
-    return _as_json({name: getattr(vacancy, name) for name in fields})
+    return as_json({name: getattr(vacancy, name) for name in fields})
 
 
 def content(vacancy: Vacancy) -> Content:
@@ -50,10 +50,10 @@ def _content(row: Vacancy) -> Content:
     values["attachments"] = [
         {"name": each.name, "file": each.file.name, "url": each.url} for each in row.attachments.all()
     ]
-    return _as_json(values)
+    return as_json(values)
 
 
-def _as_json(values: Content) -> Content:
+def as_json(values: Content) -> Content:
     return {
         name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
         for name, value in values.items()
@@ -65,6 +65,13 @@ def bare(value: Any) -> Any:
     if isinstance(value, list) and value and not isinstance(value[0], dict):
         return [bare(each) for each in value] if isinstance(value[0], list) else value[0]
     return value
+
+
+def changed_content(before: Content, now: Content) -> Content:
+    """Return the fields of `now` that differ from `before`."""
+    return {
+        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
+    }
 
 
 def content_at(version: Version) -> Content:
@@ -89,19 +96,13 @@ def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
 def record(vacancy: Vacancy, change: Change, *, author: Any, at: datetime) -> Version | None:
     """Create a version with the fields that differ from the version before. Return None, and create none,
     for a FOUND or CHANGED without a difference."""
-    different = _different(replay(Version.objects.filter(vacancy=vacancy.pk)), now := content(vacancy))
+    different = changed_content(replay(Version.objects.filter(vacancy=vacancy.pk)), now := content(vacancy))
     if not different and change in (Change.FOUND, Change.CHANGED):
         return None
     version = _version(vacancy, now, change, author=author, at=at)
     version.content = different
     version.save()
     return version
-
-
-def _different(before: Content, now: Content) -> Content:
-    return {
-        name: value for name, value in now.items() if name not in before or bare(before[name]) != bare(value)
-    }
 
 
 def _version(vacancy: Vacancy, now: Content, change: Change, *, author: Any, at: datetime) -> Version:
@@ -120,7 +121,7 @@ def record_deletion(pks: Collection[int], *, author: Any, at: datetime) -> list[
     found, deleted = [], []
     for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
         now = _content(row)
-        if different := _different(known[row.pk], now):
+        if different := changed_content(known[row.pk], now):
             found.append(_version(row, now, Change.FOUND, author=None, at=at))
             found[-1].content = different
         deleted.append(_version(row, now, Change.DELETED, author=author, at=at))

@@ -1,8 +1,10 @@
 """The models of vacancies."""
 
+from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
 from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
+from vacancies.models.template import VacancyTemplate
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -15,6 +17,8 @@ from vacancies.models.vacancy import (
 from vacancies.models.version import Change, Version
 
 __all__ = [
+    "APPROVE",
+    "Approval",
     "Attachment",
     "Audience",
     "Brand",
@@ -32,6 +36,9 @@ __all__ = [
     "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
+    "VacancyTemplate",
     "Version",
     "free_value",
+    "needs_approval",
+    "waiting_for_approval",
 ]

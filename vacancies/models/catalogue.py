@@ -34,6 +34,14 @@ class Brand(models.Model):
             "is used."
         ),
     )
+    requires_approval = models.BooleanField(
+        _("publish with approval only"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "A vacancy of this brand becomes public, or changes in public, when a colleague has approved it."
+        ),
+    )
     icon_small = ImageField(_("small icon"), upload_to="brands", blank=True, validators=[validate_image])
     icon_small_url = WebURLField(_("small icon URL"), help_text=_("Used when no file is uploaded."))
     icon_large = ImageField(_("large icon"), upload_to="brands", blank=True, validators=[validate_image])

@@ -166,7 +166,10 @@ class Vacancy(models.Model):
 
     class Meta:
         verbose_name_plural = _("vacancies")
-        permissions = [("see_internal", "Reads internal vacancies where they are limited")]
+        permissions = [
+            ("see_internal", "Reads internal vacancies where they are limited"),
+            ("approve_vacancy", "Approves vacancies of brands with approval"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(status="published")

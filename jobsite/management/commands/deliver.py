@@ -5,21 +5,24 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, connection
 
+from applications.mail.approvals import ApprovalEmails
+from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
-from jobsite.dispatch import Dispatcher, Stop
+from jobsite.dispatch import Dispatcher, Stop, Work
 from jobsite.locks import database_lock
 from jobsite.ops.commands import Command as BaseCommand
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     """Return the dispatcher with every kind of work. `base_url` is for links, if not PUBLIC_BASE_URL."""
-    return Dispatcher([Digest(base_url), MailDelivery()], lock=database_lock(), stop=stop)
+    works: list[Work] = [Digest(base_url), ClosingEmails(base_url), ApprovalEmails(base_url), MailDelivery()]
+    return Dispatcher(works, lock=database_lock(), stop=stop)
 
 
 class Command(BaseCommand):
     help = (
-        "Send the queued emails, and queue the daily digests. Runs until it is stopped. Of several "
+        "Send the queued emails, and queue digests and notifications. Runs until it is stopped. Of several "
         "processes, one is active and the others wait to take over."
     )
 

@@ -1,20 +1,18 @@
-"""The admin of emails, and the own setting of the daily digest."""
+"""The admin of emails."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
-from django.test import Client
 
 from applications.mail.delivery import ABANDONED
 from applications.mail.outbox import queue
-from applications.models import AccessLog, DigestOptOut, Message
+from applications.models import AccessLog, Message
 from tests.applications.makers import make_application, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/message/"
-DIGEST = "/admin/applications/message/digest/"
 
 
 @pytest.fixture
@@ -114,22 +112,3 @@ def test_sending_again_needs_the_permission_to_write(an, acme):
     send_again(signed_in(an), message)
     message.refresh_from_db()
     assert message.state == "failed"
-
-
-def test_users_switch_their_digest_off_and_on(an):
-    client = signed_in(an)
-
-    assert "checked" in client.get(DIGEST).content.decode()
-    client.post(DIGEST)
-    assert DigestOptOut.objects.get().user == an
-    assert "checked" not in client.get(DIGEST).content.decode()
-    client.post(DIGEST)  # a second click
-    client.post(DIGEST, {"is_wanted": "1"})
-    assert not DigestOptOut.objects.exists()
-
-
-def test_digest_setting_is_for_colleagues_who_see_applications(an):
-    an.user_permissions.clear()
-
-    assert signed_in(an).get(DIGEST).status_code == 403
-    assert Client().get(DIGEST).status_code == 302

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 
 from applications.mail.digest import Digest, queue_digest
-from applications.models import DigestOptOut, Message
+from applications.models import EmailOptOut, Message
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
@@ -66,7 +66,7 @@ def test_digest_counts_new_applications_of_own_brands(an, acme):
         "New applications since 1 Mar 2026, 09:30:\n\n"
         f"Baker: 2\n{address}application/?vacancy__id__exact={baker.pk}\n\n"
         f"Clerk: 1\n{address}application/?vacancy__id__exact={clerk.pk}\n\n"
-        f"Switch this daily email off:\n{address}message/digest/"
+        f"Choose the emails that you receive:\n{address}message/mine/"
     )
 
 
@@ -104,12 +104,13 @@ def test_digest_waits_for_the_morning(an, acme):
 
 def test_digest_is_for_recruiters_who_want_it(an, acme):
     apply(acme)
-    DigestOptOut.objects.create(user=an)
+    bo = make_colleague("bo", acme)
+    EmailOptOut.objects.create(user=an, kind="digest")
+    EmailOptOut.objects.create(user=bo, kind="closing")
     make_colleague("gone", acme, is_active=False)
     User.objects.filter(pk=make_colleague("nowhere", acme).pk).update(email="")
     User.objects.create_user("editor", email="editor@example.com", is_staff=True)  # without permission
     User.objects.create_user("applicant", email="applicant@example.com")
-    make_colleague("bo", acme)
 
     assert day(NOW) == ["digest queued"]
     assert [message.to for message in Message.objects.all()] == ["bo@example.com"]
@@ -128,5 +129,5 @@ def test_digest_takes_few_queries(an, acme, django_assert_num_queries):
     for _ in range(5):
         apply(acme)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         queue_digest(an, at=NOW)

@@ -1,0 +1,96 @@
+"""Emails about vacancies that close soon, as work of the dispatcher."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from applications.mail.daily import DailyWork
+from applications.mail.links import absolute, settings_lines
+from applications.mail.outbox import queue
+from applications.mail.preferences import language_of, may_receive, recipients_of
+from applications.models import ClosingNotice, Message
+from vacancies.admin.base import closing_date_of
+from vacancies.models import Vacancy, VacancyRecruiter, Version
+
+SOON = timedelta(days=7)
+LINES_MAX = 50  # vacancies that are listed
+
+
+class ClosingEmails(DailyWork):
+    """One email a day to each user who has vacancies that close soon."""
+
+    name = "closing"
+
+    def recipients(self, at: datetime) -> list[int]:
+        users = recipients_of(Message.Kind.CLOSING).order_by("-pk")
+        return [user.pk for user in users if may_receive(user, Message.Kind.CLOSING)]
+
+    def queue(self, user: Any, *, at: datetime) -> Message | None:
+        return queue_closing(user, at=at, base_url=self.base_url)
+
+
+def closing_for(user: Any, *, at: datetime) -> Any:
+    """Return the vacancies that close soon and concern `user`, who was not told yet.
+
+    A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address. If nobody
+    changed it in the admin, it concerns the members of its brand.
+    """
+    of_vacancy = Version.objects.filter(vacancy=OuterRef("pk"), author__isnull=False)
+    links = VacancyRecruiter.objects.filter(
+        vacancy=OuterRef("pk"), recruiter__email__iexact=user.email, recruiter__email__gt=""
+    )
+    concerned = (
+        Exists(of_vacancy.filter(author=user))
+        | Q(head_recruiter__email__iexact=user.email)
+        | Exists(links)
+        | (~Exists(of_vacancy) & Q(brand__in=user.brands.values("pk")))
+    )
+    told = ClosingNotice.objects.filter(
+        user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
+    )
+    closing = Vacancy.objects.workable_by(user).published(at=at).filter(publish_until__lte=at + SOON)
+    return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
+
+
+def queue_closing(user: Any, *, at: datetime, base_url: str = "") -> Message | None:
+    """Queue an email about the vacancies of `closing_for`, and store that `user` was told, in one
+    transaction. Return None if there are none."""
+    with transaction.atomic():
+        vacancies = list(closing_for(user, at=at).only("title", "publish_until"))
+        if not vacancies:
+            return None
+        ClosingNotice.objects.filter(user=user, publish_until__lt=at).delete()
+        ClosingNotice.objects.bulk_create(
+            ClosingNotice(user=user, vacancy=vacancy, publish_until=vacancy.publish_until)
+            for vacancy in vacancies
+        )
+        language, count = language_of(user), len(vacancies)
+        with translation.override(language):
+            subject = ngettext("%(count)d vacancy closes soon", "%(count)d vacancies close soon", count)
+            return queue(
+                kind=Message.Kind.CLOSING,
+                to=user.email,
+                language=language,
+                subject=subject % {"count": count},
+                body="\n".join(_lines(vacancies, base_url)),
+                recipient=user,
+                at=at,
+            )
+
+
+def _lines(vacancies: list[Vacancy], base_url: str) -> list[str]:
+    lines = [_("These vacancies close within a week. Extend them if they should stay public.")]
+    for vacancy in vacancies[:LINES_MAX]:
+        path = reverse("admin:vacancies_vacancy_change", args=[vacancy.pk])
+        lines += ["", f"{vacancy.title}: {closing_date_of(vacancy)}", absolute(path, base_url)]
+    if (more := len(vacancies) - LINES_MAX) > 0:
+        text = ngettext("And %(count)d more vacancy.", "And %(count)d more vacancies.", more)
+        path = f"{reverse('admin:vacancies_vacancy_changelist')}?attention=ending"
+        lines += ["", text % {"count": more}, absolute(path, base_url)]
+    return [*lines, *settings_lines(base_url)]

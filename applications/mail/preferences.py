@@ -1,0 +1,49 @@
+"""Which emails colleagues receive, and in which language."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from applications.models import EmailLanguage, EmailOptOut, Message
+from jobsite.languages import site_language
+from vacancies.models import APPROVE
+
+Kind = Message.Kind
+# By kind: the permission that it needs, and what it tells. Users can switch off these kinds.
+KINDS: dict[Kind, tuple[str, Promise | str]] = {
+    Kind.DIGEST: (
+        "applications.view_application",
+        _("Every morning: how many applications are new for each vacancy of your brands, if any are new."),
+    ),
+    Kind.MENTION: ("applications.view_application", _("A colleague mentions you in a note.")),
+    Kind.CLOSING: (
+        "vacancies.view_vacancy",
+        _("A vacancy that you worked on closes within a week. Once for each closing date."),
+    ),
+    Kind.APPROVAL: (APPROVE, _("A colleague submits a vacancy for your approval.")),
+    Kind.DECISION: (
+        "vacancies.change_vacancy",
+        _("A vacancy that you submitted for approval is approved or sent back."),
+    ),
+}
+
+
+def recipients_of(kind: Kind) -> QuerySet[Any]:
+    """Return the active colleagues with an e-mail address who have not switched off `kind`. Whether they have
+    the permission remains to be checked."""
+    users = get_user_model().objects.filter(is_active=True, is_staff=True).exclude(email="")
+    return users.exclude(pk__in=EmailOptOut.objects.filter(kind=kind).values("user"))
+
+
+def may_receive(user: Any, kind: Kind) -> bool:
+    """Return whether `user` has the permission for what emails of `kind` tell."""
+    return user.has_perm(KINDS[kind][0])
+
+
+def language_of(user: Any) -> str:
+    """Return the language in which `user` receives emails."""
+    chosen = EmailLanguage.objects.filter(user=user).values_list("language", flat=True).first()
+    return chosen or site_language()

@@ -1,0 +1,66 @@
+"""The page where users choose which emails they receive."""
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from applications.mail.preferences import KINDS
+from applications.models import EmailLanguage, EmailOptOut
+from tests.applications.makers import signed_in
+
+pytestmark = pytest.mark.django_db
+MINE = "/admin/applications/message/mine/"
+
+
+def staff(name, *rights):
+    user = User.objects.create_user(name, email=f"{name}@example.com", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    return user
+
+
+def refused(user):
+    return sorted(EmailOptOut.objects.filter(user=user).values_list("kind", flat=True))
+
+
+def test_user_switches_kinds_off_and_on():
+    an = User.objects.create_superuser("an", email="an@example.com")
+    client, other = signed_in(an), staff("bo", "view_vacancy")
+    EmailOptOut.objects.create(user=other, kind="closing")
+
+    html = client.get(MINE).content.decode()
+    assert [html.count(f'value="{kind}" checked') for kind in KINDS] == [1] * 5
+    client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})
+    assert refused(an) == ["closing", "decision", "mention"]
+    assert EmailLanguage.objects.get().language == "nl"
+    client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})  # a second click
+    assert refused(an) == ["closing", "decision", "mention"]
+    client.post(MINE, {"kinds": list(KINDS), "language": "en"})
+    assert (refused(an), refused(other)) == ([], ["closing"])
+
+
+def test_only_kinds_that_the_user_could_receive_are_offered():
+    an = staff("an", "view_vacancy", "change_vacancy")
+    html = signed_in(an).get(MINE).content.decode()
+    assert [kind.value for kind in KINDS if f'value="{kind}"' in html] == ["closing", "decision"]
+    EmailOptOut.objects.create(user=an, kind="digest")
+    signed_in(an).post(MINE, {"kinds": ["digest", "receipt", "x"]})
+    assert refused(an) == ["closing", "decision", "digest"]
+
+
+def test_old_address_of_the_digest_still_works():
+    an = staff("an", "view_application")
+    assert signed_in(an).get("/admin/applications/message/digest/").status_code == 200
+
+
+def test_page_is_for_colleagues_who_receive_emails():
+    assert signed_in(staff("an")).get(MINE).status_code == 403
+    assert signed_in(staff("bo")).post(MINE, {"kinds": []}).status_code == 403
+    assert Client().get(MINE).status_code == 302
+    assert not EmailOptOut.objects.exists()
+
+
+@pytest.mark.parametrize("language", ["", "es", "nl\0"])
+def test_unknown_language_is_refused(language):
+    an = staff("an", "view_vacancy")
+    assert signed_in(an).post(MINE, {"kinds": [], "language": language}).status_code == 400
+    assert not EmailOptOut.objects.exists()

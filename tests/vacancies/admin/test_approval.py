@@ -1,0 +1,427 @@
+"""Publication with the approval of a second person (docs/decisions.md #188)."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from tests.conftest import NOW
+from tests.factories import make_brand, make_vacancy
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, errors, listed, opened, page, picture, run, saved
+from vacancies import approving, operations
+from vacancies.exchange.importer import NEEDS_APPROVAL, Importer
+from vacancies.exchange.sources import Row
+from vacancies.history.versions import record
+from vacancies.models import Approval, Brand, Change, Recruiter, State, Vacancy, Version
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
+DAY = timedelta(days=1)
+EDITS = ("view_vacancy", "add_vacancy", "change_vacancy", "delete_vacancy")
+DRAFT = {"status": "draft", "publish_from": None}
+WAITING, APPROVED, SENT_BACK, WITHDRAWN, REPLACED = Approval.Outcome.values
+NO_APPROVAL = (
+    "“Nurse” was not changed. The brand publishes with approval only. Submit the vacancy for approval."
+)
+
+
+def staff(name: str, brand: Brand, *rights: str) -> Client:
+    user = User.objects.create_user(name, is_staff=True, first_name=name.title())
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    user.brands.add(brand)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def strict() -> Brand:
+    return make_brand("Strict", requires_approval=True)
+
+
+@pytest.fixture
+def ed(strict: Brand) -> Client:
+    return staff("ed", strict, *EDITS)
+
+
+@pytest.fixture
+def lea(strict: Brand) -> Client:
+    return staff("lea", strict, *EDITS, "approve_vacancy")
+
+
+def user(name: str) -> User:
+    return User.objects.get(username=name)
+
+
+def make(brand: Brand, **values: Any) -> Vacancy:
+    return make_vacancy(title="Nurse", brand=brand, **values)
+
+
+def reread(vacancy: Vacancy) -> Vacancy:
+    return Vacancy.objects.get(pk=vacancy.pk)
+
+
+def url(vacancy: Vacancy, name: str = "approval") -> str:
+    return f"{LIST}{vacancy.pk}/{name}/"
+
+
+def reported(response: Any) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def submit(client: Client, vacancy: Vacancy, **data: Any) -> Any:
+    return client.post(url(vacancy, "submit"), data, follow=True)
+
+
+def decide(client: Client, vacancy: Vacancy, step: str, **data: Any) -> Any:
+    """Open the page of the request, and press a button."""
+    seen = client.get(url(vacancy)).context["seen"]
+    return client.post(url(vacancy), {step: "1", "seen": seen, **data}, follow=True)
+
+
+def outcomes(vacancy: Vacancy) -> list[str]:
+    return list(Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True))
+
+
+# --- two people ---
+
+
+def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    buttons = [button["url"] for button in ed.get(page(vacancy)).context["publication_buttons"]]
+    assert buttons == [url(vacancy, name) for name in ("submit", "archive", "duplicate")]
+
+    assert reported(submit(ed, vacancy, note="Please read")) == ["1 vacancy was submitted for approval."]
+    assert (reread(vacancy).status, listed(lea, f"{LIST}?attention=approval")) == ("draft", {vacancy.pk})
+    shown = lea.get(url(vacancy)).content.decode()
+    assert "Submitted by Ed on 2 Mar 2026, 09:30." in shown
+    assert "Please read" in shown
+    assert "Approve and publish" in shown
+
+    assert reported(decide(lea, vacancy, "approve", note="Fine")) == ["The request was approved."]
+    vacancy = reread(vacancy)
+    assert (vacancy.state, vacancy.publish_from, vacancy.updated_at) == (State.PUBLISHED, NOW, NOW)
+    assert [(v.change, v.author) for v in Version.objects.order_by("pk")][-1] == (
+        Change.PUBLISHED, user("lea"),
+    )  # fmt: skip
+    for shown in (ed.get(page(vacancy)), ed.get(url(vacancy, "history"))):
+        text = shown.content.decode()
+        assert "Submitted by Ed on 2 Mar 2026, 09:30." in text
+        assert "Approved by Lea on 2 Mar 2026, 09:30." in text
+        assert "Please read" in text
+        assert "Fine" in text
+    assert listed(lea, f"{LIST}?attention=approval") == set()
+
+
+def test_sending_back_needs_a_note(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+
+    refused = decide(lea, vacancy, "send_back")
+    assert "Write what has to change." in refused.content.decode()
+    assert outcomes(vacancy) == [WAITING]
+
+    decide(lea, vacancy, "send_back", note="Name the shifts")
+    assert (reread(vacancy).status, outcomes(vacancy)) == ("draft", [SENT_BACK])
+    text = ed.get(page(vacancy)).content.decode()
+    assert "Sent back by Lea on 2 Mar 2026, 09:30." in text
+    assert "Name the shifts" in text
+    submit(ed, vacancy)
+    assert outcomes(vacancy) == [SENT_BACK, WAITING]
+
+
+def test_nobody_approves_the_own_request(strict: Brand, lea: Client) -> None:
+    vacancy = make(strict, **DRAFT)
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+    submit(root, vacancy)
+
+    page_of_root = root.get(url(vacancy)).content.decode()
+    assert "You submitted this request. Another person has to approve it." in page_of_root
+    assert 'name="approve"' not in page_of_root
+    for step in ("approve", "send_back"):
+        decide(root, vacancy, step, note="x")
+        assert outcomes(vacancy) == [WAITING]
+    decide(lea, vacancy, "approve")
+    assert outcomes(vacancy) == [APPROVED]
+
+
+def test_who_changed_the_text_since_then_cannot_approve(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    assert saved(lea.post(page(vacancy), opened(lea, page(vacancy)) | {"title": "Head nurse"}))
+
+    response = decide(lea, vacancy, "approve")
+    assert "You changed the vacancy after it was submitted." in response.content.decode()
+    assert (reread(vacancy).status, outcomes(vacancy)) == ("draft", [WAITING])
+
+
+def test_approval_is_of_what_the_approver_saw(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    seen = lea.get(url(vacancy)).context["seen"]
+    assert saved(ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "Something else"}))
+
+    response = lea.post(url(vacancy), {"approve": "1", "seen": seen})
+    assert "changed after you opened this page. Read it again." in response.content.decode()
+    assert outcomes(vacancy) == [WAITING]
+    lea.post(url(vacancy), {"approve": "1", "seen": response.context["seen"]})
+    assert (reread(vacancy).title, outcomes(vacancy)) == ("Something else", [APPROVED])
+
+
+def test_editor_cannot_approve(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    other = staff("other", strict, *EDITS)
+    submit(other, vacancy)
+    for step in ("approve", "send_back"):
+        response = ed.post(url(vacancy), {step: "1", "note": "x"})
+        assert (response.status_code, outcomes(vacancy)) == (403, [WAITING])
+    decide(ed, vacancy, "withdraw")
+    assert outcomes(vacancy) == [WITHDRAWN]
+    with pytest.raises(ValidationError):
+        approving.approve(vacancy=vacancy, seen="", at=NOW, author=user("ed"))
+
+
+def test_other_brands_see_no_request(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    other = staff("other", make_brand("Other"), *EDITS, "approve_vacancy")
+    for name in ("approval", "submit", "history"):
+        assert other.get(url(vacancy, name)).status_code == 404
+    for step in ("approve", "send_back", "withdraw"):
+        assert other.post(url(vacancy), {step: "1", "note": "x"}).status_code == 404
+    assert listed(other, f"{LIST}?attention=approval") == set()
+    assert outcomes(vacancy) == [WAITING]
+
+
+def test_viewer_sees_the_request_and_changes_nothing(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    viewer = staff("viewer", strict, "view_vacancy")
+    assert viewer.get(url(vacancy)).status_code == 200
+    assert viewer.get(url(vacancy, "submit")).status_code == 403
+    for step in ("approve", "send_back", "withdraw"):
+        assert viewer.post(url(vacancy), {step: "1", "note": "x"}).status_code == 403
+    assert outcomes(vacancy) == [WAITING]
+
+
+@pytest.mark.parametrize("data", [{}, {"step": "approve"}, {"approve": "1", "note": "x" * 2001}])
+def test_bad_input_changes_nothing(ed: Client, lea: Client, strict: Brand, data: Any) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    assert lea.post(url(vacancy), data).status_code == 200
+    assert outcomes(vacancy) == [WAITING]
+
+
+# --- every way to publish ---
+
+
+def test_actions_do_not_publish_directly(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    for client in (ed, lea):
+        assert run(client, "publish_selected", [vacancy]) == [NO_APPROVAL]
+        client.post(url(vacancy, "publish"))
+        at = {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"}
+        client.post(url(vacancy, "schedule"), at)
+    assert operations.publish(vacancies=Vacancy.objects.all(), at=NOW).done == []
+    assert (reread(vacancy).status, Version.objects.count()) == ("draft", 0)
+
+
+def test_extending_an_expired_vacancy_needs_approval(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict, publish_until=NOW - timedelta(minutes=5))
+    public = make(strict, publish_until=NOW + DAY)
+    ed.post(url(vacancy, "extend"), {"day": "2026-04-01"})
+    ed.post(url(public, "extend"), {"day": "2026-04-01"})
+    assert reread(vacancy).publish_until == vacancy.publish_until
+    assert reread(public).publish_until == operations.end_of_day(datetime(2026, 4, 1).date())
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_status_field_submits(ed: Client, lea: Client, strict: Brand, is_new: bool) -> None:
+    where = ADD if is_new else page(make(strict, **DRAFT))
+    head = Recruiter.objects.get_or_create(name="An")[0]
+    data = opened(ed, where) | {
+        "title": "Nurse", "description": "<p>Care</p>", "status": "published", "brand": strict.pk,
+        "head_recruiter": head.pk, "audience": "public",
+    } | (NO_ROWS if is_new else {})  # fmt: skip
+    response = ed.post(where, data, follow=True)
+    assert reported(response) == [
+        "Submitted for approval. Nothing changes in public before a colleague approves it."
+    ]
+    vacancy = Vacancy.objects.get()
+    assert (vacancy.status, vacancy.description, outcomes(vacancy)) == ("draft", "<p>Care</p>", [WAITING])
+    decide(lea, vacancy, "approve")
+    assert (reread(vacancy).state, reread(vacancy).publish_from) == (State.PUBLISHED, NOW)
+
+
+def test_closing_date_of_an_expired_vacancy_is_requested(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, publish_until=NOW - timedelta(minutes=5))
+    data = opened(ed, page(vacancy)) | {"last_day": "2026-04-01", "title": "New title"}
+    ed.post(page(vacancy), data)
+    now = reread(vacancy)
+    assert (now.title, now.publish_until, outcomes(vacancy)) == (
+        "New title", vacancy.publish_until, [WAITING],
+    )  # fmt: skip
+    decide(lea, vacancy, "approve")
+    assert reread(vacancy).publish_until == operations.end_of_day(datetime(2026, 4, 1).date())
+
+
+def test_scheduled_publication_is_approved_for_its_time(
+    ed: Client, lea: Client, strict: Brand, time_machine: Any
+) -> None:
+    vacancy, late = make(strict, **DRAFT), make(strict, **DRAFT)
+    for each in (vacancy, late):
+        submit(ed, each, publish_from_0="2026-03-09", publish_from_1="10:00")
+    decide(lea, vacancy, "approve")
+    begin = datetime.fromisoformat("2026-03-09T10:00+00:00")
+    assert (reread(vacancy).state, reread(vacancy).publish_from) == (State.SCHEDULED, begin)
+    time_machine.move_to(NOW + 30 * DAY, tick=False)
+    ed.force_login(user("ed"))
+    lea.force_login(user("lea"))
+    decide(lea, late, "approve")
+    assert reread(late).publish_from == NOW + 30 * DAY
+
+
+def test_incomplete_vacancy_cannot_be_submitted_or_approved(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    Vacancy.objects.update(description="", head_recruiter=None)
+    decide(lea, vacancy, "approve")
+    assert outcomes(vacancy) == [WAITING]
+    decide(lea, vacancy, "withdraw")
+    submit(ed, vacancy)
+    assert (reread(vacancy).status, outcomes(vacancy)) == ("draft", [WITHDRAWN])
+
+
+# --- changes of a public vacancy ---
+
+
+def test_change_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand, regions: Any) -> None:
+    vacancy = make(strict)
+    operations.save_options(vacancy=vacancy, keyword="regions", pks=[regions[0].pk])
+    record(vacancy, Change.FOUND, author=None, at=NOW - DAY)
+    before = Vacancy.objects.values().get()
+    data = opened(ed, page(vacancy)) | {
+        "title": "Head nurse", "regions": [regions[1].pk, regions[0].pk], "image": picture("a.png", "PNG"),
+        "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://x.test/a.pdf",
+        "attachments-0-name": "Folder",
+    }  # fmt: skip
+    assert saved(ed.post(page(vacancy), data))
+
+    assert (Vacancy.objects.values().get(), Version.objects.count()) == (before, 1)
+    assert not vacancy.attachments.exists()
+    approval = Approval.objects.get()
+    assert set(approval.changes) == {"title", "regions", "image", "attachments"}
+    shown = lea.get(url(vacancy)).content.decode()
+    assert "<ins>Head</ins>" in shown or "Head nurse" in shown
+    decide(lea, vacancy, "approve")
+    now = reread(vacancy)
+    assert (now.title, now.image.name) == ("Head nurse", approval.changes["image"])
+    assert [choice.option for choice in now.choices.order_by("position")] == [regions[1], regions[0]]
+    assert [(a.name, a.url) for a in now.attachments.all()] == [("Folder", "https://x.test/a.pdf")]
+    assert now.publish_from == vacancy.publish_from
+    assert Version.objects.latest("pk").change == Change.CHANGED
+
+
+def test_closing_date_and_featured_change_without_approval(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    assert saved(
+        ed.post(page(vacancy), opened(ed, page(vacancy)) | {"last_day": "2026-04-01", "is_hot": "on"})
+    )
+    assert (reread(vacancy).is_hot, outcomes(vacancy)) == (True, [])
+
+
+def test_unpublishing_with_another_text_needs_no_approval(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    assert saved(ed.post(page(vacancy), opened(ed, page(vacancy)) | {"status": "unpublished", "title": "B"}))
+    assert (reread(vacancy).title, outcomes(vacancy)) == ("B", [])
+
+
+def test_second_change_is_added_to_the_first(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "First"})
+    third = staff("third", strict, *EDITS, "approve_vacancy")
+    third.post(page(vacancy), opened(third, page(vacancy)) | {"location": "Ghent"})
+    assert outcomes(vacancy) == [REPLACED, WAITING]
+    assert Approval.objects.latest("pk").changes.keys() == {"title", "location"}
+    ed_user = user("ed")
+    ed_user.user_permissions.add(Permission.objects.get(codename="approve_vacancy"))
+    decide(ed, vacancy, "approve")  # contains a change of Ed
+    assert outcomes(vacancy) == [REPLACED, WAITING]
+    decide(lea, vacancy, "approve")
+    assert (reread(vacancy).title, reread(vacancy).location) == ("First", "Ghent")
+
+
+def test_invalid_change_keeps_the_input(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    response = ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "Changed", "description": ""})
+    assert (list(errors(response)), outcomes(vacancy)) == (["description"], [])
+    assert 'value="Changed"' in response.content.decode()
+
+
+def test_restoring_a_version_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    old = record(vacancy, Change.CREATED, author=user("ed"), at=NOW - DAY)
+    Vacancy.objects.update(title="Changed")
+    record(reread(vacancy), Change.CHANGED, author=user("ed"), at=NOW - DAY)
+    where = f"{LIST}{vacancy.pk}/versions/{old.pk}/"
+    assert "submitted for approval" in ed.get(where).content.decode()
+    ed.post(where)
+    assert (reread(vacancy).title, outcomes(vacancy)) == ("Changed", [WAITING])
+    with pytest.raises(ValidationError):
+        operations.restore(old, author=user("ed"), at=NOW)
+    decide(lea, vacancy, "approve")
+    assert reread(vacancy).title == "Nurse"
+
+
+def test_moving_a_public_vacancy_into_the_brand_needs_approval(strict: Brand) -> None:
+    vacancy = make(make_brand("Free"))
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+    root.post(page(vacancy), opened(root, page(vacancy)) | {"brand": strict.pk})
+    assert (reread(vacancy).brand.name, outcomes(vacancy)) == ("Free", [WAITING])
+
+
+# --- without approval ---
+
+
+def test_switched_off_approval_does_not_block(ed: Client, strict: Brand) -> None:
+    vacancy = make(strict, **DRAFT)
+    submit(ed, vacancy)
+    Brand.objects.update(requires_approval=False)
+    assert listed(ed, f"{LIST}?attention=approval") == set()
+    assert run(ed, "publish_selected", [vacancy]) == ["1 vacancy was published."]
+    assert reread(vacancy).state == State.PUBLISHED
+
+
+def test_brand_without_approval_is_not_submitted(ed: Client, strict: Brand) -> None:
+    Brand.objects.update(requires_approval=False)
+    vacancy = make(strict, **DRAFT)
+    assert reported(submit(ed, vacancy)) == ["“Nurse” was not changed. Its brand needs no approval."]
+
+
+# --- imports ---
+
+
+def imported(vacancy_id: int, **values: Any) -> Importer:
+    item = {"id": vacancy_id, "title": "Nurse", "brand": {"name": "Strict"}} | values
+    item |= {"head_recruiter": {"name": "An"}, "description": "<p>Care</p>"}
+    importer = Importer()
+    importer.import_rows([Row("row 1", json.loads(json.dumps(item)), is_external=True, is_internal=False)])
+    return importer
+
+
+def test_import_creates_drafts(strict: Brand) -> None:
+    importer = imported(77)
+    assert Vacancy.objects.get(pk=77).status == "draft"
+    assert "publishes with approval only" in str(importer.report.drafts)
+
+
+def test_import_does_not_change_a_public_vacancy(strict: Brand) -> None:
+    vacancy = make(strict)
+    importer = imported(vacancy.pk, title="Changed")
+    assert (reread(vacancy).title, importer.report.refused) == ("Nurse", 1)
+    assert NEEDS_APPROVAL.startswith("The vacancy is public")

@@ -1,0 +1,79 @@
+"""A form of a vacancy that is filled with a stored content: of a template, or of a request for approval."""
+
+from typing import Any
+
+from vacancies.admin.brand_access import brands_of
+from vacancies.admin.form import forms_for
+from vacancies.choices import Keyword
+from vacancies.history.versions import PUBLICATION, Content
+from vacancies.models import FilterOption, Recruiter, Vacancy
+
+
+def initial_values(content: Content, user: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the initial values of the form for `content`, without the publication, and the names of related
+    rows that no longer exist or that `user` cannot choose."""
+    rows: dict[str, Any] = {
+        "brand": brands_of(user),
+        "form": forms_for(user),
+        "head_recruiter": Recruiter.objects.all(),
+    } | {
+        keyword.value: FilterOption.objects.filter(filter__keyword=keyword, is_active=True)
+        for keyword in Keyword
+    }
+    initial: dict[str, Any] = {}
+    missing: list[str] = []
+    columns = {column.name for column in Vacancy._meta.concrete_fields} | set(Keyword.values)
+    for name, value in content.items():
+        if name not in columns or name in PUBLICATION:
+            continue
+        if name not in rows:
+            initial[name] = value
+            continue
+        pairs = value if name in Keyword.values else [value] if value else []
+        pks = _existing(rows[name], pairs, missing)
+        if name in Keyword.values and not Keyword(name).is_single:
+            initial[name] = pks
+        else:
+            initial[name] = pks[0] if pks else None
+    return initial, missing
+
+
+def recruiter_rows(content: Content) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the initial rows of the other recruiters, and the names of those who no longer exist."""
+    missing: list[str] = []
+    pks = _existing(Recruiter.objects.all(), content.get("recruiters") or [], missing)
+    return [{"recruiter": pk} for pk in pks], missing
+
+
+def link_rows(content: Content) -> list[dict[str, Any]]:
+    """Return the initial rows of the attachments that are links."""
+    return [
+        {"name": each["name"], "url": each["url"]} for each in content.get("attachments") or [] if each["url"]
+    ]
+
+
+def files_of(content: Content) -> list[dict[str, str]]:
+    """Return the attachments that are files."""
+    return [each for each in content.get("attachments") or [] if each["file"]]
+
+
+def _existing(rows: Any, pairs: Any, missing: list[str]) -> list[int]:
+    found = set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
+    missing += [name for pk, name in pairs if pk not in found]
+    return [pk for pk, _ in pairs if pk in found]
+
+
+def filled(form: Any, initial: dict[str, Any], image: str = "") -> Any:
+    """Return a class like `form` that starts with `initial`. A new vacancy keeps the stored file `image`,
+    unless another one is uploaded or it is cleared."""
+
+    class FilledForm(form):
+        def __init__(self, data: Any = None, files: Any = None, **kwargs: Any) -> None:
+            if data is None:
+                kwargs["initial"] = (kwargs.get("initial") or {}) | initial
+            if image:
+                kwargs["instance"] = kwargs.get("instance") or Vacancy()
+                kwargs["instance"].image = image
+            super().__init__(data, files, **kwargs)
+
+    return FilledForm
