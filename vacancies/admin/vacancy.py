@@ -16,6 +16,7 @@ from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
+from vacancies.admin.autosave import AutosaveAdmin
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of
 from vacancies.admin.form import forms_for
@@ -51,7 +52,7 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin):
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -77,7 +78,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
-        js = ("vacancies/vacancy_form.js",)
+        js = ("vacancies/vacancy_form.js", "vacancies/autosave.js")
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -173,7 +174,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
     ) -> Vacancy | None:
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
-            # Locked: of two concurrent saves, the second one gets the conflict error.
+            # Locked: of two concurrent saves, the second one is merged with the first one (conflict.py).
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 

@@ -2,6 +2,7 @@
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
 from vacancies.models.read_model import BucketCount, ListedVacancy
+from vacancies.models.unsaved import Autosave, Presence, purge_unsaved
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -16,12 +17,14 @@ from vacancies.models.version import Change, Version
 __all__ = [
     "Attachment",
     "Audience",
+    "Autosave",
     "Brand",
     "BucketCount",
     "Change",
     "Filter",
     "FilterOption",
     "ListedVacancy",
+    "Presence",
     "Recruiter",
     "State",
     "Status",
@@ -30,4 +33,5 @@ __all__ = [
     "VacancyRecruiter",
     "Version",
     "free_value",
+    "purge_unsaved",
 ]
