@@ -151,7 +151,8 @@ class AutosaveAdmin(ConflictAdmin):
     def _keep(self, request: HttpRequest, pk: int | None, data: Input) -> None:
         files = [f"{name}={file.name}" for name, file in request.FILES.items()]
         data[FILES] = [*data.get(FILES, []), *files]
-        if page := key_of(next(iter(data.get("page", ())), "")):
+        page = key_of(next(iter(data.get("page", ())), ""))
+        if page and len(json.dumps(data)) <= INPUT_MAX:
             Autosave.objects.keep(user=request.user, vacancy=pk, page=page, data=data, at=timezone.now())
 
     def keep_editing(self, request: HttpRequest, vacancy: Vacancy, data: Input) -> HttpResponse:
@@ -163,15 +164,16 @@ class AutosaveAdmin(ConflictAdmin):
     def _restore(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
         """Let the form show the unsaved input of the user. Return the page that compares it with what somebody
         else saved meanwhile, if both changed the same."""
+        pk = None if object_id is None else as_id(object_id) or -1
+        row = Autosave.objects.of(request.user, pk).first()
+        if row is None:
+            return None
         vacancy = None
         if object_id is not None:
             vacancy = self.get_object(request, unquote(object_id))
             if vacancy is None or not self.has_change_permission(request, vacancy):
                 return None
         elif not self.has_add_permission(request) or set(request.GET) - {"_changelist_filters"}:
-            return None
-        row = Autosave.objects.of(request.user, vacancy and vacancy.pk).first()
-        if row is None:
             return None
         request.settled_page = row.page if row.data is None else ""  # type: ignore[attr-defined]
         if row.data is None or IS_POPUP_VAR in request.GET:

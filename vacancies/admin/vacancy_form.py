@@ -1,7 +1,7 @@
 """The form of a vacancy: options in order, closing date, and checks before publication."""
 
 from copy import copy
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
