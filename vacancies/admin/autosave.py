@@ -71,7 +71,8 @@ class AutosaveAdmin(ConflictAdmin):
         """Store the posted form, if it is one, and record that the user has it open. Return who else has."""
         vacancy = self._edited_or_404(request, object_id)
         self._check(request, request.POST)
-        if request.POST.get("_user") != str(request.user.pk):  # another user signed in, in another tab
+        own = str(request.user.pk)
+        if request.POST.get("_user", own) != own:  # another user signed in, in another tab
             text = _("You are signed in as %(user)s now.") % {"user": person(request.user)}
             return JsonResponse({"error": text}, status=409)
         pk, now = vacancy and vacancy.pk, timezone.now()
