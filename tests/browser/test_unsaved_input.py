@@ -1,5 +1,5 @@
-"""Nothing that a recruiter types into the form of a vacancy is lost: the end of the session, a lost connection,
-a closed window, two people at a time."""
+"""Nothing that a recruiter types into the form of a vacancy is lost: when the session ends, the connection is
+lost, the window is closed, or two people save."""
 
 from typing import Any
 

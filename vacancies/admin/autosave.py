@@ -1,5 +1,5 @@
-"""Keeps the unsaved input of the form of a vacancy on the server, restores it, and shows who else has the form
-open. The browser's part is vacancies/static/vacancies/autosave.js."""
+"""Keeps the unsaved input of the form of a vacancy on the server, restores it, and shows who else has the
+form open. The browser's part is vacancies/static/vacancies/autosave.js."""
 
 import json
 import re
@@ -107,7 +107,10 @@ class AutosaveAdmin(ConflictAdmin):
         if (seen := request.POST.get("_version", "")) and seen != version_of(vacancy):
             found.append(
                 _("%(people)s saved this vacancy at %(time)s. Your changes are compared when you save.")
-                % {"people": names(authors_since(vacancy, seen)), "time": time_of(vacancy.updated_at, now=now)}
+                % {
+                    "people": names(authors_since(vacancy, seen)),
+                    "time": time_of(vacancy.updated_at, now=now),
+                }
             )
         return found
 
@@ -163,8 +166,8 @@ class AutosaveAdmin(ConflictAdmin):
     # --- restoring ---
 
     def _restore(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
-        """Let the form show the unsaved input of the user. Return the page that compares it with what somebody
-        else saved meanwhile, if both changed the same."""
+        """Let the form show the unsaved input of the user. Return the page that compares it with what
+        somebody else saved meanwhile, if both changed the same field."""
         pk = None if object_id is None else as_id(object_id) or -1
         row = Autosave.objects.of(request.user, pk).first()
         if row is None:
@@ -213,7 +216,9 @@ class AutosaveAdmin(ConflictAdmin):
         restored = getattr(request, "restored", None)
         return kwargs if restored is None else kwargs | {"data": restored, "files": {}}
 
-    def get_inline_formsets(self, request: HttpRequest, formsets: list[Any], *args: Any, **kwargs: Any) -> Any:
+    def get_inline_formsets(
+        self, request: HttpRequest, formsets: list[Any], *args: Any, **kwargs: Any
+    ) -> Any:
         if getattr(request, "restored", None) is not None:
             for formset in formsets:
                 without_errors(formset)

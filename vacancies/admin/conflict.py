@@ -171,4 +171,3 @@ class ConflictAdmin(JobsiteAdmin):
 
 def _compared(base: list[str] | None, text: list[str]) -> SafeString:
     return marked(text if base is None else base, text)
-

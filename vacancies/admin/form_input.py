@@ -1,5 +1,5 @@
-"""What the form of a vacancy posts: the values by name of the input, as JSON. Unsaved input is stored like this,
-and the page contains what it would post if nothing was changed."""
+"""What the form of a vacancy posts: the values by name of the input, as JSON. Unsaved input is stored like
+this, and the page contains what it would post if nothing was changed."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,9 @@ def posted(data: QueryDict) -> Input:
     return {
         name: [value.replace("\0", "") for value in values]
         for name, values in data.lists()
-        if name not in _OF_THE_PAGE and (not name.startswith("_") or name == FILES) and "__prefix__" not in name
+        if name not in _OF_THE_PAGE
+        and (not name.startswith("_") or name == FILES)
+        and "__prefix__" not in name
     }
 
 

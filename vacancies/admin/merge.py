@@ -1,10 +1,9 @@
-"""The three-way merge of two inputs of the form of a vacancy: what one user typed, and what another one saved,
-both since the same version. Fields and rows that only one of the two changed are merged."""
+"""The three-way merge of two inputs of the form of a vacancy: what one user typed, and what another one
+saved, both since the same version. Fields and rows that only one of the two changed are merged."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -19,8 +18,8 @@ Values = tuple[str, ...]  # of a field: the values of its inputs that are not em
 
 @dataclass(frozen=True)
 class Overlap:
-    """A field or row that both changed: its values as lines of text. `base` is None if it is unknown what they
-    started from."""
+    """A field or row that both changed: its values as lines of text. `base` is None if it is unknown what
+    they started from."""
 
     key: str
     label: str
@@ -44,8 +43,8 @@ class Sides:
 
 @dataclass
 class Merge:
-    """The merged input. `uploads` maps the inputs of `mine` with a chosen file that is still used to their names
-    in `data`. `from_theirs` has the labels of what was merged from the other user."""
+    """The merged input. `uploads` maps the inputs of `mine` with a chosen file that is still used to their
+    names in `data`. `from_theirs` has the labels of what was merged from the other user."""
 
     data: Input
     uploads: dict[str, str]
@@ -58,8 +57,8 @@ class Merge:
 
 
 def merge_fields(sides: Sides, form: forms.BaseForm) -> Merge:
-    """Merge the fields of `form`, which is that of the stored vacancy, unbound. The rows of formsets are those
-    of `mine`."""
+    """Merge the fields of `form`, which is that of the stored vacancy, unbound. The rows of formsets are
+    those of `mine`."""
     result = Merge(data=dict(sides.mine), uploads={name: name for name in sides.uploads})
     for name, each in form.fields.items():
         if name == "version":

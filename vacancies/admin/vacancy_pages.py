@@ -52,8 +52,8 @@ class VacancyPagesAdmin(ConflictAdmin):
     def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return an HTML fragment with what saving the posted form would change for the public, by a dry run.
 
-        What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422: saving
-        it shows them.
+        What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422:
+        saving it shows them.
         """
         if request.method != "POST":
             raise Http404

@@ -6,43 +6,94 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('vacancies', '0005_apply_url'),
+        ("vacancies", "0005_apply_url"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Autosave',
+            name="Autosave",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('page', models.CharField(max_length=32)),
-                ('data', models.JSONField(null=True)),
-                ('saved_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('vacancy', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='vacancies.vacancy')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("page", models.CharField(max_length=32)),
+                ("data", models.JSONField(null=True)),
+                ("saved_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "vacancy",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="vacancies.vacancy",
+                    ),
+                ),
             ],
             options={
-                'default_permissions': (),
-                'indexes': [models.Index(fields=['saved_at'], name='autosave_by_age')],
-                'constraints': [models.UniqueConstraint(fields=('user', 'vacancy'), name='autosave_once_per_vacancy'), models.UniqueConstraint(condition=models.Q(('vacancy', None)), fields=('user',), name='autosave_of_one_new_vacancy')],
+                "default_permissions": (),
+                "indexes": [models.Index(fields=["saved_at"], name="autosave_by_age")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "vacancy"), name="autosave_once_per_vacancy"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("vacancy", None)),
+                        fields=("user",),
+                        name="autosave_of_one_new_vacancy",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Presence',
+            name="Presence",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('window', models.CharField(max_length=32)),
-                ('opened_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('vacancy', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='vacancies.vacancy')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("window", models.CharField(max_length=32)),
+                ("opened_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "vacancy",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="vacancies.vacancy",
+                    ),
+                ),
             ],
             options={
-                'default_permissions': (),
-                'indexes': [models.Index(fields=['seen_at'], name='presence_by_age')],
-                'constraints': [models.UniqueConstraint(fields=('vacancy', 'user', 'window'), name='presence_once_per_window')],
+                "default_permissions": (),
+                "indexes": [models.Index(fields=["seen_at"], name="presence_by_age")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("vacancy", "user", "window"), name="presence_once_per_window"
+                    )
+                ],
             },
         ),
     ]

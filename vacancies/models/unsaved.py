@@ -80,7 +80,7 @@ class PresenceQuerySet(models.QuerySet["Presence"]):
         self.update_or_create(user_id=user.pk, vacancy_id=vacancy, window=window, defaults=times)
 
     def others(self, *, user: Any, vacancy: int, window: str, at: datetime) -> "PresenceQuerySet":
-        """Return who else has the form open: other users, and `user` in other windows; the first one first."""
+        """Return who else has the form open, the first one first: other users, and `user` in other windows."""
         present = self.filter(vacancy=vacancy, seen_at__gte=at - PRESENT)
         return present.exclude(user=user.pk, window=window).select_related("user").order_by("opened_at", "pk")
 
@@ -89,9 +89,7 @@ class Presence(models.Model):
     """A window in which a user has the form of a vacancy open. It reports until it is closed."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    vacancy = models.ForeignKey(
-        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
-    )
+    vacancy = models.ForeignKey(Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
     window = models.CharField(max_length=32)
     opened_at = models.DateTimeField()
     seen_at = models.DateTimeField()

@@ -155,7 +155,9 @@ def test_file_of_a_merged_row_is_stored(anna: Client, bob: Client, vacancy: Vaca
     assert saved(bob.post(page(vacancy), theirs | row | {"attachments-0-url": "https://acme.test/map"}))
     paper = SimpleUploadedFile("a.pdf", b"%PDF-1.4")
 
-    response = anna.post(page(vacancy), mine | row | {"attachments-0-name": "paper", "attachments-0-file": paper})
+    response = anna.post(
+        page(vacancy), mine | row | {"attachments-0-name": "paper", "attachments-0-file": paper}
+    )
 
     assert saved(response)
     rows = {each.name: (bool(each.file), each.url) for each in vacancy.attachments.all()}
