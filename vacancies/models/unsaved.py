@@ -80,7 +80,7 @@ class PresenceQuerySet(models.QuerySet["Presence"]):
         self.update_or_create(user_id=user.pk, vacancy_id=vacancy, window=window, defaults=times)
 
     def others(self, *, user: Any, vacancy: int, window: str, at: datetime) -> "PresenceQuerySet":
-        """Return who else has the form open, the first one first: other users, and `user` in other windows."""
+        """Return who else has the form open, first come first: other users, and other windows of `user`."""
         present = self.filter(vacancy=vacancy, seen_at__gte=at - PRESENT)
         return present.exclude(user=user.pk, window=window).select_related("user").order_by("opened_at", "pk")
 
