@@ -31,7 +31,7 @@ _KEY = re.compile(r"[a-z0-9]{1,32}")
 
 def time_of(at: Any, *, now: Any) -> str:
     """Return the time of day of `at`, with the date if it is not today."""
-    local, today = timezone.localtime(at), timezone.localtime(now)
+    local, today = (timezone.localtime(each, timezone.get_default_timezone()) for each in (at, now))
     return date_format(local, "H:i") if local.date() == today.date() else format_datetime(at)
 
 

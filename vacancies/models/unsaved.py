@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from jobsite.unique_names import retry_on_conflict
 from vacancies.models.vacancy import Vacancy
 
 KEPT = timedelta(days=30)
@@ -21,24 +22,32 @@ class AutosaveQuerySet(models.QuerySet["Autosave"]):
 
     def keep(self, *, user: Any, vacancy: int | None, page: str, data: dict[str, Any], at: datetime) -> bool:
         """Store the input of `page`, unless it was saved or discarded. Return whether it was stored."""
-        row = self.of(user, vacancy).select_for_update().first()
-        if row is None:
-            row = Autosave(user_id=user.pk, vacancy_id=vacancy)
-        elif row.page == page and row.data is None:
-            return False
-        row.page, row.data, row.saved_at = page, data, at
-        row.save()
-        return True
+
+        def write() -> bool:
+            row = self.of(user, vacancy).select_for_update().first()
+            if row is None:
+                row = Autosave(user_id=user.pk, vacancy_id=vacancy)
+            elif row.page == page and row.data is None:
+                return False
+            row.page, row.data, row.saved_at = page, data, at
+            row.save()
+            return True
+
+        return retry_on_conflict(write)
 
     def settle(self, *, user: Any, vacancy: int | None, page: str, at: datetime) -> None:
         """Remove the input of `page`, which was saved or discarded. A copy in a browser, or a request that is
         still on its way, must not bring it back: the row remains without data."""
-        row = self.of(user, vacancy).select_for_update().first()
-        if row is None:
-            Autosave.objects.create(user_id=user.pk, vacancy_id=vacancy, page=page, saved_at=at)
-        elif row.page == page or row.data is None:
-            row.page, row.data, row.saved_at = page, None, at
-            row.save()
+
+        def write() -> None:
+            row = self.of(user, vacancy).select_for_update().first()
+            if row is None:
+                Autosave.objects.create(user_id=user.pk, vacancy_id=vacancy, page=page, saved_at=at)
+            elif row.page == page or row.data is None:
+                row.page, row.data, row.saved_at = page, None, at
+                row.save()
+
+        retry_on_conflict(write)
 
 
 class Autosave(models.Model):

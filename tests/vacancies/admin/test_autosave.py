@@ -342,3 +342,13 @@ def test_input_outlives_the_vacancy(anna: Client, vacancy: Vacancy) -> None:
 
     assert len(kept(anna)) == 1
     assert anna.get(page(vacancy)).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_autosave_outside_of_a_transaction(anna: Client, vacancy: Vacancy) -> None:
+    """Tests run in a transaction; requests do not, and locking a row needs one."""
+    form = opened(anna, page(vacancy))
+
+    assert autosave(anna, vacancy, form | {"title": "Night nurse"}).status_code == 200
+    assert discard(anna, vacancy, form["page"]).status_code == 302
+    assert saved(anna.post(page(vacancy), form | {"location": "Ghent"}))
