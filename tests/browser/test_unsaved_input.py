@@ -216,7 +216,7 @@ def test_two_recruiters_edit_one_vacancy(live_server: Any, browser_page: Any, of
     screenshot(anna, "conflict")
     anna.set_viewport_size({"width": 320, "height": 800})
     assert anna.evaluate("document.documentElement.scrollWidth") <= 320
-    anna.emulate_media(color_scheme="dark")
+    anna.evaluate("document.documentElement.classList.add('dark')")
     assert findings(anna) == []
     screenshot(anna, "conflict-narrow-dark")
     anna.set_viewport_size({"width": 1400, "height": 1000})

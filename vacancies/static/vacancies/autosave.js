@@ -70,7 +70,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (status.textContent !== message) status.textContent = message; // only what is new is read aloud
   }
   const save = form.elements._continue || form.elements._save;
-  if (save) save.closest("#submit-row > div > div")?.append(page); // beside the buttons, which stay in view
+  save?.closest("#submit-row > div > div")?.lastElementChild.before(page); // beside the buttons, which stay in view
 
   const editors = document.querySelector("[data-editors]");
   function showEditors(notices) {
