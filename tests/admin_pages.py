@@ -339,6 +339,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
             "usable_password": "true"
         }
+    elif kind in ("autosave", "discard"):
+        data = {"page": "posted", "title": "Posted"}
     elif kind in ("add", "change", "review"):
         data = {**NO_ROWS, **_fields(world, model, row)}
     return {"data": data}

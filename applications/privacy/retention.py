@@ -25,7 +25,7 @@ from applications.privacy.accounts import sessions_by_account
 from applications.privacy.deletion import delete_account, delete_applications, delete_tokens
 from applications.submissions import idempotency
 from jobsite.days import days_after
-from vacancies.models import Vacancy
+from vacancies.models import Vacancy, purge_unsaved
 
 User = get_user_model()
 
@@ -90,8 +90,8 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
     """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues
-    that are older than COLLEAGUE_MAIL_KEPT or `before`, and snapshots of forms without a submission. Return
-    the number of deleted rows by kind."""
+    that are older than COLLEAGUE_MAIL_KEPT or `before`, unsaved input of recruiters, and snapshots of forms
+    without a submission. Return the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
@@ -103,6 +103,7 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
+        counts["unsaved_input"] = purge_unsaved(now=now)
     counts["form_snapshots"] = _purge_snapshots()
     return counts
 

@@ -173,6 +173,14 @@ def test_leaving_unsaved_changes_needs_confirmation(desk: Desk) -> None:
     assert requested == ["beforeunload"]
 
 
+def test_work_on_a_form_continues_offline(desk: Desk) -> None:
+    desk.open(make_form())
+    desk.page.context.set_offline(True)
+    desk.page.locator(".builder-toast", has_text="You are offline. Your work is still here.").wait_for()
+    desk.page.context.set_offline(False)
+    desk.page.locator(".builder-toast", has_text="You are online again.").wait_for()
+
+
 def test_signing_out_loses_no_changes(desk: Desk, anna: User) -> None:
     page, form = desk.page, make_form()
     desk.open(form)

@@ -335,38 +335,3 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
     tab_to(page, "#logout-form button")
     enter(page)
     assert visit(page, f"{site}/admin/").url.endswith("/login/?next=/admin/")
-
-
-# --- two at a time ---
-
-
-def test_concurrent_save_shows_what_the_other_recruiter_changed(
-    live_server: Any, browser_page: Any, office: User
-) -> None:
-    site = live_server.url
-    User.objects.create_superuser("bob", password=PASSWORD, first_name="Bob", last_name="Maes")
-    vacancy = make_vacancy(title="Nurse")
-    anna = browser_page
-    bob = anna.context.browser.new_context().new_page()
-    for page, name in ((anna, "anna"), (bob, "bob")):
-        log_in(page, site, name)
-        visit(page, f"{site}{ADMIN}{vacancy.pk}/change/")
-    bob.fill("#id_title", "Night nurse")
-    save(bob)
-    anna.fill("#id_title", "Nurse for children")
-    save(anna)
-
-    reported = anna.get_by_text("Not saved: Bob Maes changed this vacancy on")
-    reported.wait_for()
-    assert "Title" in reported.inner_text()
-    assert anna.input_value("#id_title") == "Nurse for children"  # her text is not lost
-    vacancy.refresh_from_db()
-    assert vacancy.title == "Night nurse"
-    with anna.expect_popup() as opened:
-        anna.get_by_role("link", name="See what changed.").click()
-    opened.value.locator("ins", has_text="Night nurse").wait_for()
-    save(anna)  # stubbornly: as little as before
-    reported.wait_for()
-    vacancy.refresh_from_db()
-    assert vacancy.title == "Night nurse"
-    bob.context.close()

@@ -16,6 +16,7 @@ from unfold.views import ChangeList
 from jobsite.admin.base import as_id
 from jobsite.formats import format_datetime
 from vacancies.admin.approval import ApprovalAdmin
+from vacancies.admin.autosave import AutosaveAdmin
 from vacancies.admin.base import ContentAdmin, closing_date_of
 from vacancies.admin.brand_access import brands_of, preselected_brand
 from vacancies.admin.bulk_publication import BulkPublicationAdmin
@@ -53,7 +54,7 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 class VacancyAdmin(
     ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, ApprovalAdmin,
-    BulkPublicationAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
+    BulkPublicationAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
     form = VacancyForm
     fieldsets: Any = (
@@ -82,7 +83,7 @@ class VacancyAdmin(
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
-        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js")
+        js = ("vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/autosave.js")
 
     def get_queryset(self, request: HttpRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -175,7 +176,7 @@ class VacancyAdmin(
     ) -> Vacancy | None:
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
-            # Locked: of two concurrent saves, the second one gets the conflict error.
+            # Locked: of two concurrent saves, the second one is merged with the first one (conflict.py).
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 

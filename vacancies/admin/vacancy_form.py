@@ -1,6 +1,5 @@
 """The form of a vacancy: options in order, closing date, and checks before publication."""
 
-from contextlib import suppress
 from copy import copy
 from datetime import date, datetime
 from typing import Any
@@ -17,14 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import person
 from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
 from vacancies.admin.date_rules import closes_before_start
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
-from vacancies.history.diff import field_labels
-from vacancies.models import Change, Filter, FilterOption, Status, Vacancy, Version
+from vacancies.models import Filter, FilterOption, Status, Vacancy
 from vacancies.operations import end_of_day, last_day, publish_blockers, save_options
 
 LISTED = 200  # options in a page; longer lists are searched
@@ -115,7 +112,6 @@ class VacancyForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         super().clean()
         data = self.cleaned_data
-        self._refuse_overwriting()
         now = timezone.now().replace(microsecond=0)
         status = data.get("status", self.instance.status)  # the page of a vacancy has no such field
         if status == Status.PUBLISHED and "publish_from" in data and not data["publish_from"]:
@@ -125,44 +121,6 @@ class VacancyForm(forms.ModelForm):
             self.instance.publish_until = end_of_day(day) if day else None
         self._refuse_publication(now)
         return data
-
-    def _refuse_overwriting(self) -> None:
-        """Refuse to save if someone else saved since this form was opened. Report who changed what, with
-        links to both texts."""
-        seen = self.data.get(self.add_prefix("version"), "")
-        if not self.instance.pk or seen == self.initial["version"]:
-            return
-        # Only versions of its brand: a forged, older `version` would list changes of other brands.
-        of_brand = Version.objects.filter(vacancy=self.instance.pk, brand=self.instance.brand_id)
-        versions = of_brand.exclude(change=Change.FOUND).order_by("pk")
-        with suppress(ValueError):
-            versions = versions.filter(created_at__gt=datetime.fromisoformat(seen))
-        labels, changed, people = field_labels(), [], []
-        for version in versions.select_related("author"):
-            changed += [labels[name] for name in version.content if name in labels]
-            people.append(person(version.author) if version.author else _("someone else"))
-        text = _(
-            "Not saved: %(people)s changed this vacancy on %(updated_at)s, after you opened it: %(fields)s."
-        ) % {
-            "people": ", ".join(dict.fromkeys(people)) or _("someone else"),
-            "updated_at": format_datetime(self.instance.updated_at),
-            "fields": ", ".join(dict.fromkeys(changed)) or _("Changed outside the admin"),
-        }
-        self.add_error(
-            None,
-            forms.ValidationError(
-                format_html(
-                    '{} <a class="underline" href="{}" target="_blank">{}</a> '
-                    '<a class="underline" href="{}" target="_blank">{}</a>',
-                    text,
-                    reverse("admin:vacancies_vacancy_history", args=[self.instance.pk]),
-                    _("See what changed."),
-                    reverse("admin:vacancies_vacancy_change", args=[self.instance.pk]),
-                    _("Open it in a new tab and copy your changes into it."),
-                ),
-                code="conflict",
-            ),
-        )
 
     def _refuse_publication(self, now: datetime) -> None:
         candidate = construct_instance(self, copy(self.instance))

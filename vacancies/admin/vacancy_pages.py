@@ -8,16 +8,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 
-from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin.base import as_id
 from jobsite.ops.commands import dry_run
 from vacancies.admin.base import storage_errors_as_507
+from vacancies.admin.conflict import ConflictAdmin
 from vacancies.history.diff import differences
 from vacancies.history.versions import content
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
 
-class VacancyPagesAdmin(JobsiteAdmin):
+class VacancyPagesAdmin(ConflictAdmin):
     """The preview, the application form and the review of a vacancy."""
 
     def get_urls(self) -> list[URLPattern]:
@@ -51,7 +52,8 @@ class VacancyPagesAdmin(JobsiteAdmin):
     def review_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return an HTML fragment with what saving the posted form would change for the public, by a dry run.
 
-        An invalid form returns 422: saving it shows the errors.
+        What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422:
+        saving it shows them.
         """
         if request.method != "POST":
             raise Http404
@@ -61,6 +63,10 @@ class VacancyPagesAdmin(JobsiteAdmin):
         with dry_run(True):
             vacancy = Vacancy.objects.select_for_update().get(pk=vacancy.pk)
             before = content(vacancy)
+            if merge := self.merge_of(request, vacancy):
+                if not merge.is_complete:
+                    return HttpResponse(status=422)
+                self.post_merged(request, merge)
             form = self.get_form(request, vacancy, change=True)(request.POST, request.FILES, instance=vacancy)
             formsets, _inlines = self._create_formsets(request, vacancy, change=True)
             if not (form.is_valid() and all_valid(formsets)):

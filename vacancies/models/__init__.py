@@ -5,6 +5,7 @@ from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, f
 from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.template import VacancyTemplate
+from vacancies.models.unsaved import Autosave, Presence, purge_unsaved
 from vacancies.models.vacancy import (
     Attachment,
     Audience,
@@ -21,6 +22,7 @@ __all__ = [
     "Approval",
     "Attachment",
     "Audience",
+    "Autosave",
     "Brand",
     "BucketCount",
     "Change",
@@ -28,6 +30,7 @@ __all__ = [
     "FilterOption",
     "ListPreference",
     "ListedVacancy",
+    "Presence",
     "Recruiter",
     "SavedView",
     "State",
@@ -40,5 +43,6 @@ __all__ = [
     "Version",
     "free_value",
     "needs_approval",
+    "purge_unsaved",
     "waiting_for_approval",
 ]

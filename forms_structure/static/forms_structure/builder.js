@@ -121,6 +121,8 @@ class Builder extends Editing {
     addEventListener("beforeunload", (event) => {
       if (this.isDirty() && !this.isLeaving) event.preventDefault();
     });
+    addEventListener("offline", () => this.notes.toast(gettext("You are offline. Your work is still here.")));
+    addEventListener("online", () => this.notes.toast(gettext("You are online again.")));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 

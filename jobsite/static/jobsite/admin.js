@@ -98,3 +98,10 @@ window.addEventListener("load", () => {
 document.addEventListener("keydown", (event) => {
   if (event.key.length === 1 && event.target.matches("select")) event.stopPropagation();
 });
+
+// Signing out removes the unsaved input that vacancies/autosave.js keeps in this browser.
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "logout-form") return;
+  const own = Object.keys(localStorage).filter((name) => name.startsWith("unsaved:"));
+  own.forEach((name) => localStorage.removeItem(name));
+});

@@ -74,6 +74,7 @@ ASKS = {
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
+    "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
     "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",

@@ -53,6 +53,7 @@ SPECIAL = {
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
+        *("autosave", "discard"),
     ),
 }
 OF_THE_SITE = {  # with their queries

@@ -1,6 +1,5 @@
 """The admin form of a vacancy, used as a browser without JavaScript uses it."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -188,22 +187,6 @@ def test_expired_vacancy_stays_editable(anna: Client, vacancy: Vacancy) -> None:
 
 def test_draft_needs_nothing_but_a_title(anna: Client) -> None:
     assert saved(anna.post(ADD, {**NO_ROWS, "title": "Nurse", "status": "draft", "audience": "public"}))
-
-
-def test_concurrent_save_is_refused_and_overwrites_nothing(anna: Client, vacancy: Vacancy) -> None:
-    first, second = opened(anna, page(vacancy)), opened(anna, page(vacancy))
-    assert saved(anna.post(page(vacancy), first | {"title": "First"}))
-
-    response = anna.post(page(vacancy), second | {"title": "Second"})
-
-    [error] = response.context["adminform"].form.non_field_errors()
-    assert re.match(
-        r"Not saved: Anna Peeters changed this vacancy on .*, after you opened it: Title\. <a ", error
-    )
-    assertContains(response, 'value="Second"')
-    assert not saved(anna.post(page(vacancy), second | {"title": "Second, again"}))
-    vacancy.refresh_from_db()
-    assert vacancy.title == "First"
 
 
 def test_view_on_site_is_offered_for_public_vacancies_only(anna: Client, vacancy: Vacancy) -> None:

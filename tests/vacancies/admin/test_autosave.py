@@ -1,0 +1,354 @@
+"""Unsaved input of the form of a vacancy: kept, restored, discarded; and who else has the form open."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains, assertNotContains
+
+from jobsite.serving.revision import read_state
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, errors, opened, page, saved
+from vacancies.history.versions import content
+from vacancies.models import Attachment, Autosave, Presence, Vacancy, VacancyOption, purge_unsaved
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
+
+RESTORED = "Unsaved changes from"
+
+
+def user_of(client: Client) -> User:
+    return User.objects.get(pk=client.session["_auth_user_id"])
+
+
+def autosave(client: Client, vacancy: Vacancy | None, data: dict[str, Any], window: str = "w1") -> Any:
+    own = {"_user": client.session.get("_auth_user_id", ""), "_window": window}
+    return client.post(f"{LIST}{vacancy.pk if vacancy else 0}/autosave/", data | own)
+
+
+def discard(client: Client, vacancy: Vacancy | None, key: str) -> Any:
+    return client.post(f"{LIST}{vacancy.pk if vacancy else 0}/discard/", {"page": key})
+
+
+def kept(client: Client) -> list[Any]:
+    return list(Autosave.objects.filter(user=user_of(client), data__isnull=False))
+
+
+@pytest.fixture
+def bob() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("bob", first_name="Bob", last_name="Maes"))
+    return client
+
+
+# --- keep and restore ---
+
+
+def test_unsaved_input_is_restored(anna: Client, vacancy: Vacancy, regions: list) -> None:
+    Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
+    els = make_recruiter("Els")
+    form = opened(anna, page(vacancy)) | {
+        "title": "", "description": "<p>Half a sen", "regions": [regions[1].pk], "is_hot": "on",
+        "last_day": "31 of", "attachments-0-DELETE": "on", "recruiter_links-TOTAL_FORMS": "1",
+        "recruiter_links-0-recruiter": els.pk,
+    }  # fmt: skip
+    before, revision = content(vacancy), read_state()
+
+    assert autosave(anna, vacancy, form).json() == {"notices": []}
+
+    assert (content(vacancy), read_state()) == (before, revision)
+    response = anna.get(page(vacancy))
+    assertContains(response, RESTORED)
+    assertContains(response, "Discard")
+    assert errors(response) == {}  # the user is not done
+    assertContains(response, "Els")
+    restored = opened(anna, page(vacancy))
+    for name in ("title", "is_hot", "last_day", "page", "version", "base", "attachments-0-DELETE"):
+        assert restored[name] == form[name], name
+    assert restored["description"] == "<p>Half a sen"
+    assert restored["regions"] == [str(regions[1].pk)]
+    assert restored["recruiter_links-0-recruiter"] == [str(els.pk)]
+
+
+def test_restored_input_is_saved_once(anna: Client, vacancy: Vacancy) -> None:
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
+
+    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy))))
+
+    vacancy.refresh_from_db()
+    assert vacancy.title == "Night nurse"
+    assert kept(anna) == []
+    assertNotContains(anna.get(page(vacancy)), RESTORED)
+
+
+def test_new_vacancy_is_restored(anna: Client) -> None:
+    form = {**NO_ROWS, **opened(anna, ADD), "title": "Nurse"}
+
+    autosave(anna, None, form)
+
+    restored = opened(anna, ADD)
+    assert (restored["title"], restored["page"]) == ("Nurse", form["page"])
+    assert saved(anna.post(ADD, restored))
+    assert Vacancy.objects.get().title == "Nurse"
+    assert kept(anna) == []
+    assert opened(anna, ADD)["title"] == ""
+
+
+def test_new_vacancy_with_given_values_is_not_replaced(anna: Client, brand: Any) -> None:
+    autosave(anna, None, {**NO_ROWS, **opened(anna, ADD), "title": "Nurse"})
+
+    assert opened(anna, f"{ADD}?brand={brand.pk}")["title"] == ""
+    assert opened(anna, ADD)["title"] == "Nurse"
+
+
+def test_refused_save_is_kept(anna: Client, vacancy: Vacancy) -> None:
+    """Also without JavaScript."""
+    response = anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "", "location": "Ghent"})
+
+    assert list(errors(response)) == ["title"]
+    assert opened(anna, page(vacancy))["location"] == "Ghent"
+
+
+def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> None:
+    form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
+    autosave(anna, vacancy, form)
+
+    assert discard(anna, vacancy, form["page"])["Location"] == page(vacancy)
+    autosave(anna, vacancy, form)  # was still on its way
+
+    assert kept(anna) == []
+    assert opened(anna, page(vacancy))["title"] == "Nurse"
+    assert f'data-settled="{form["page"]}"' in anna.get(page(vacancy)).content.decode()
+
+
+def test_late_autosave_of_a_saved_page_is_ignored(anna: Client, vacancy: Vacancy) -> None:
+    form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
+    assert saved(anna.post(page(vacancy), form))
+
+    autosave(anna, vacancy, form)
+
+    assert kept(anna) == []
+
+
+def test_save_keeps_the_input_of_another_window(anna: Client, vacancy: Vacancy) -> None:
+    first, second = opened(anna, page(vacancy)), opened(anna, page(vacancy))
+    autosave(anna, vacancy, second | {"title": "Second"})
+
+    assert saved(anna.post(page(vacancy), first | {"location": "Ghent"}))
+
+    restored = opened(anna, page(vacancy))
+    assert (restored["title"], restored["location"]) == ("Second", "Ghent")
+
+
+def test_input_that_is_changed_back_is_removed(anna: Client, vacancy: Vacancy) -> None:
+    form = opened(anna, page(vacancy))
+    autosave(anna, vacancy, form | {"title": "Night nurse"})
+
+    autosave(anna, vacancy, {"page": form["page"], "_unchanged": "1"})
+
+    assert kept(anna) == []
+
+
+def test_input_is_merged_with_what_was_saved_meanwhile(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
+    assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"location": "Ghent"}))
+
+    response = anna.get(page(vacancy))
+
+    assertContains(response, "Merged with the changes of Bob Maes: Location.")
+    form = opened(anna, page(vacancy))
+    assert (form["title"], form["location"]) == ("Night nurse", "Ghent")
+    assert saved(anna.post(page(vacancy), form))
+    vacancy.refresh_from_db()
+    assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
+
+
+def test_input_that_conflicts_is_compared_before_it_is_restored(
+    anna: Client, bob: Client, vacancy: Vacancy
+) -> None:
+    form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
+    autosave(anna, vacancy, form)
+    assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"title": "Head nurse"}))
+
+    response = anna.get(page(vacancy))
+
+    assert response.status_code == 200
+    assert [row["overlap"].key for row in response.context["overlaps"]] == ["title"]
+    discard(anna, vacancy, form["page"])
+    assert opened(anna, page(vacancy))["title"] == "Head nurse"
+
+
+def test_names_of_chosen_files_are_shown(anna: Client, vacancy: Vacancy) -> None:
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "N", "_files": ["image=photo.png"]})
+
+    assertContains(anna.get(page(vacancy)), "Choose these files again: photo.png.")
+
+
+# --- access and limits ---
+
+
+def test_input_is_restored_for_its_user_only(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
+
+    assert opened(bob, page(vacancy))["title"] == "Nurse"
+
+
+def test_other_user_in_the_same_browser_stores_nothing(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    data = opened(anna, page(vacancy)) | {"_user": user_of(anna).pk, "_window": "w"}
+
+    response = bob.post(f"{LIST}{vacancy.pk}/autosave/", data)
+
+    assert (response.status_code, response.json()) == (409, {"error": "You are signed in as Bob Maes now."})
+    assert Autosave.objects.count() == Presence.objects.count() == 0
+
+
+@pytest.mark.parametrize("path", ["autosave", "discard"])
+def test_requests_need_the_permission_to_change(
+    client: Client, colleague: Client, anna: Client, vacancy: Vacancy, path: str
+) -> None:
+    viewer = Client()
+    user = User.objects.create_user("guest", is_staff=True)
+    rights = ("view_vacancy", "work_for_every_brand")
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    viewer.force_login(user)
+    form = opened(anna, page(vacancy)) | {"_user": user.pk}
+    url = f"{LIST}{vacancy.pk}/{path}/"
+
+    assert colleague.post(url, form).status_code == 404  # another brand
+    assert viewer.post(url, form).status_code == 403
+    assert viewer.post(f"{LIST}0/{path}/", form).status_code == 403
+    assert anna.get(url).status_code == 404
+    assert Client().post(url, form).status_code == 302
+    assert Autosave.objects.count() == 0
+
+
+def test_csrf_token_is_required(anna: Client, vacancy: Vacancy) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(user_of(anna))
+
+    assert strict.post(f"{LIST}{vacancy.pk}/autosave/", {"_user": user_of(anna).pk}).status_code == 403
+
+
+def test_too_long_input_is_refused(anna: Client, vacancy: Vacancy) -> None:
+    response = autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "x" * 1_000_001})
+
+    assert response.status_code == 413
+    assert response.json() == {"error": "This is too long to be kept on the server."}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("brand", "x", 400), ("attachments-TOTAL_FORMS", "x", 200), ("attachments-TOTAL_FORMS", "99999", 200),
+        ("attachments-INITIAL_FORMS", "9", 200), ("base", "[", 200), ("version", "x", 200),
+        ("title", "a\0b", 200), ("status", "nonsense", 200), ("regions", "99999", 200),
+        ("publish_from_0", "x", 200),
+    ],
+)  # fmt: skip
+def test_invalid_input_breaks_no_page(
+    anna: Client, vacancy: Vacancy, name: str, value: str, status: int
+) -> None:
+    assert autosave(anna, vacancy, opened(anna, page(vacancy)) | {name: value}).status_code == status
+
+    assert anna.get(page(vacancy)).status_code == 200
+
+
+def test_form_takes_one_query_more_without_unsaved_input(
+    anna: Client, vacancy: Vacancy, django_assert_num_queries: Any
+) -> None:
+    for number in range(3):
+        option = make_option("regions", f"Region {number}")
+        VacancyOption.objects.create(vacancy=vacancy, option=option)
+        Attachment.objects.create(vacancy=vacancy, name="a", url="https://acme.test/a")
+    anna.get(page(vacancy))
+    with django_assert_num_queries(13):
+        anna.get(page(vacancy))
+
+
+# --- presence ---
+
+
+def notices(client: Client, vacancy: Vacancy, window: str = "w1", **data: Any) -> list[str]:
+    return autosave(client, vacancy, data, window).json()["notices"]
+
+
+def test_others_who_edit_are_named(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    assert notices(anna, vacancy) == []
+    at = timezone.localtime(Presence.objects.get().opened_at)
+
+    assert notices(bob, vacancy) == [f"Anna Peeters has been editing since {at:%H:%M}."]
+
+    assert notices(bob, vacancy, _closed="1") == []
+    assert notices(anna, vacancy) == []
+
+
+def test_own_second_window_is_reported(anna: Client, vacancy: Vacancy) -> None:
+    notices(anna, vacancy)
+
+    assert notices(anna, vacancy, "w2") == ["You have this page open in another window."]
+    assert notices(anna, vacancy) == ["You have this page open in another window."]
+
+
+def test_presence_expires(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    notices(bob, vacancy)
+    hour = timedelta(hours=1)
+    Presence.objects.update(opened_at=timezone.now() - hour, seen_at=timezone.now() - hour)
+
+    assert notices(anna, vacancy) == []
+
+    assert len(notices(bob, vacancy)) == 1
+    assert Presence.objects.get(user=user_of(bob)).opened_at > timezone.now() - hour
+
+
+def test_presence_at_another_vacancy_is_not_reported(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    notices(bob, make_vacancy(brand=make_brand("Other")))
+
+    assert notices(anna, vacancy) == []
+
+
+def test_save_by_another_user_is_reported(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+    form = opened(anna, page(vacancy))
+    assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"location": "Ghent"}))
+
+    [notice] = notices(anna, vacancy, _version=form["version"])
+
+    vacancy.refresh_from_db()
+    time = f"{timezone.localtime(vacancy.updated_at):%H:%M}"
+    text = f"Bob Maes saved this vacancy at {time}. Your changes are compared when you save."
+    assert notice == text
+
+
+# --- purge ---
+
+
+def test_old_input_is_purged(anna: Client, vacancy: Vacancy) -> None:
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
+    now = timezone.now()
+
+    assert purge_unsaved(now=now + timedelta(days=29)) == 0
+    assert (Presence.objects.count(), len(kept(anna))) == (0, 1)
+    assert purge_unsaved(now=now + timedelta(days=31)) == 1
+    assert Autosave.objects.count() == 0
+
+
+def test_input_outlives_the_vacancy(anna: Client, vacancy: Vacancy) -> None:
+    """It can be restored from its history."""
+    autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
+
+    vacancy.delete()
+
+    assert len(kept(anna)) == 1
+    assert anna.get(page(vacancy)).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_autosave_outside_of_a_transaction(anna: Client, vacancy: Vacancy) -> None:
+    """Tests run in a transaction; requests do not, and locking a row needs one."""
+    form = opened(anna, page(vacancy))
+
+    assert autosave(anna, vacancy, form | {"title": "Night nurse"}).status_code == 200
+    assert discard(anna, vacancy, form["page"]).status_code == 302
+    assert saved(anna.post(page(vacancy), form | {"location": "Ghent"}))
