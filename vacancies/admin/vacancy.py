@@ -22,6 +22,7 @@ from vacancies.admin.form import forms_for
 from vacancies.admin.inlines import AttachmentInline, RecruiterInline
 from vacancies.admin.list_filters import AttentionFilter, BrandFilter, CappedPaginator, StateFilter
 from vacancies.admin.publication import PublicationActionsAdmin
+from vacancies.admin.spreadsheets.pages import SpreadsheetAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
 from vacancies.admin.versions import HistoryAdmin
@@ -51,7 +52,8 @@ class VacancyChangeList(ChangeList):
         return rows.without_texts().defer("description")
 
 
-class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+class VacancyAdmin(PublicationActionsAdmin, SpreadsheetAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin):
+    actions: Any = (*PublicationActionsAdmin.actions, "export_csv", "export_xlsx")
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -74,6 +76,7 @@ class VacancyAdmin(PublicationActionsAdmin, HistoryAdmin, VacancyPagesAdmin, Con
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
+    list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:
