@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
@@ -108,8 +109,10 @@ def _xlsx(content: bytes, rows_max: int) -> Iterator[Row]:
             yield number, _limited(number, cells)
     except SpreadsheetError:
         raise
-    except (zipfile.BadZipFile, InvalidFileException, LookupError, OSError, SyntaxError, TypeError, ValueError,
-            AttributeError, NotImplementedError, EOFError, zipfile.zlib.error) as error:  # fmt: skip
+    except (
+        zipfile.BadZipFile, zlib.error, InvalidFileException, LookupError, OSError, SyntaxError, TypeError,
+        ValueError, AttributeError, NotImplementedError, EOFError,
+    ) as error:  # fmt: skip
         raise SpreadsheetError(not_xlsx) from error
 
 

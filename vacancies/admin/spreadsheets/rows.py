@@ -28,7 +28,7 @@ from vacancies.admin.spreadsheets.columns import (
 from vacancies.admin.spreadsheets.values import CellError, Values
 from vacancies.history.diff import Difference, differences, field_labels
 from vacancies.history.versions import content
-from vacancies.models import State, Status, Vacancy
+from vacancies.models import State, Vacancy
 
 RECEIVED = 80  # characters of a text in an error
 
@@ -199,10 +199,10 @@ class Import:
         for name, messages in form.errors.items():
             for message in messages:
                 self._add_error(row, name, message, result)
-        if not result.errors and "status" in row.texts and form.instance.status == Status.PUBLISHED:
-            if form.instance.state_at(timezone.now()) == State.EXPIRED:
-                message = _("The closing date has passed. Choose a later date or leave it empty.")
-                self._add_error(row, "status", message, result)
+        becomes_expired = form.instance.state_at(timezone.now()) == State.EXPIRED
+        if not result.errors and "status" in row.texts and becomes_expired:
+            message = _("The closing date has passed. Choose a later date or leave it empty.")
+            self._add_error(row, "status", message, result)
         return not result.errors
 
     def _add_error(self, row: PlannedRow, name: str, message: str, result: RowResult) -> None:
@@ -234,5 +234,6 @@ def _fill(form: Any, posted: dict[str, Any]) -> None:
 
 def _parts(widget: MultiWidget, initial: Any) -> list[str]:
     local = timezone.localtime(initial) if initial else None
-    texts = [each.format_value(part) or "" for each, part in zip(widget.widgets, widget.decompress(initial))]
+    parts = zip(widget.widgets, widget.decompress(initial), strict=True)
+    texts = [each.format_value(part) or "" for each, part in parts]
     return [*texts, str(local.fold) if local else ""]

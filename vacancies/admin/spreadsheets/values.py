@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from jobsite.html_conversion import convert, is_escaped
 from jobsite.spreadsheets.reading import Formula
-from vacancies.choices import Keyword
 from vacancies.admin.spreadsheets.columns import (
     FLAGS,
     TEXTS,
@@ -21,6 +20,7 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
     split,
 )
+from vacancies.choices import Keyword
 from vacancies.models import Audience, State, Status
 
 NAMED = 12  # allowed values in an error
