@@ -203,9 +203,8 @@ def test_an_export_in_another_language_changes_nothing(anna, nurse):
     assert shown.status_code == 200
     assert shown.context["wrong"] == []
     assert shown.context["ignored"] == []
-    assert confirm(anna, shown).status_code in (302, 400)
-    nurse.refresh_from_db()
-    assert nurse.status == "published"
+    assert shown.context["unchanged_count"] == 1
+    assert shown.context["plan"] == ""
 
 
 # --- changes ---
@@ -224,11 +223,9 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
         "Featured": "<div><ins>Yes</ins></div>",
         "Lead recruiter": "<div><del>An Peeters</del> <ins>Jan</ins></div>",
         "Audience": "<div><del>Public sites</del> <ins>Internal only</ins></div>",
-        "Publish until": "<div><del>1 May 2026, 00:00</del> <ins>1 Jul 2026, 00:00</ins></div>",
+        "Publish until": "<div>1 <del>May</del><ins>Jul</ins> 2026, 00:00</div>",
         "Regions": "<div><ins>Leuven</ins></div><div>Antwerp</div><div><del>East; West</del></div>",
-    } or changes(shown).keys() == {
-        "Title", "Featured", "Lead recruiter", "Audience", "Publish until", "Regions"
-    }  # fmt: skip
+    }
     assert Vacancy.objects.get() == nurse
     assert Vacancy.objects.get().title == "Nurse"
     assert not Version.objects.exists()
