@@ -433,9 +433,11 @@ UNFOLD = {
     "SHOW_LANGUAGES": True,
     "DASHBOARD_CALLBACK": "applications.admin.start_page.dashboard",
     "STYLES": [lambda request: static("jobsite/admin.css")],
-    "SCRIPTS": [lambda request: static("jobsite/admin.js")],
+    "SCRIPTS": [
+        lambda request: static("jobsite/admin.js"),
+        lambda request: static("jobsite/search.js"),
+    ],
     "SIDEBAR": {
-        "show_search": True,
         "navigation": "jobsite.admin.menu.navigation",
     },
 }

@@ -51,14 +51,14 @@ SPECIAL = {
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
-        *("preview", "application-form", "review", "deleted", "versions"),
+        *("preview", "application-form", "review", "deleted", "versions", "export", "import"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
     ),
 }
 OF_THE_SITE = {  # with their queries
     "admin": [""],
     "admin/": [""],
-    "admin/search/": ["?s=vacan", f"?s={WORD}&extended", f"?s={WORD}"],
+    "admin/search/": ["?q=vacan", f"?q={WORD}&part=results", f"?q={WORD}"],
     "admin/login/": [""],
     "admin/logout/": [""],
     "admin/password_change/": [""],

@@ -30,9 +30,9 @@ TEXTS = html_fields(Vacancy)
 FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
 # The names of the columns: fields of the form, after the id and before the time of the last change.
 COLUMNS = (
-    "id", "title", "status", "brand", "location", *Keyword.values, "head_recruiter", "publish_from",
-    "last_day", "audience", "is_hot", "is_permanent", "title_internal", "apply_url", "image_url", "video", *TEXTS,
-    "updated_at",
+    "id", "title", "status", "brand", "location", *Keyword.values, "head_recruiter",
+    "publish_from", "last_day", "audience", "is_hot", "is_permanent", "title_internal", "apply_url",
+    "image_url", "video", *TEXTS, "updated_at",
 )  # fmt: skip
 QUOTE = '"'
 SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
