@@ -55,8 +55,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of rows: its list and model, how a word matches, and what a hit shows. `exact` finds rows by a number or
-    an address through an index. Of a `large` kind, only the newest rows are searched for words."""
+    """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
+    number or an address through an index. Of a large kind, only the newest rows are searched for words."""
 
     label: Any
     model: type[Model]

@@ -11,6 +11,7 @@ from applications.models import AccessLog, Application
 from applications.privacy import erase
 from forms_structure.models import Form
 from tests.applications.admin.conftest import apply, office, staff  # noqa: F401 - a fixture
+from tests.applications.makers import make_application
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 
 pytestmark = pytest.mark.django_db

@@ -51,7 +51,8 @@ SPECIAL = {
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
-        *("preview", "application-form", "review", "deleted", "versions", "export", "import"),
+        *("preview", "application-form", "review", "deleted", "versions"),
+        *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
     ),
 }

@@ -8,7 +8,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.core import signing
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -35,11 +35,14 @@ class SpreadsheetAdmin(JobsiteAdmin):
     """Export of the list, and import of the same format with a dry run."""
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
+        export, upload, template = map(
+            self.admin_site.admin_view, (self.export_view, self.import_view, self.template_view)
+        )
         return [
-            path("export/<str:ending>/", view(self.export_view), name="vacancies_vacancy_export"),
-            path("import/", view(self.import_view), name="vacancies_vacancy_import"),
-            path("import/template/", view(self.template_view), name="vacancies_vacancy_import_template"),
+            path("export-csv/", export, {"ending": "csv"}, name="vacancies_vacancy_export_csv"),
+            path("export-xlsx/", export, {"ending": "xlsx"}, name="vacancies_vacancy_export_xlsx"),
+            path("import/", upload, name="vacancies_vacancy_import"),
+            path("import-template/", template, name="vacancies_vacancy_import_template"),
             *super().get_urls(),
         ]
 
@@ -62,8 +65,6 @@ class SpreadsheetAdmin(JobsiteAdmin):
 
     def export_view(self, request: HttpRequest, ending: str) -> HttpResponse:
         """Export the rows that the list shows with the same query, of all its pages."""
-        if ending not in ("csv", "xlsx"):
-            raise Http404
         if not self.has_view_permission(request):
             raise PermissionDenied
         try:
