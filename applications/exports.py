@@ -4,31 +4,25 @@ Applications of different forms share the column of a field that has the same na
 fields have is followed by the name of the field.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from io import BytesIO
 from typing import Any
 
-import xlsxwriter
 from django.db.models import Prefetch
 from django.http import HttpResponse, StreamingHttpResponse
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.models import Application, FormSnapshot
 from applications.submissions.answers import answers
 from forms_structure.structure import walk
+from jobsite.spreadsheets import writing
+from jobsite.spreadsheets.writing import Cell, local
 from vacancies.models import Vacancy
 
 BATCH = 500  # rows that are read at a time
-CELL_MAX = 32_767  # characters of a cell in XLSX
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet calculates a cell that begins with these
-BOM = "\ufeff"  # spreadsheets read a CSV file as UTF-8 only with it
-
-Cell = str | int
 
 
 @dataclass(frozen=True)
@@ -93,7 +87,7 @@ def _values(application: Any, submission: Any) -> list[Cell]:
     return [
         application.pk,
         application.reference or "",
-        _datetime(application.created_at),
+        local(application.created_at),
         application.vacancy.title,
         application.vacancy_id,
         application.stage_name or "",
@@ -104,14 +98,9 @@ def _values(application: Any, submission: Any) -> list[Cell]:
         application.rating or "",
         "" if application.read_at else _("yes"),
         _("yes") if application.is_repeated else "",
-        _datetime(application.withdrawn_at),
+        local(application.withdrawn_at),
         submission.source if submission else "",
     ]
-
-
-def _datetime(at: datetime | None) -> str:
-    """Return `at` in the site's time zone, in a form that spreadsheets sort and recognise."""
-    return f"{at.astimezone(timezone.get_default_timezone()):%Y-%m-%d %H:%M:%S}" if at else ""
 
 
 def _rows() -> Any:
@@ -120,58 +109,13 @@ def _rows() -> Any:
     return rows.prefetch_related("submission__files", titles)
 
 
-class _Line:
-    """A file whose `write` returns the text: csv.writer.writerow() then returns the line."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def without_formula(cell: Cell) -> Cell:
-    """Return the cell so that no spreadsheet calculates it (OWASP ASVS 5, 1.2.10)."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
-
-
-def csv_lines(table: Table) -> Iterator[str]:
-    """Yield the CSV file in parts."""
-    write = csv.writer(_Line()).writerow
-    yield BOM
-    for rows in table.batches():
-        yield "".join(write([without_formula(cell) for cell in row]) for row in rows)
-
-
-def xlsx_bytes(table: Table) -> bytes:
-    """Return the XLSX file. It is made in memory: temporary files would be left behind by a crash."""
-    file = BytesIO()
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with xlsxwriter.Workbook(file, options) as book:
-        sheet = book.add_worksheet()
-        sheet.freeze_panes(1, 0)
-        number = 0
-        for rows in table.batches():
-            for row in rows:
-                for column, cell in enumerate(row):
-                    if isinstance(cell, int):
-                        sheet.write_number(number, column, cell)
-                    elif cell:
-                        sheet.write_string(number, column, cell[:CELL_MAX])
-                number += 1
-    return file.getvalue()
-
-
 def csv_response(pks: Sequence[int], *, at: datetime) -> StreamingHttpResponse:
-    table = Table(pks, translation.get_language())
-    response = StreamingHttpResponse(csv_lines(table), content_type="text/csv; charset=utf-8")
-    return _download(response, at, "csv")
+    return writing.csv_response(_table(pks), "applications", at=at)
 
 
 def xlsx_response(pks: Sequence[int], *, at: datetime) -> HttpResponse:
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    body = xlsx_bytes(Table(pks, translation.get_language()))
-    return _download(HttpResponse(body, content_type=kind), at, "xlsx")
+    return writing.xlsx_response(_table(pks), "applications", at=at)
 
 
-def _download(response: Any, at: datetime, ending: str) -> Any:
-    day = at.astimezone(timezone.get_default_timezone()).date()
-    response["Content-Disposition"] = f'attachment; filename="applications-{day}.{ending}"'
-    return response
+def _table(pks: Sequence[int]) -> Iterator[list[list[Cell]]]:
+    return Table(pks, translation.get_language()).batches()

@@ -444,9 +444,9 @@ UNFOLD = {
     "SCRIPTS": [
         lambda request: static("jobsite/admin.js"),
         lambda request: static("jobsite/accessibility.js"),
+        lambda request: static("jobsite/search.js"),
     ],
     "SIDEBAR": {
-        "show_search": True,
         "navigation": "jobsite.admin.menu.navigation",
     },
 }

@@ -11,6 +11,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
@@ -324,6 +325,8 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
+    elif kind == "import":
+        data = {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted\n,Posted".encode())}
     elif kind == "note":
         data = {"text": "Posted"}
     elif kind == "email":

@@ -341,7 +341,7 @@ def rows_of(world: World, model: str) -> list[Any]:
 
 
 def admin_paths(world: World) -> Iterator[str]:
-    yield from ("/admin/", "/admin/search/?s=zyx", "/admin/vacancies/vacancy/")
+    yield from ("/admin/", "/admin/search/?q=zyx", "/admin/vacancies/vacancy/")
     for route in sorted(set(admin_pages.routes())):
         found = re.match(r"admin/(?:applications/(\w+)|auth/user|vacancies/vacancy)/", route)
         if not found:

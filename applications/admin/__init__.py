@@ -5,6 +5,7 @@ from applications.admin import (  # noqa: F401 - importing registers
     application,
     mail_template,
     message,
+    search,
     stage,
     step,
     vacancy,

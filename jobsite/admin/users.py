@@ -7,7 +7,6 @@ from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
-from django.core.paginator import InvalidPage
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -15,14 +14,6 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from jobsite.admin.base import JobsiteAdmin, as_id
 
 admin.site.unregister([User, Group])
-
-
-def search(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-    """unfold's search, with a 404 for an invalid page number."""
-    try:
-        return _search(request, extra_context)
-    except InvalidPage:
-        raise Http404 from None
 
 
 def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> HttpResponse:
@@ -33,10 +24,6 @@ def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> 
     if not row or not page.has_view_permission(request, row) or not hasattr(row, "get_absolute_url"):
         raise Http404
     return HttpResponseRedirect(row.get_absolute_url())
-
-
-_search = admin.site.search  # type: ignore[attr-defined]
-admin.site.search = search  # type: ignore[attr-defined]  # before its urls are read
 
 
 def described(permission: Permission) -> str:

@@ -10,6 +10,7 @@ from django.utils.html import strip_tags
 
 from applications import exports
 from applications.models import AccessLog, Application
+from jobsite.spreadsheets import writing
 from tests.applications.admin.conftest import FOREIGN, apply, office, staff  # noqa: F401 - a fixture
 from tests.applications.makers import make_file, make_submission
 
@@ -84,7 +85,7 @@ def test_formulas_are_text_in_csv(office, mia, start):  # noqa: F811
 
 @pytest.mark.parametrize("cell", ["a=1", " =1", "", "1-2", 5])
 def test_other_cells_are_unchanged(cell):
-    assert exports.without_formula(cell) == cell
+    assert writing.without_formula(cell) == cell
 
 
 def test_xlsx_has_texts_and_neither_formulas_nor_links(office, mia):  # noqa: F811
@@ -156,7 +157,7 @@ def test_query_count_of_a_batch(office, count, django_assert_num_queries):  # no
         pks.append(application.pk)
 
     with django_assert_num_queries(5):  # the forms: ids, sections; applications, vacancies, files
-        "".join(exports.csv_lines(exports.Table(pks, "en")))
+        "".join(writing.csv_lines(exports.Table(pks, "en").batches()))
 
 
 def test_headings_are_in_the_language_of_the_user():

@@ -257,7 +257,7 @@ def urls(world: SimpleNamespace, group: str) -> Iterator[str]:
         yield from (f"/{route}" for route in sorted(set(of_site) - {"admin/logout/"}))
         yield from (f"/admin/{app}/" for app in APPS)
         yield from (f"/admin/{label.replace('.', '/')}/?q=zz" for label in world.spare)
-        yield "/admin/search/?s=zz"
+        yield "/admin/search/?q=zz"
         return
     deleting = []
     for route in sorted(set(routes())):

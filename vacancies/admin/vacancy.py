@@ -36,6 +36,7 @@ from vacancies.admin.list_filters import (
 )
 from vacancies.admin.saved_views import SavedViewsAdmin
 from vacancies.admin.searched_filters import OptionFilter, RecruiterFilter, SearchedFiltersAdmin
+from vacancies.admin.spreadsheets.pages import SpreadsheetAdmin
 from vacancies.admin.template import TemplatesAdmin
 from vacancies.admin.vacancy_form import VacancyForm
 from vacancies.admin.vacancy_pages import VacancyPagesAdmin
@@ -54,8 +55,9 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 class VacancyAdmin(
     ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, ApprovalAdmin,
-    BulkPublicationAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin,
+    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
+    actions: Any = ("export_csv", "export_xlsx", *BulkPublicationAdmin.actions)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
         tab(gettext_lazy("Texts"), "title", "title_internal", "short_description", "description", "profile",
@@ -80,6 +82,7 @@ class VacancyAdmin(
     ordering = ("-pk",)
     search_fields = ("title",)  # shows the box; see get_search_results
     search_help_text = gettext_lazy("Search titles and texts, or enter an ID.")
+    list_before_template = "admin/vacancies/vacancy/list_before.html"
     list_after_template = "admin/vacancies/vacancy/list_after.html"
 
     class Media:

@@ -200,15 +200,14 @@ def admin(content: Content) -> Iterator[Case]:
     for number in range(1, 25):  # every content type
         yield get(f"/admin/r/{number}/abc/", root)
     for query in (
-        "s=%00",
-        "s=%FF",
-        "s=" + "x" * 3000,
-        "s='&extended",
-        "s=a&page=abc",
-        "s=a&page=99999999999999999999",
-        "s=a&extended=%00&page=-1",
-        "s=\\",
-        "s",
+        "q=%00",
+        "q=%FF",
+        "q=" + "x" * 3000,
+        "q='&part=results",
+        "q=99999999999999999999",
+        "q=a&part=%00",
+        "q=\\",
+        "q",
     ):
         yield get(f"/admin/search/?{query}")
         yield get(f"/admin/search/?{query}", root)

@@ -216,7 +216,7 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
         "/admin/", "/admin/vacancies/filter/", "/admin/vacancies/filteroption/", "/admin/vacancies/",
         f"/admin/vacancies/filteroption/{option.pk}/change/",
         f"/admin/vacancies/filteroption/{option.pk}/delete/",
-        f"/admin/vacancies/filter/{option.filter_id}/change/", "/admin/search/?s=qqsecret&extended",
+        f"/admin/vacancies/filter/{option.filter_id}/change/", "/admin/search/?q=qqsecret",
     ):  # fmt: skip
         response = client.get(url)
         assert response.status_code == 200, url

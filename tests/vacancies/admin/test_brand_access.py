@@ -52,6 +52,7 @@ SPECIAL = {
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions"),
+        *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
         *("autosave", "discard"),
     ),
@@ -59,7 +60,7 @@ SPECIAL = {
 OF_THE_SITE = {  # with their queries
     "admin": [""],
     "admin/": [""],
-    "admin/search/": ["?s=vacan", f"?s={WORD}&extended", f"?s={WORD}"],
+    "admin/search/": ["?q=vacan", f"?q={WORD}&part=results", f"?q={WORD}"],
     "admin/login/": [""],
     "admin/logout/": [""],
     "admin/password_change/": [""],

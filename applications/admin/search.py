@@ -1,0 +1,244 @@
+"""The search of the admin: one box for vacancies, applications, people, forms, options and pages.
+
+It shows the first hits of each kind among the rows of the kind's own list, so permissions and brand scoping
+are those of the lists. Statements are limited, so that a search costs the same however many rows there are.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection, transaction
+from django.db.models import Model, Q
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from applications.models import Application
+from applications.querysets import folded_address
+from forms_structure.models import Form
+from jobsite.admin.base import as_id, person
+from vacancies.fields import fold
+from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
+
+FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
+TEXT_MAX = 200
+WORDS_MAX = 8
+NEWEST = 20_000  # rows whose names are compared one by one: those of a kind without an index for it
+TIME_MAX = 500  # milliseconds of a statement on PostgreSQL
+
+
+@dataclass(frozen=True)
+class Hit:
+    title: str
+    detail: str
+    url: str
+
+
+@dataclass
+class Group:
+    """The hits of one kind. `url` is its list with the same search, if there are more."""
+
+    label: str
+    hits: list[Hit] = field(default_factory=list)
+    url: str = ""
+    is_incomplete: bool = False  # the database took too long
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
+    number or an address through an index. Of a large kind, only the newest rows are searched for words."""
+
+    label: Any
+    model: type[Model]
+    matches: Callable[[str], Q]
+    shown: Callable[[Any], tuple[str, str]]
+    related: tuple[str, ...] = ()
+    exact: Callable[[str], Q | None] = lambda text: None
+    is_large: bool = False
+
+
+def contains(*columns: str) -> Callable[[str], Q]:
+    """Return a condition: one of the `columns` contains the word."""
+
+    def matches(word: str) -> Q:
+        found = Q()
+        for column in columns:
+            found |= Q(**{f"{column}__icontains": word})
+        return found
+
+    return matches
+
+
+def _title_has(word: str) -> Q:
+    """Words of three letters or more may be anywhere in the title, and shorter ones at the beginning of a
+    word: the trigram index finds both."""
+    word = fold(word)
+    if len(word) > 2:
+        return Q(title_folded__contains=word)
+    return Q(title_folded__startswith=word) | Q(title_folded__contains=f" {word}")
+
+
+def _id(text: str) -> Q | None:
+    pk = as_id(text)
+    return None if pk is None else Q(pk=pk)
+
+
+def _reference_or_address(text: str) -> Q | None:
+    found = Q(reference=text.upper())
+    if "@" in text:
+        found |= Q(email_folded=folded_address(text))
+    return found | Q(pk=pk) if (pk := as_id(text)) is not None else found
+
+
+def _account(user: Any) -> tuple[str, str]:
+    return person(user), user.email
+
+
+KINDS = (
+    Kind(
+        gettext_lazy("Vacancies"),
+        Vacancy,
+        _title_has,
+        lambda vacancy: (vacancy.title, _joined(vacancy.state.label, vacancy.brand)),
+        related=("brand",),
+        exact=_id,
+        is_large=connection.vendor == "sqlite",  # which has no trigram index
+    ),
+    Kind(
+        gettext_lazy("Applications"),
+        Application,
+        contains("given_name", "family_name", "email_folded", "user__first_name", "user__last_name"),
+        lambda application: (application.shown_name, application.vacancy.title),
+        related=("user", "vacancy"),
+        exact=_reference_or_address,
+        is_large=True,
+    ),
+    Kind(
+        gettext_lazy("Recruiters"),
+        Recruiter,
+        contains("name", "function"),
+        lambda row: (row.name, row.function),
+    ),
+    Kind(
+        gettext_lazy("Users"),
+        User,
+        contains("username", "first_name", "last_name", "email"),
+        _account,
+        is_large=True,
+    ),
+    Kind(gettext_lazy("Application forms"), Form, contains("name"), lambda form: (form.name, "")),
+    Kind(
+        gettext_lazy("Filter options"),
+        FilterOption,
+        contains("label"),
+        lambda option: (option.label, option.filter.label),
+        related=("filter",),
+    ),
+    Kind(gettext_lazy("Brands"), Brand, contains("name"), lambda brand: (brand.name, "")),
+)
+
+
+def _joined(*parts: Any) -> str:
+    return ", ".join(str(part) for part in parts if part)
+
+
+def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
+    text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
+    is_part = request.GET.get("part") == "results"
+    groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if text else []
+    count = sum(len(group.hits) for group in groups)
+    context = {
+        "text": text,
+        "groups": groups,
+        "count_text": ngettext("%(count)d result", "%(count)d results", count) % {"count": count},
+        "more_url": f"{reverse('admin:search')}?{urlencode({'q': text})}",
+    }
+    if is_part:
+        return TemplateResponse(request, "admin/search_options.html", context)
+    title = _("Search: %(text)s") % {"text": text} if text else _("Search")
+    context |= {**admin.site.each_context(request), "title": title, "newest": NEWEST}
+    return TemplateResponse(request, "admin/search.html", context)
+
+
+admin.site.search = search  # type: ignore[attr-defined]  # replaces unfold's, before the URLs are read
+
+
+def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
+    words = [word for word in text.split() if fold(word)][:WORDS_MAX]
+    if not words:
+        return
+    for kind in KINDS:
+        page = admin.site.get_model_admin(kind.model)
+        if page.has_view_permission(request):
+            group = _group(kind, page, request, text, words, count)
+            if group.hits or group.is_incomplete:
+                yield group
+    pages = Group(_("Pages"), list(_pages(request, text))[:count])
+    if pages.hits:
+        yield pages
+
+
+def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[str], count: int) -> Group:
+    group = Group(str(kind.label))
+    name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
+    list_url = f"{reverse(f'admin:{name}_changelist')}?{urlencode({'q': text})}"
+    own = page.get_queryset(request)
+    try:
+        with _limited_time():
+            pks = _found(kind, own, text, words, count)
+    except OperationalError:
+        group.is_incomplete, group.url = True, list_url
+        return group
+    found = own.select_related(*kind.related).in_bulk(pks[:count])
+    for pk in pks[:count]:
+        if pk in found:
+            title, detail = kind.shown(found[pk])
+            group.hits.append(Hit(title, detail, reverse(f"admin:{name}_change", args=[pk])))
+    if kind.is_large or len(pks) > count:
+        group.url = list_url
+    return group
+
+
+def _found(kind: Kind, own: Any, text: str, words: list[str], count: int) -> list[Any]:
+    """Return the ids of the first rows, at most one more than `count`: those that `text` names exactly, then
+    the newest with all `words`."""
+    exact = kind.exact(text)
+    pks = list(_ids(own.filter(exact))[:count]) if exact is not None else []
+    rows = own.filter(pk__in=_ids(own)[:NEWEST]) if kind.is_large else own
+    rows = rows.filter(reduce(and_, map(kind.matches, words)))
+    return list(dict.fromkeys([*pks, *_ids(rows)[: count + 1]]))
+
+
+def _ids(rows: Any) -> Any:
+    return rows.order_by("-pk").values_list("pk", flat=True)
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """Cancel a statement that takes long: for some words and brands, the database has no good index."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {TIME_MAX}")
+        yield
+
+
+def _pages(request: HttpRequest, text: str) -> Iterator[Hit]:
+    """Yield the menu items whose title contains `text`."""
+    for group in admin.site.get_sidebar_list(request):  # type: ignore[attr-defined]
+        for item in group["items"]:
+            if item["has_permission"] and fold(text) in fold(str(item["title"])):
+                yield Hit(str(item["title"]), str(group["title"]), str(item["link"]))

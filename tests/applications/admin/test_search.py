@@ -1,0 +1,246 @@
+"""The search of the admin: what it finds, for whom, and at what cost."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from applications.admin import search as module
+from applications.models import AccessLog, Application
+from applications.privacy import erase
+from forms_structure.models import Form
+from tests.applications.admin.conftest import apply, office, staff  # noqa: F401 - a fixture
+from tests.applications.makers import make_application
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+
+pytestmark = pytest.mark.django_db
+SEARCH = "/admin/search/"
+
+
+@pytest.fixture
+def root() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root", email="root@example.org"))
+    return client
+
+
+def found(client: Client, text: str) -> dict[str, list[str]]:
+    """Return the titles by kind. The part below the box has the same hits."""
+    response = client.get(SEARCH, {"q": text})
+    assert response.status_code == 200
+    part = client.get(SEARCH, {"q": text, "part": "results"})
+    titles = {group.label: [hit.title for hit in group.hits] for group in response.context["groups"]}
+    assert {g.label: [hit.title for hit in g.hits] for g in part.context["groups"]} == titles
+    return {label: hits for label, hits in titles.items() if hits}
+
+
+# --- what is found ---
+
+
+def test_every_kind_is_found(root, db):
+    brand = make_brand("Zebra care")
+    make_recruiter("Zebra Maes")
+    vacancy = make_vacancy(title="Zebra keeper", brand=brand)
+    application = apply(vacancy, "Zebra")
+    Form.objects.create(name="Zebra form")
+    make_option("regions", "Zebra land")
+    User.objects.create_user("zebra")
+
+    assert found(root, "zebra") == {
+        "Vacancies": ["Zebra keeper"],
+        "Applications": [application.shown_name],
+        "Recruiters": ["Zebra Maes"],
+        "Users": ["zebra"],
+        "Application forms": ["Zebra form"],
+        "Filter options": ["Zebra land"],
+        "Brands": ["Zebra care"],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nurse", "NÜRSE", "urs", "ghent nurse", "nu", "g", "c+", "100%", "night_shift", "  nurse  ", "in gh"],
+)
+def test_words_of_a_title_are_found(root, text):
+    make_vacancy(title="Nürse in Ghent, C++ 100% night_shift")
+    make_vacancy(title="Baker")
+
+    assert [*found(root, text)["Vacancies"]] == ["Nürse in Ghent, C++ 100% night_shift"]
+
+
+@pytest.mark.parametrize(
+    "text", ["ent", "xyz", "nurse baker", "%", "_", "rs", "nurse' OR '1'='1", "\0", "()"]
+)
+def test_other_words_are_not_found(root, text):
+    make_vacancy(title="Nurse, night-shift")
+
+    assert "Vacancies" not in found(root, text)
+
+
+def test_vacancies_are_found_by_id_and_come_first(root):
+    wanted = make_vacancy(title="Wanted")
+    make_vacancy(title=f"Room {wanted.pk}")
+
+    assert found(root, str(wanted.pk))["Vacancies"] == ["Wanted", f"Room {wanted.pk}"]
+
+
+def test_applications_are_found_by_reference_address_and_name(root):
+    application = apply(make_vacancy(), "Mia")
+    Application.objects.filter(pk=application.pk).update(
+        reference="7K3QX9WD", email="Mia@Example.org", email_folded="mia@example.org", family_name="Maes"
+    )
+
+    for text in ("7k3qx9wd", "MIA@example.org", "maes", "mia ma", str(application.pk)):
+        assert len(found(root, text)["Applications"]) == 1, text
+
+
+def test_pages_of_the_menu_are_found(root):
+    assert "Stages" in found(root, "stage")["Pages"]
+
+
+def test_an_empty_search_is_a_page_with_the_box(root):
+    response = root.get(SEARCH)
+
+    assert response.status_code == 200
+    assert response.context["groups"] == []
+    assert root.get(SEARCH, {"q": "x" * 100_000}).status_code == 200
+    assert root.get(SEARCH, {"q": "a b c d e f g h i j k l m n"}).status_code == 200
+
+
+def test_more_hits_are_linked(root):
+    for number in range(module.ON_PAGE + 1):
+        make_recruiter(f"Jan {number}")
+
+    response = root.get(SEARCH, {"q": "jan"})
+
+    (group,) = response.context["groups"]
+    assert len(group.hits) == module.ON_PAGE
+    assert group.url == "/admin/vacancies/recruiter/?q=jan"
+    assert "20 results" in response.content.decode()
+
+
+def test_texts_are_escaped(root):
+    make_vacancy(title="<script>zebra()</script>")
+
+    for part in ({}, {"part": "results"}):
+        html = root.get(SEARCH, {"q": "zebra"} | part).content.decode()
+        assert "<script>zebra" not in html
+        assert "&lt;script&gt;zebra" in html
+
+
+# --- for whom ---
+
+
+def test_rows_of_other_brands_are_not_found(office):  # noqa: F811
+    """The recruiter's own rows are found with the same words."""
+    secret = make_vacancy(title="Zebra secret", brand=make_brand("Theirs"))
+    apply(secret, "Zebra")
+    Form.objects.create(name="Zebra form").vacancies.add(secret)
+    own = make_vacancy(title="Zebra own", brand=office.brand)
+    application = apply(own, "Zebra")
+
+    assert found(office.anna, "zebra") == {
+        "Vacancies": ["Zebra own"],
+        "Applications": [application.shown_name],
+    }
+    assert found(office.anna, "secret") == {}
+    assert found(office.anna, "theirs") == {}
+    assert found(office.anna, str(secret.pk)).get("Vacancies") is None
+    reference = secret.applications.get()
+    Application.objects.filter(pk=reference.pk).update(
+        reference="9X3QX9WD", email="z@example.org", email_folded="z@example.org"
+    )
+    for text in ("9X3QX9WD", "z@example.org", str(reference.pk)):
+        assert "Applications" not in found(office.anna, text), text
+
+
+def test_kinds_without_permission_are_not_found(office):  # noqa: F811
+    make_vacancy(title="Zebra", brand=office.brand)
+    make_option("regions", "Zebra land")
+    User.objects.create_user("zebra")
+    manager = staff("manager", "Filter manager", [office.brand])
+
+    assert found(manager, "zebra") == {"Filter options": ["Zebra land"]}
+    assert "Users" not in found(office.anna, "zebra")
+    assert found(manager, "stage") == {}
+
+
+def test_strangers_and_applicants_do_not_search(client):
+    assert client.get(SEARCH, {"q": "zebra"}).status_code == 302
+    client.force_login(User.objects.create_user("mia"))
+    assert client.get(SEARCH, {"q": "zebra", "part": "results"}).status_code == 302
+
+
+def test_an_erased_applicant_is_not_found(root):
+    user = User.objects.create_user("zebra.maes", email="zebra@example.org", first_name="Zebra")
+    application = make_application(vacancy=make_vacancy(), user=user, given_name="Zebra")
+    assert found(root, "zebra") != {}
+
+    erase(user=user)
+
+    assert found(root, "zebra") == {}
+    assert found(root, "zebra@example.org") == {}
+    assert "Applications" not in found(root, str(application.pk))
+
+
+def test_hits_are_not_logged_as_access(root):
+    """As in the list of applications: the log records who opens an application."""
+    apply(make_vacancy(), "Zebra")
+
+    found(root, "zebra")
+
+    assert not AccessLog.objects.exists()
+
+
+# --- the box and the cost ---
+
+
+def test_the_box_is_on_every_page(office):  # noqa: F811
+    for path in ("/admin/", "/admin/vacancies/vacancy/", "/admin/vacancies/vacancy/add/", SEARCH):
+        assert office.anna.get(path).content.decode().count('id="site-search"') == 1
+    assert 'id="site-search"' not in Client().get("/admin/login/").content.decode()
+
+
+def test_only_the_newest_applications_are_searched_by_name(root, monkeypatch):
+    monkeypatch.setattr(module, "NEWEST", 1)
+    vacancy = make_vacancy()
+    old = apply(vacancy, "Zebra")
+    Application.objects.filter(pk=old.pk).update(reference="7K3QX9WD")
+    apply(vacancy, "Jan")
+
+    assert found(root, "zebra") == {}
+    assert found(root, "7K3QX9WD") != {}
+    response = root.get(SEARCH, {"q": "jan"})
+    urls = {group.label: group.url for group in response.context["groups"]}
+    assert urls["Applications"] == "/admin/applications/application/?q=jan"
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_query_count(root, count, django_assert_max_num_queries):
+    for number in range(count):
+        make_vacancy(title=f"Zebra {number}")
+        apply(make_vacancy(), f"Zebra {number}")
+    root.get(SEARCH, {"q": "zebra", "part": "results"})
+
+    with django_assert_max_num_queries(40) as queries:
+        root.get(SEARCH, {"q": "zebra", "part": "results"})
+    assert len([q for q in queries if q["sql"].startswith("SELECT")]) == 12
+
+
+def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):
+    make_vacancy(title="Zebra")
+    make_recruiter("Zebra")
+    real = module._found
+
+    def slow(kind: Any, *args: Any) -> Any:
+        if kind.model is Application:
+            raise module.OperationalError("canceling statement due to statement timeout")
+        return real(kind, *args)
+
+    monkeypatch.setattr(module, "_found", slow)
+
+    response = root.get(SEARCH, {"q": "zebra"})
+
+    assert {group.label for group in response.context["groups"] if group.hits} == {"Vacancies", "Recruiters"}
+    assert [group.label for group in response.context["groups"] if group.is_incomplete] == ["Applications"]

@@ -1,0 +1,147 @@
+"""Measure the search of the admin:
+
+    DATABASE_URL=sqlite:////tmp/search.sqlite3 .venv/bin/python -m tests.benchmarks.search
+
+Fills a migrated, empty database, then searches as a superuser and as a recruiter of one of a hundred brands.
+Prints the CPU time of a search: that of this process and, on PostgreSQL on this machine, of its backend. Exit
+code 1: a search takes more than LIMIT.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
+os.environ.setdefault("RATE_LIMIT", "off")
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import Permission, User  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.db.models import Model  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from applications.models import Application  # noqa: E402
+from forms_structure.models import Form  # noqa: E402
+from vacancies.models import Brand, Recruiter, Vacancy  # noqa: E402
+
+LIMIT = 0.1  # seconds of CPU
+TIMES = 20
+BRANDS = 100
+JOBS = ("Nurse", "Driver", "Baker", "Teacher", "Welder", "Cook", "Developer", "Cleaner", "Planner", "Guard")
+GIVEN = ("Mia", "Jan", "Noor", "Elise", "Lars", "Zoe", "Tom", "Anna", "Jurgen", "Fatima")
+SEARCHES = (
+    "nurse", "night nurse", "zebra", "nurse zebra", "district42", "it", "n", "xq", "xylophone", "777777",
+    "mia maes77", "jan", "a77777@example.org", "form", "brand 7",
+)  # fmt: skip
+
+
+def fill(vacancies: int, applications: int) -> None:
+    now = timezone.now()
+    Brand.objects.bulk_create(Brand(name=f"Brand {n}") for n in range(BRANDS))
+    Form.objects.bulk_create(Form(name=f"Form {n}", structure=[]) for n in range(200))
+    Recruiter.objects.bulk_create(Recruiter(name=f"{GIVEN[n % 10]} Recruiter{n}") for n in range(2_000))
+    first = Vacancy.objects.create(
+        title="First", description="<p>Work with people.</p>" * 20, created_at=now, updated_at=now
+    )
+    form, brand = Form.objects.order_by("pk")[0].pk, Brand.objects.order_by("pk")[0].pk
+    rare = "CASE n % 100000 WHEN 7 THEN ' zebra' ELSE '' END"
+    night = "CASE n % 3 WHEN 0 THEN 'Night ' ELSE '' END"
+    title = f"{night} || w.word || ' district' || (n % 97) || {rare} || ' ' || n"
+    _copy(first, vacancies, JOBS, title=title, title_folded=f"lower({title})",
+          brand_id=f"{brand} + n % {BRANDS}", form_id=f"{form} + n % 150")  # fmt: skip
+    user = User.objects.create_user("applicant")
+    address = "'a' || n || '@example.org'"
+    _copy(user, applications // 4, GIVEN, username="'applicant' || n", first_name="w.word", email=address)
+    sent = Application.objects.create(vacancy=first, given_name="First", created_at=now)
+    _copy(sent, applications, GIVEN, given_name="w.word", family_name="'Maes' || (n % 5000)", email=address,
+          email_folded=address, vacancy_id=f"{first.pk} + (n * 7919) % {vacancies}", reference="'R' || n",
+          )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _copy(row: Model, count: int, words: tuple[str, ...], **columns: str) -> None:
+    """Copy `row` `count` times with other `columns`: SQL with the number `n` and one of the `words`, w.word."""
+    table = row._meta.db_table
+    names = [field.column for field in row._meta.concrete_fields]
+    values = {name: f"t.{name}" for name in names} | columns | {"id": f"{row.pk} + n"}
+    listed = " UNION ALL ".join(f"SELECT {n} AS i, '{word}' AS word" for n, word in enumerate(words))
+    counter = f"c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {count})"
+    numbers = f"WITH RECURSIVE {counter} SELECT n FROM c"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET session_replication_role = replica")  # without triggers
+        else:
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            for (name,) in cursor.fetchall():
+                cursor.execute(f'DROP TRIGGER "{name}"')
+        cursor.execute(
+            f"INSERT INTO {table} ({', '.join(names)}) "
+            f"SELECT {', '.join(values[name] for name in names)} FROM ({numbers}) AS numbers "
+            f"JOIN {table} t ON t.id = {row.pk} JOIN ({listed}) AS w ON w.i = n % {len(words)}"
+        )
+
+
+def signed_in() -> dict[str, Client]:
+    root, _ = User.objects.get_or_create(username="root", is_superuser=True, is_staff=True)
+    recruiter, _ = User.objects.get_or_create(username="recruiter", is_staff=True)
+    recruiter.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    recruiter.brands.set([Brand.objects.order_by("pk")[7]])
+    clients = {}
+    for user in (root, recruiter):
+        clients[user.username] = Client()
+        clients[user.username].force_login(user)
+    return clients
+
+
+def cpu() -> float:
+    """Return the CPU time of this process and of the backend of its connection."""
+    mine = time.process_time()
+    if connection.vendor != "postgresql":
+        return mine
+    fields = (
+        Path(f"/proc/{connection.connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    )
+    return mine + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(client: Client, text: str) -> tuple[float, Any]:
+    response = client.get("/admin/search/", {"q": text, "part": "results"})  # warm
+    start = cpu()
+    for _ in range(TIMES):
+        response = client.get("/admin/search/", {"q": text, "part": "results"})
+    return (cpu() - start) / TIMES, response.context["groups"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--vacancies", type=int, default=1_000_000)
+    parser.add_argument("--applications", type=int, default=200_000)
+    arguments = parser.parse_args()
+    if not Vacancy.objects.exists():
+        fill(arguments.vacancies, arguments.applications)
+    slowest = 0.0
+    print(f"{Vacancy.objects.count()} vacancies, {Application.objects.count()} applications")
+    for name, client in signed_in().items():
+        for text in SEARCHES:
+            seconds, groups = measure(client, text)
+            slowest = max(slowest, seconds)
+            hits = ", ".join(
+                f"{group.label} {len(group.hits)}{' (timeout)' if group.is_incomplete else ''}"
+                for group in groups
+            )
+            print(f"{name:10} {text:20} {1000 * seconds:7.1f} ms  {hits}", flush=True)
+    return int(slowest > LIMIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Reading of uploaded spreadsheets: what is read, and what is refused with which reason."""
+
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from openpyxl import Workbook
+
+from jobsite.spreadsheets import reading, writing
+from jobsite.spreadsheets.reading import Formula, SpreadsheetError, normalised, read
+
+pytestmark = pytest.mark.once
+NOT_UTF_8 = "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV UTF-8”."
+DAMAGED = "This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX."
+SHEET = "xl/worksheets/sheet1.xml"
+NAMESPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def rows_of(content: bytes, rows_max: int = 5) -> list[reading.Row]:
+    return read(SimpleUploadedFile("x", content), rows_max=rows_max)
+
+
+def refusal(content: bytes, rows_max: int = 5) -> str:
+    with pytest.raises(SpreadsheetError) as caught:
+        rows_of(content, rows_max)
+    return str(caught.value)
+
+
+def xlsx(*rows: list, sheet: str = "") -> bytes:
+    """Return an XLSX file with the `rows`, or with `sheet` as the XML of its sheet."""
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    file = BytesIO()
+    book.save(file)
+    if not sheet:
+        return file.getvalue()
+    changed = BytesIO()
+    with ZipFile(file) as parts, ZipFile(changed, "w", ZIP_DEFLATED) as out:
+        for name in parts.namelist():
+            out.writestr(name, sheet if name == SHEET else parts.read(name))
+    return changed.getvalue()
+
+
+def test_rows_have_the_number_that_a_spreadsheet_shows():
+    assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
+    assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"\xef\xbb\xbfa;b\r\n1;2,5", [["a", "b"], ["1", "2,5"]]),
+        (b"a\tb\n1\t2", [["a", "b"], ["1", "2"]]),
+        (b"sep=;\r\na;b\r\n1;2", [["a", "b"], ["1", "2"]]),
+        ("a,b\nZoë,2".encode("utf-16"), [["a", "b"], ["Zoë", "2"]]),
+        (b"a\n'=1+1", [["a"], ["=1+1"]]),
+        (b"a\r1", [["a"], ["1"]]),
+    ],
+)
+def test_csv_of_spreadsheet_programs_is_read(content, rows):
+    assert [row for _number, row in rows_of(content)] == rows
+
+
+def test_cells_of_xlsx_are_texts():
+    assert rows_of(xlsx(["a", 1, 2.0, 2.5, True, "=1+1"])) == [(1, ["a", "1", "2", "2.5", "True", "=1+1"])]
+    assert isinstance(rows_of(xlsx(["=1+1"]))[0][1][0], Formula)
+    assert not isinstance(rows_of(xlsx(["'=1+1"]))[0][1][0], Formula)
+
+
+@pytest.mark.parametrize("text", ["a", "=1", "'=1", "'a", " a\r\nb ", "+32 470"])
+def test_exported_texts_are_equal_when_they_are_read(text):
+    exported = str(writing.without_formula(text))
+
+    assert normalised(exported) == normalised(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "The file is empty."),
+        (b" \n ", "The file is empty."),
+        ("Zoë".encode("latin-1"), NOT_UTF_8),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", NOT_UTF_8),
+        (b"\xd0\xcf\x11\xe0\xa1", "This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8."),
+        (b"a\0b", "This is not a CSV or XLSX file."),
+        (b'a,b\n1,2\n"open,3', "Row 3 cannot be read: unexpected end of data."),
+        (b"a\n" + b"x" * 200_000, "Row 2 cannot be read: field larger than field limit (131072)."),
+        (b"a\n" * 10, "The file has more than 5 rows. Split it into several files."),
+        (b"a," * 101, "Row 1 has more than 100 columns."),
+        (b"PK\x03\x04", DAMAGED),
+        (b"PK\x03\x04" * 100, DAMAGED),
+        (xlsx(["a"])[:-100], DAMAGED),
+        (xlsx(["a"], sheet="<worksheet"), DAMAGED),
+        (xlsx(*[["a"]] * 10), "The file has more than 5 rows. Split it into several files."),
+        (xlsx(["a"] * 101), "Row 1 has more than 100 columns."),
+    ],
+)
+def test_files_are_refused_with_the_reason(content, reason):
+    assert refusal(content) == reason
+
+
+def test_large_files_are_refused(monkeypatch):
+    monkeypatch.setattr(reading, "FILE_MAX", 2**20)
+
+    text = refusal(b"a" * (2**20 + 1))
+
+    assert text == "The file is larger than 1 MB. Split it into several files."
+
+
+def test_files_that_unpack_to_much_are_refused_before_they_are_unpacked():
+    bomb = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")
+
+    assert len(bomb) < 200_000
+    assert refusal(bomb) == "The file contains more than 50 MB. Split it into several files."
+
+
+def test_sizes_that_a_file_states_are_not_exceeded():
+    """A forged size in the directory of the archive: Python reads that many bytes and compares the checksum."""
+    content = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")
+    (size,) = (each.file_size for each in ZipFile(BytesIO(content)).infolist() if each.filename == SHEET)
+    forged = content.replace(size.to_bytes(4, "little"), (10).to_bytes(4, "little"))
+
+    assert refusal(forged) == DAMAGED
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '<row r="1048576"><c r="A1048576"><v>1</v></c></row>',
+        '<row r="2"><c r="XFD2"><v>1</v></c></row>',
+    ],
+)
+def test_cells_far_away_cost_nothing(row):
+    sheet = f'<worksheet {NAMESPACE}><dimension ref="A1:XFD1048576"/><sheetData>{row}</sheetData></worksheet>'
+
+    assert rows_of(xlsx(["a"], sheet=sheet)) == []
+
+
+def test_entities_are_refused():
+    entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
+    cell = '<c r="A1" t="inlineStr"><is><t>&b;</t></is></c>'
+    sheet = f'{entities}<worksheet {NAMESPACE}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+
+    assert refusal(xlsx(["a"], sheet=sheet)) == DAMAGED

@@ -1,0 +1,488 @@
+"""Export of the vacancy list, and import of the same format: dry run, differences, confirmation."""
+
+import csv
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import translation
+from openpyxl import Workbook, load_workbook
+
+from jobsite.spreadsheets import writing
+from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
+from tests.vacancies.admin.forms import LIST
+from vacancies.admin.spreadsheets import pages
+from vacancies.admin.spreadsheets.columns import Table, headings, joined, split
+from vacancies.models import Change, Vacancy, Version
+
+pytestmark = pytest.mark.django_db
+IMPORT = f"{LIST}import/"
+TITLES = [
+    "ID", "Title", "Status", "Brand", "Location", "Regions", "Lead recruiter", "Publish from", "Closing date",
+    "Audience", "Featured", "Continuously open", "Internal title", "Application URL", "Image URL", "Video",
+    "Description", "Short description", "Profile", "Offer", "Contact", "Company", "Extra information",
+    "Last change",
+]  # fmt: skip
+
+
+@pytest.fixture
+def nurse(at) -> Vacancy:
+    return make_vacancy(
+        title="Nurse",
+        brand=make_brand("Mine"),
+        location="Ghent",
+        options={"regions": ["Antwerp", "East; West"]},
+        publish_from=datetime(2026, 1, 5, 8, 0, 0, 123456, tzinfo=UTC),
+        publish_until=datetime(2026, 5, 1, tzinfo=UTC),
+        description="<p>Care\nfor people</p>\n",
+    )
+
+
+def exported(client: Client, ending: str = "csv", query: str = "") -> list[list[str]]:
+    response = client.get(f"{LIST}export-{ending}/{query}")
+    assert response.status_code == 200, response.content
+    if ending == "csv":
+        text = b"".join(response.streaming_content).decode()
+        return list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
+    return [list(row) for row in load_workbook(BytesIO(response.content)).active.values]
+
+
+def csv_file(*rows: list[Any], delimiter: str = ",", encoding: str = "utf-8") -> SimpleUploadedFile:
+    text = StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return SimpleUploadedFile("vacancies.csv", text.getvalue().encode(encoding))
+
+
+def xlsx_file(*rows: list[Any]) -> SimpleUploadedFile:
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    file = BytesIO()
+    book.save(file)
+    return SimpleUploadedFile("vacancies.xlsx", file.getvalue())
+
+
+def upload(client: Client, file: SimpleUploadedFile) -> Any:
+    return client.post(IMPORT, {"file": file})
+
+
+def confirm(client: Client, shown: Any) -> Any:
+    return client.post(IMPORT, {"plan": shown.context["plan"]})
+
+
+def errors(response: Any) -> list[tuple[int, str, str, str]]:
+    return [
+        (result.number, error.column, error.received, error.message)
+        for result in response.context["wrong"]
+        for error in result.errors
+    ]
+
+
+def changes(response: Any) -> dict[str, str]:
+    (result,) = [*response.context["new"], *response.context["changed"]]
+    return {each.label: each.marked for each in result.differences}
+
+
+# --- export ---
+
+
+def test_export_has_the_fields_of_the_form(anna, nurse):
+    heading, row = exported(anna)
+
+    assert heading == TITLES
+    assert row == [
+        str(nurse.pk), "Nurse", "Published", "Mine", "Ghent", 'Antwerp; "East; West"', "An Peeters",
+        "2026-01-05 08:00:00", "2026-04-30", "Public sites", "no", "no", "", "", "", "",
+        "<p>Care\nfor people</p>\n", "", "", "", "", "", "", "2026-03-02 08:30:15",
+    ]  # fmt: skip
+
+
+def test_export_as_xlsx_has_dates_and_numbers(anna, nurse):
+    heading, row = exported(anna, "xlsx")
+
+    assert heading == TITLES
+    assert row[0] == nurse.pk
+    assert row[7:9] == [datetime(2026, 1, 5, 8), datetime(2026, 4, 30)]
+
+
+def test_export_has_what_the_list_shows(anna, nurse):
+    make_vacancy(title="Baker", status="draft")
+    make_vacancy(title="Archived", status="archived")
+
+    assert [row[1] for row in exported(anna)] == ["Title", "Baker", "Nurse"]
+    assert [row[1] for row in exported(anna, query="?state=draft")] == ["Title", "Baker"]
+    assert [row[1] for row in exported(anna, query="?q=nurse&o=1")] == ["Title", "Nurse"]
+
+
+def test_export_of_ticked_rows(anna, nurse):
+    make_vacancy(title="Baker")
+
+    response = anna.post(LIST, {"action": "export_csv", "_selected_action": [nurse.pk]})
+
+    assert [row[1] for row in csv.reader(StringIO(b"".join(response.streaming_content).decode()))] == [
+        "Title", "Nurse",
+    ]  # fmt: skip
+
+
+def test_export_has_no_vacancies_of_other_brands(colleague, nurse):
+    make_vacancy(title="Secret", brand=make_brand("Theirs"))
+
+    assert [row[1] for row in exported(colleague)] == ["Title", "Nurse"]
+
+
+def test_export_needs_the_permission_to_view(client, nurse):
+    client.force_login(User.objects.create_user("nobody", is_staff=True))
+
+    assert client.get(f"{LIST}export-csv/").status_code == 403
+    assert client.get(f"{LIST}import/").status_code == 403
+    assert client.get(f"{LIST}import-template/").status_code == 403
+
+
+def test_export_with_an_unknown_filter_is_refused(anna):
+    assert anna.get(f"{LIST}export-csv/?brand__id__exact=x&search_text__regex=.*").status_code == 400
+
+
+def test_too_many_rows_for_xlsx_are_explained(anna, nurse, monkeypatch):
+    monkeypatch.setattr(pages, "XLSX_MAX", 0)
+
+    response = anna.get(f"{LIST}export-xlsx/", follow=True)
+
+    assert [str(message) for message in response.context["messages"]] == [
+        "An XLSX file has at most 0 vacancies. Export as CSV, or use the filters."
+    ]
+
+
+def test_formulas_are_text_in_csv(anna, nurse):
+    Vacancy.objects.update(title="=1+1")
+
+    assert exported(anna)[1][1] == "'=1+1"
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_query_count_of_an_export(nurse, count, django_assert_num_queries):
+    pks = [make_vacancy(options={"regions": ["Ghent"]}).pk for _ in range(count)]
+
+    with django_assert_num_queries(7):  # filters, labels, namesakes; vacancies, options, recruiters, files
+        list(writing.csv_lines(Table(pks, "en").batches()))
+
+
+@pytest.mark.parametrize("labels", [["A"], ["A", "B"], ["A; B", 'C "D"', "E"], []])
+def test_labels_of_a_cell_are_the_same_again(labels):
+    assert split(joined(labels)) == labels
+
+
+# --- round trip ---
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_an_export_changes_nothing(anna, nurse, ending):
+    Vacancy.objects.filter(pk=nurse.pk).update(title="'=1+1", contact="<p>a\r\nb</p>")
+    make_vacancy(title="=2", status="draft", brand=None, head_recruiter=None, publish_from=None)
+    response = anna.get(f"{LIST}export-{ending}/")
+    content = response.content if ending == "xlsx" else b"".join(response.streaming_content)
+
+    shown = upload(anna, SimpleUploadedFile("x", content))
+
+    assert shown.status_code == 200
+    assert shown.context["unchanged_count"] == 2
+    assert shown.context["plan"] == ""
+
+
+def test_an_export_in_another_language_changes_nothing(anna, nurse):
+    text = "".join(writing.csv_lines(Table([nurse.pk], "nl").batches()))
+    with translation.override("nl"):
+        assert headings()["title"] in text
+
+    shown = upload(anna, SimpleUploadedFile("x.csv", text.encode()))
+
+    assert shown.status_code == 200
+    assert shown.context["wrong"] == []
+    assert shown.context["ignored"] == []
+    assert shown.context["unchanged_count"] == 1
+    assert shown.context["plan"] == ""
+
+
+# --- changes ---
+
+
+def test_changes_are_shown_and_then_imported(anna, nurse):
+    make_option("regions", "Leuven")
+    make_recruiter("Jan")
+    row = [nurse.pk, "Night nurse", "leuven; Antwerp", "jan", "2026-06-30", "Internal only", "yes"]
+    names = ["ID", "Title", "Regions", "Lead recruiter", "Closing date", "Audience", "Featured"]
+
+    shown = upload(anna, csv_file(names, row))
+
+    assert changes(shown) == {
+        "Title": "<div><del>Nurse</del> <ins>Night nurse</ins></div>",
+        "Featured": "<div><ins>Yes</ins></div>",
+        "Lead recruiter": "<div><del>An Peeters</del> <ins>Jan</ins></div>",
+        "Audience": "<div><del>Public sites</del> <ins>Internal only</ins></div>",
+        "Publish until": "<div>1 <del>May</del><ins>Jul</ins> 2026, 00:00</div>",
+        "Regions": "<div><ins>Leuven</ins></div><div>Antwerp</div><div><del>East; West</del></div>",
+    }
+    assert Vacancy.objects.get() == nurse
+    assert Vacancy.objects.get().title == "Nurse"
+    assert not Version.objects.exists()
+
+    assert confirm(anna, shown)["Location"] == LIST
+
+    vacancy = Vacancy.objects.with_related().get()
+    assert vacancy.title == "Night nurse"
+    assert vacancy.labels("regions") == ["Leuven", "Antwerp"]
+    assert vacancy.head_recruiter.name == "Jan"
+    assert vacancy.publish_until == datetime(2026, 7, 1, tzinfo=UTC)
+    assert (vacancy.audience, vacancy.is_hot) == ("internal", True)
+    assert vacancy.publish_from == nurse.publish_from  # to the microsecond
+    assert vacancy.description == nurse.description
+    version = Version.objects.latest("pk")
+    assert (version.change, version.author.username) == (Change.CHANGED, "anna")
+
+
+def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
+    names = ["Title", "Brand", "Lead recruiter", "Description", "Closing date"]
+    rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01"] for n in range(30)]
+
+    shown = upload(anna, csv_file(names, *rows))
+    assert len(shown.context["new"]) == 30
+    assert not Vacancy.objects.exists()
+    done = anna.post(IMPORT, {"plan": shown.context["plan"]}, follow=True)
+
+    assert [str(message) for message in done.context["messages"]] == ["30 vacancies were created."]
+    assert Vacancy.objects.filter(status="draft", brand=brand, head_recruiter=recruiter).count() == 30
+    assert Vacancy.objects.first().description == "<p>First line<br>second</p><p>A &amp; B</p>"
+    assert set(Version.objects.values_list("change", flat=True)) == {"created"}
+
+
+def test_a_row_may_publish(anna, brand, recruiter, at):
+    names = ["title", "status", "brand", "head_recruiter", "description"]
+    shown = upload(anna, csv_file(names, ["Nurse", "Published", "Acme", "Jan", "<p>Care</p>"]))
+
+    assert confirm(anna, shown).status_code == 302
+
+    vacancy = Vacancy.objects.get()
+    assert (vacancy.status, vacancy.publish_from) == ("published", at)
+
+
+def test_the_template_has_the_headings(anna, nurse):
+    content = anna.get(f"{LIST}import-template/").content
+
+    (row,) = load_workbook(BytesIO(content)).active.values
+    assert list(row) == TITLES[:-1]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_files_of_european_excel_are_read(anna, nurse, delimiter):
+    anna.cookies["django_language"] = "nl"
+    rows = [["ID", "Title", "Closing date"], [nurse.pk, "Verpleegkundige, nacht", "30/06/2026"]]
+
+    shown = upload(anna, csv_file(*rows, delimiter=delimiter, encoding="utf-8-sig"))
+    confirm(anna, shown)
+
+    nurse.refresh_from_db()
+    assert nurse.title == "Verpleegkundige, nacht"
+    assert nurse.publish_until == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def test_utf_16_and_a_stated_separator_are_read(anna, nurse):
+    text = f"sep=|\r\nID|Title\r\n{nurse.pk}|Zoë\r\n"
+
+    confirm(anna, upload(anna, SimpleUploadedFile("x.csv", text.encode("utf-16"))))
+
+    nurse.refresh_from_db()
+    assert nurse.title == "Zoë"
+
+
+def test_dates_of_xlsx_are_read(anna, nurse):
+    rows = [
+        ["ID", "Publish from", "Closing date"],
+        [nurse.pk, datetime(2026, 1, 6, 9), datetime(2026, 6, 30)],
+    ]
+
+    confirm(anna, upload(anna, xlsx_file(*rows)))
+
+    nurse.refresh_from_db()
+    assert nurse.publish_from == datetime(2026, 1, 6, 9, tzinfo=UTC)
+    assert nurse.publish_until == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def test_an_empty_cell_empties_a_value(anna, nurse):
+    confirm(anna, upload(anna, csv_file(["ID", "Location", "Closing date"], [nurse.pk, "", ""])))
+
+    nurse.refresh_from_db()
+    assert (nurse.location, nurse.publish_until) == ("", None)
+
+
+def test_what_is_removed_from_a_text_is_shown(anna, nurse):
+    shown = upload(anna, csv_file(["ID", "Offer"], [nurse.pk, "<p>a</p><script>x()</script>"]))
+
+    assert len(shown.context["changed"][0].notes) == 1
+
+
+def test_columns_that_are_unknown_are_ignored_and_named(anna, nurse):
+    shown = upload(anna, csv_file(["ID", "Title", "My notes"], [nurse.pk, "Night nurse", "x"]))
+
+    assert shown.context["ignored"] == ["My notes"]
+    assert "Ignored columns: My notes." in shown.content.decode()
+
+
+# --- errors ---
+
+
+def test_errors_name_row_column_text_and_what_is_allowed(anna, nurse):
+    make_option("regions", "Leuven")
+    names = [
+        "ID",
+        "Title",
+        "Regions",
+        "Brand",
+        "Lead recruiter",
+        "Closing date",
+        "Audience",
+        "Featured",
+        "Status",
+    ]
+    shown = upload(
+        anna,
+        csv_file(
+            names,
+            [nurse.pk, "", "Paris", "Nobody's", "Nobody", "03/04/2026", "All", "maybe", "Live"],
+            ["x", "A"],
+            [nurse.pk, "B"],
+            [nurse.pk + 100, "C"],
+        ),
+    )
+
+    assert shown.status_code == 400
+    assert shown.context["plan"] == ""
+    found = errors(shown)
+    assert [each[:3] for each in found] == [
+        (2, "Regions", "Paris"), (2, "Brand", "Nobody's"), (2, "Lead recruiter", "Nobody"),
+        (2, "Closing date", "03/04/2026"), (2, "Audience", "All"), (2, "Featured", "maybe"),
+        (2, "Status", "Live"), (3, "ID", "x"), (4, "ID", str(nurse.pk)), (5, "ID", str(nurse.pk + 100)),
+    ]  # fmt: skip
+    texts = [each[3] for each in found]
+    assert texts[0] == "“Paris” is not one of: Antwerp, East; West, Leuven."
+    assert texts[1] == "Allowed: Mine."
+    assert texts[2] == "Allowed: An Peeters."
+    assert texts[3].startswith("Not a date. Write it as 2026-11-30")
+    assert texts[4] == "Allowed: Public sites, Internal only, Public sites and internal."
+    assert texts[6] == "Allowed: Draft, Published, Unpublished, Archived."
+    assert texts[8] == "Row 2 has the same ID."
+    nurse.refresh_from_db()
+    assert nurse.title == "Nurse"
+
+
+def test_errors_of_the_form_name_the_row_and_the_column(anna, nurse):
+    names = ["ID", "Title", "Closing date"]
+    rows = [[nurse.pk, "x" * 301, "2020-01-01"], ["", "", "2030-01-01"]]
+    found = errors(upload(anna, csv_file(names, *rows)))
+
+    assert [each[:2] for each in found] == [(2, "Title"), (2, "Closing date"), (3, "Title")]
+    assert "300" in found[0][3]
+
+
+def test_publishing_follows_the_rules_of_the_form(anna, nurse):
+    rows = [["Title", "Status"], ["Baker", "Published"]]
+
+    found = {each[1] for each in errors(upload(anna, csv_file(*rows)))}
+
+    assert found == {"Brand", "Lead recruiter", "Description"}
+
+
+def test_an_expired_vacancy_needs_a_later_closing_date(anna, nurse):
+    Vacancy.objects.update(publish_until=datetime(2026, 2, 1, tzinfo=UTC))
+    names = ["ID", "Status", "Closing date"]
+
+    found = errors(upload(anna, csv_file(names, [nurse.pk, "Published", "2026-01-31"])))
+    assert [each[1] for each in found] == ["Status"]
+    assert upload(anna, csv_file(names, [nurse.pk, "Published", "2026-08-31"])).status_code == 200
+
+
+def test_formulas_are_refused(anna, nurse):
+    found = errors(upload(anna, xlsx_file(["ID", "Title"], [nurse.pk, "=A2&1"])))
+
+    assert found == [(2, "Title", "=A2&1", "Formulas are not read. Replace it by its value.")]
+
+
+# --- access ---
+
+
+def test_vacancies_of_other_brands_are_not_found(colleague, nurse):
+    secret = make_vacancy(title="Secret", brand=make_brand("Theirs"))
+    shown = upload(colleague, csv_file(["ID", "Title"], [secret.pk, "Mine now"], [10**9, "None"]))
+
+    assert {each[3] for each in errors(shown)} == {"No vacancy with this ID is among those of your brands."}
+    assert "Secret" not in shown.content.decode()
+
+
+def test_rows_cannot_be_given_to_other_brands(colleague, nurse):
+    make_brand("Theirs")
+    shown = upload(
+        colleague, csv_file(["ID", "Title", "Brand"], ["", "New", "Theirs"], [nurse.pk, "", "Theirs"])
+    )
+
+    assert [each[:2] for each in errors(shown)] == [(2, "Brand"), (3, "Brand")]
+    assert errors(shown)[0][3] == "Allowed: Mine."
+
+
+def test_a_new_row_of_a_recruiter_needs_a_brand(colleague, nurse):
+    make_brand("Second").members.add(User.objects.get(username="colleague"))
+
+    assert [each[1] for each in errors(upload(colleague, csv_file(["Title"], ["New"])))] == ["Brand"]
+
+
+def test_import_needs_the_permission_of_each_row(client, nurse):
+    user = User.objects.create_user("viewer", is_staff=True)
+    rights = ["view_vacancy", "add_vacancy", "work_for_every_brand"]
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client.force_login(user)
+
+    shown = upload(client, csv_file(["ID", "Title"], [nurse.pk, "Changed"]))
+    assert [each[3] for each in errors(shown)] == ["You do not have permission to change this vacancy."]
+
+    user.user_permissions.set(Permission.objects.filter(codename__in=[*rights[::2], "change_vacancy"]))
+    shown = upload(client, csv_file(["ID", "Title"], ["", "New"]))
+    assert [each[1] for each in errors(shown)] == ["ID"]
+
+
+def test_a_plan_of_another_user_or_a_forged_one_is_refused(anna, colleague, nurse):
+    shown = upload(anna, csv_file(["ID", "Title"], [nurse.pk, "Night nurse"]))
+
+    assert confirm(colleague, shown).status_code == 400
+    assert anna.post(IMPORT, {"plan": shown.context["plan"] + "x"}).status_code == 400
+    assert Vacancy.objects.get().title == "Nurse"
+
+
+# --- confirmation ---
+
+
+def test_all_rows_are_imported_or_none(anna, nurse):
+    names = ["ID", "Title"]
+    shown = upload(anna, csv_file(names, ["", "New"], [nurse.pk, "Night nurse"]))
+    Vacancy.objects.filter(pk=nurse.pk).update(title="Day nurse")
+
+    again = confirm(anna, shown)
+
+    assert again.status_code == 409
+    assert [result.is_meanwhile_changed for result in again.context["changed"]] == [True]
+    assert [result.is_meanwhile_changed for result in again.context["new"]] == [False]
+    assert list(Vacancy.objects.values_list("title", flat=True)) == ["Day nurse"]
+    assert not Version.objects.exists()
+    assert confirm(anna, again).status_code == 302
+    assert set(Vacancy.objects.values_list("title", flat=True)) == {"Night nurse", "New"}
+
+
+def test_a_row_that_became_invalid_is_shown_with_its_error(anna, nurse):
+    shown = upload(anna, csv_file(["ID", "Title"], ["", "New"], [nurse.pk, "Night nurse"]))
+    nurse.delete()
+
+    again = confirm(anna, shown)
+
+    assert again.status_code == 409
+    assert [each[1] for each in errors(again)] == ["ID"]
+    assert not Vacancy.objects.exists()

@@ -1,0 +1,1 @@
+"""Export and import of the vacancies of the list as CSV and XLSX."""

@@ -1,0 +1,197 @@
+"""The pages of the export and the import of vacancies."""
+
+from array import array
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core import signing
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from jobsite.admin.base import JobsiteAdmin
+from jobsite.spreadsheets.reading import SpreadsheetError, read
+from jobsite.spreadsheets.writing import csv_response, xlsx_response
+from jobsite.unique_names import retry_on_conflict
+from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
+from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
+
+XLSX_MAX = 10_000  # rows of an XLSX export, which is made in memory
+ROWS_MAX = 5_000  # of an import
+CHANGES_MAX = 500  # rows of an import that change something: they are saved in one transaction
+PLAN_MAX = 2_000_000  # characters of a plan in the page
+UNCHANGED_SHOWN = 100
+HOUR = 3600
+
+
+class SpreadsheetAdmin(JobsiteAdmin):
+    """Export of the list, and import of the same format with a dry run."""
+
+    def get_urls(self) -> list[URLPattern]:
+        export, upload, template = map(
+            self.admin_site.admin_view, (self.export_view, self.import_view, self.template_view)
+        )
+        return [
+            path("export-csv/", export, {"ending": "csv"}, name="vacancies_vacancy_export_csv"),
+            path("export-xlsx/", export, {"ending": "xlsx"}, name="vacancies_vacancy_export_xlsx"),
+            path("import/", upload, name="vacancies_vacancy_import"),
+            path("import-template/", template, name="vacancies_vacancy_import_template"),
+            *super().get_urls(),
+        ]
+
+    def may_import(self, request: HttpRequest) -> bool:
+        return self.has_add_permission(request) or self.has_change_permission(request)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        context = {"may_import": self.may_import(request), "query": request.GET.urlencode()}
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    # --- export ---
+
+    @admin.action(description=gettext_lazy("Export as CSV"), permissions=["view"])
+    def export_csv(self, request: HttpRequest, queryset: QuerySet) -> Any:
+        return self._export(request, queryset, "csv")
+
+    @admin.action(description=gettext_lazy("Export as XLSX"), permissions=["view"])
+    def export_xlsx(self, request: HttpRequest, queryset: QuerySet) -> Any:
+        return self._export(request, queryset, "xlsx")
+
+    def export_view(self, request: HttpRequest, ending: str) -> HttpResponse:
+        """Export the rows that the list shows with the same query, of all its pages."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        try:
+            changelist = self.get_changelist_instance(request)
+        except IncorrectLookupParameters as error:
+            raise BadRequest("The filters of the list are invalid.") from error
+        back = redirect("admin:vacancies_vacancy_changelist")
+        return self._export(request, changelist.queryset, ending) or back
+
+    def _export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponse | None:
+        """Return the file. Show a message and return None if it would be too large."""
+        pks = array("q", queryset.values_list("pk", flat=True).iterator())
+        if ending == "xlsx" and len(pks) > XLSX_MAX:
+            text = _("An XLSX file has at most %(count)d vacancies. Export as CSV, or use the filters.")
+            self.message_user(request, text % {"count": XLSX_MAX}, messages.WARNING)
+            return None
+        batches = Table(pks, translation.get_language()).batches()
+        response = xlsx_response if ending == "xlsx" else csv_response
+        return response(batches, "vacancies", at=timezone.now())
+
+    # --- import ---
+
+    def template_view(self, request: HttpRequest) -> HttpResponse:
+        """Return an XLSX file with the headings."""
+        if not self.may_import(request):
+            raise PermissionDenied
+        names = [heading for name, heading in headings().items() if name != "updated_at"]
+        response = xlsx_response([[names]], "vacancies", at=timezone.now())
+        response["Content-Disposition"] = 'attachment; filename="vacancies-template.xlsx"'
+        return response
+
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """GET asks for a file. POST of a file shows what it changes, by a dry run. POST of the `plan` of that
+        page imports it."""
+        if not self.may_import(request):
+            raise PermissionDenied
+        if request.method == "POST" and "plan" in request.POST:
+            return self._confirm(request)
+        if request.method != "POST":
+            return self._page(request, columns=list(headings().values()))
+        try:
+            return self._dry_run(request)
+        except SpreadsheetError as error:
+            columns = list(headings().values())
+            return self._page(request, status=400, columns=columns, file_error=str(error))
+
+    def _dry_run(self, request: HttpRequest) -> HttpResponse:
+        file = request.FILES.get("file")
+        if file is None:
+            raise SpreadsheetError(_("Choose a file."))
+        sheet = Sheet.of(read(file, rows_max=ROWS_MAX))
+        rows, done = planned(self, request, sheet)
+        if len(rows) > CHANGES_MAX:
+            text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
+            raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
+        results = Import(self, request).dry_run(rows)
+        return self._results_page(request, rows, results, done, ignored=sheet.ignored)
+
+    def _confirm(self, request: HttpRequest) -> HttpResponse:
+        try:
+            plan = signing.loads(request.POST["plan"], salt=_salt(request), max_age=12 * HOUR)
+        except signing.BadSignature as error:
+            raise BadRequest("plan is not one that this user was shown in the last 12 hours.") from error
+        rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
+        is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+        if not is_done:
+            return self._results_page(request, rows, results, [], is_refused=True)
+        new = sum(result.is_new for result in results)
+        for count, text in (
+            (new, ngettext("%(count)d vacancy was created.", "%(count)d vacancies were created.", new)),
+            (
+                len(rows) - new,
+                ngettext(
+                    "%(count)d vacancy was changed.", "%(count)d vacancies were changed.", len(rows) - new
+                ),
+            ),
+        ):
+            if count:
+                self.message_user(request, text % {"count": count}, messages.SUCCESS)
+        return redirect("admin:vacancies_vacancy_changelist")
+
+    def _results_page(
+        self,
+        request: HttpRequest,
+        rows: list[PlannedRow],
+        results: list[RowResult],
+        done: list[RowResult],
+        *,
+        ignored: list[str] | None = None,
+        is_refused: bool = False,
+    ) -> HttpResponse:
+        every = sorted([*results, *done], key=lambda result: result.number)
+        wrong = [result for result in every if result.errors]
+        unchanged = [result for result in every if not (result.errors or result.differences)]
+        shown = {str(row.number): result.digest(row.texts) for row, result in zip(rows, results, strict=True)}
+        plan = ""
+        if rows and not wrong:
+            content = {"rows": [[row.number, row.pk, row.texts] for row in rows], "shown": shown}
+            plan = signing.dumps(content, salt=_salt(request), compress=True)
+            if len(plan) > PLAN_MAX:
+                raise SpreadsheetError(_("The file has too much text. Split it into several files."))
+        return self._page(
+            request,
+            status=409 if is_refused else 400 if wrong else 200,
+            is_refused=is_refused,
+            ignored=ignored or [],
+            wrong=wrong,
+            new=[result for result in every if result.differences and result.is_new],
+            changed=[result for result in every if result.differences and not result.is_new],
+            unchanged=unchanged[:UNCHANGED_SHOWN],
+            unchanged_count=len(unchanged),
+            unchanged_more=len(unchanged) - UNCHANGED_SHOWN,
+            plan=plan if any(result.differences for result in results) else "",
+            has_results=True,
+        )
+
+    def _page(self, request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Import vacancies"),
+            "opts": self.opts,
+            "rows_max": ROWS_MAX,
+            "changes_max": CHANGES_MAX,
+            **context,
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/import.html", context, status=status)
+
+
+def _salt(request: HttpRequest) -> str:
+    return f"vacancies.import.{request.user.pk}"

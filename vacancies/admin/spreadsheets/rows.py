@@ -1,0 +1,239 @@
+"""Import of the rows of a spreadsheet through the form of a vacancy: the same rules, permissions and versions
+as on its page."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.contrib.messages.storage import default_storage
+from django.db import transaction
+from django.forms import BooleanField, FileField, MultiWidget
+from django.http import HttpRequest, QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from jobsite.admin.base import as_id
+from jobsite.ops.commands import dry_run
+from vacancies.admin.spreadsheets.columns import (
+    BATCH,
+    Sheet,
+    cells,
+    changed,
+    headings,
+    recruiters_with_a_namesake,
+)
+from vacancies.admin.spreadsheets.values import CellError, Values
+from vacancies.history.diff import Difference, differences, field_labels
+from vacancies.history.versions import content
+from vacancies.models import State, Vacancy
+
+RECEIVED = 80  # characters of a text in an error
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """What a row of the file changes: the id of the vacancy, None for a new one, and the changed texts."""
+
+    number: int
+    pk: int | None
+    texts: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Error:
+    column: str
+    received: str
+    message: str
+
+
+@dataclass
+class RowResult:
+    """A row after the import: what changed in which vacancy, or the errors."""
+
+    number: int
+    pk: int | None = None
+    title: str = ""
+    is_new: bool = False
+    is_meanwhile_changed: bool = False  # since it was shown
+    differences: list[Difference] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def digest(self, texts: dict[str, str]) -> str:
+        """Return a hash of what the page shows of this row. A time that the row does not state is that of the
+        import, so it is left out."""
+        shown = [
+            (each.name, str(each.marked))
+            for each in self.differences
+            if each.name != "publish_from" or each.name in texts
+        ]
+        return sha256(json.dumps([self.pk if not self.is_new else None, shown]).encode()).hexdigest()
+
+
+def planned(page: Any, request: HttpRequest, sheet: Sheet) -> tuple[list[PlannedRow], list[RowResult]]:
+    """Return the rows of `sheet` that change something, and the results of the others: errors and unchanged
+    rows. `page` is the admin of vacancies."""
+    rows, done = [], []
+    numbers: dict[int, int] = {}  # by id
+    current = _current_cells(page, request, sheet)
+    for row in sheet.rows:
+        pk = as_id(row.key) if row.key else None
+        if row.key and pk is None:
+            message = _("Not an ID. Leave it empty for a new vacancy.")
+            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+        elif pk is None:
+            rows.append(
+                PlannedRow(row.number, None, {name: text for name, text in row.texts.items() if text})
+            )
+        elif pk not in current:  # the same for another brand's vacancy and none
+            message = _("No vacancy with this ID is among those of your brands.")
+            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+        elif pk in numbers:
+            message = _("Row %(number)d has the same ID.") % {"number": numbers[pk]}
+            done.append(RowResult(row.number, errors=[Error(headings()["id"], row.key, message)]))
+        else:
+            numbers[pk] = row.number
+            if texts := changed(row.texts, current[pk]):
+                rows.append(PlannedRow(row.number, pk, texts))
+            else:
+                done.append(RowResult(row.number, pk, str(current[pk]["title"])))
+    return rows, done
+
+
+def _current_cells(page: Any, request: HttpRequest, sheet: Sheet) -> dict[int, dict[str, Any]]:
+    """Return the cells of the vacancies in `sheet` that the user may access, by id."""
+    pks = sorted({pk for row in sheet.rows if (pk := as_id(row.key)) is not None})
+    namesakes = recruiters_with_a_namesake()
+    found = {}
+    for start in range(0, len(pks), BATCH):
+        rows = page.get_queryset(request).filter(pk__in=pks[start : start + BATCH]).with_related()
+        found |= {vacancy.pk: cells(vacancy, namesakes) for vacancy in rows}
+    return found
+
+
+class Import:
+    """Imports planned rows for the user of `request`."""
+
+    def __init__(self, page: Any, request: HttpRequest) -> None:
+        self.page, self.request = page, request
+        self.headings = headings()
+        self.labels = field_labels()
+
+    def dry_run(self, rows: Iterable[PlannedRow]) -> list[RowResult]:
+        """Import each row and roll it back. One transaction per row, so that nobody waits long for locks."""
+        results = []
+        for row in rows:
+            with dry_run(True):
+                results.append(self._import(row))
+        self._drop_messages()
+        return results
+
+    def run(self, rows: list[PlannedRow], shown: dict[str, str]) -> tuple[bool, list[RowResult]]:
+        """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
+        Return whether they were imported, and the results."""
+        with transaction.atomic():
+            results = [self._import(row) for row in rows]
+            for row, result in zip(rows, results, strict=True):
+                result.is_meanwhile_changed = result.digest(row.texts) != shown.get(str(row.number))
+            is_done = not any(result.errors or result.is_meanwhile_changed for result in results)
+            transaction.set_rollback(not is_done)
+        self._drop_messages()
+        return is_done, results
+
+    def _drop_messages(self) -> None:
+        """The page shows the results. Saving a vacancy adds a message for each of its content warnings."""
+        self.request._messages = default_storage(self.request)  # type: ignore[attr-defined]
+
+    def _import(self, row: PlannedRow) -> RowResult:
+        result = RowResult(row.number, row.pk, is_new=row.pk is None, title=row.texts.get("title", ""))
+        vacancy = self.page.get_object(self.request, str(row.pk)) if row.pk else None
+        if vacancy:
+            result.title = vacancy.title
+        self._check_access(row, vacancy, result)
+        if result.errors:
+            return result
+        before = content(vacancy) if vacancy else {}
+        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None)
+        form = form_class(QueryDict(mutable=True), instance=vacancy)
+        posted = self._posted_values(row, form, result)
+        if result.errors:
+            return result
+        _fill(form, posted)
+        if not self._is_valid(row, form, result):
+            return result
+        saved = self.page.save_form(self.request, form, change=vacancy is not None)
+        self.page.save_model(self.request, saved, form, change=vacancy is not None)
+        self.page.save_related(self.request, form, [], change=vacancy is not None)
+        message = self.page.construct_change_message(self.request, form, [], add=vacancy is None)
+        log = self.page.log_change if vacancy else self.page.log_addition
+        log(self.request, saved, message)
+        result.pk, result.title = saved.pk, saved.title
+        result.differences = differences(before, content(saved), self.labels)
+        return result
+
+    def _check_access(self, row: PlannedRow, vacancy: Vacancy | None, result: RowResult) -> None:
+        if row.pk and vacancy is None:
+            message = _("No vacancy with this ID is among those of your brands.")
+        elif vacancy and not self.page.has_change_permission(self.request, vacancy):
+            message = _("You do not have permission to change this vacancy.")
+        elif vacancy is None and not self.page.has_add_permission(self.request):
+            message = _("You do not have permission to add vacancies. Enter the ID of an existing one.")
+        else:
+            return
+        result.errors.append(Error(self.headings["id"], str(row.pk or ""), message))
+
+    def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> dict[str, Any]:
+        """Return what a browser would post for the texts of `row`, by field."""
+        values, posted = Values(form, result.notes), {}
+        for name, text in row.texts.items():
+            try:
+                posted[name] = values.value(name, text)
+            except CellError as error:
+                self._add_error(row, name, str(error), result)
+        return posted
+
+    def _is_valid(self, row: PlannedRow, form: Any, result: RowResult) -> bool:
+        for name, messages in form.errors.items():
+            for message in messages:
+                self._add_error(row, name, message, result)
+        becomes_expired = form.instance.state_at(timezone.now()) == State.EXPIRED
+        if not result.errors and "status" in row.texts and becomes_expired:
+            message = _("The closing date has passed. Choose a later date or leave it empty.")
+            self._add_error(row, "status", message, result)
+        return not result.errors
+
+    def _add_error(self, row: PlannedRow, name: str, message: str, result: RowResult) -> None:
+        received = row.texts.get(name, "")
+        short = received if len(received) <= RECEIVED else f"{received[:RECEIVED]}…"
+        result.errors.append(Error(self.headings.get(name, self.labels.get(name, "")), short, message))
+
+
+def _fill(form: Any, posted: dict[str, Any]) -> None:
+    """Set the data of the bound `form` to what a browser would post: its initial values and `posted`."""
+    for name, form_field in form.fields.items():
+        widget = form_field.widget
+        if isinstance(widget, RelatedFieldWidgetWrapper):
+            widget = widget.widget
+        initial = form_field.prepare_value(form.get_initial_for_field(form_field, name))
+        if isinstance(form_field, FileField):
+            continue  # without an upload, the file stays
+        if isinstance(form_field, BooleanField):
+            if posted.get(name, initial):
+                form.data[name] = "on"
+        elif isinstance(widget, MultiWidget):  # a date and a time, and which of two times is meant
+            parts = posted.get(name) or _parts(widget, initial)
+            for number, part in enumerate(parts):
+                form.data[f"{name}_{number}"] = part
+        else:
+            value = posted[name] if name in posted else widget.format_value(initial)
+            form.data.setlist(name, value if isinstance(value, (list, tuple)) else [value or ""])
+
+
+def _parts(widget: MultiWidget, initial: Any) -> list[str]:
+    local = timezone.localtime(initial) if initial else None
+    parts = zip(widget.widgets, widget.decompress(initial), strict=True)
+    texts = [each.format_value(part) or "" for each, part in parts]
+    return [*texts, str(local.fold) if local else ""]
