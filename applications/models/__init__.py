@@ -9,6 +9,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
+from applications.models.figures import DailyApplications
 from applications.models.message import DigestOptOut, MailTemplate, Message, Note
 from applications.models.submission import (
     FormSnapshot,
@@ -23,6 +24,7 @@ __all__ = [
     "Access",
     "AccessLog",
     "Application",
+    "DailyApplications",
     "DigestOptOut",
     "FormSnapshot",
     "HistoryEntry",

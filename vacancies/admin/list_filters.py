@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
-from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import State, Status
-from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
+from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
 COUNTED = 10_000  # rows: nobody pages through a longer list
@@ -75,7 +74,7 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     """Return the `vacancies` that need attention for the reason `code`; all of them for an unknown code."""
     now = timezone.now()
     if code == ENDING:
-        return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
+        return closing_soon(vacancies, at=now)
     known = code in {warning.code for warning in CONTENT_WARNINGS}
     return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
 

@@ -1,6 +1,7 @@
 """The models of vacancies."""
 
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
+from vacancies.models.figures import DailyFiguresBase, DailyVacancies, FiguresQuerySet, VacancyCount
 from vacancies.models.read_model import BucketCount, ListedVacancy
 from vacancies.models.vacancy import (
     Attachment,
@@ -19,6 +20,9 @@ __all__ = [
     "Brand",
     "BucketCount",
     "Change",
+    "DailyFiguresBase",
+    "DailyVacancies",
+    "FiguresQuerySet",
     "Filter",
     "FilterOption",
     "ListedVacancy",
@@ -26,6 +30,7 @@ __all__ = [
     "State",
     "Status",
     "Vacancy",
+    "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
     "Version",
