@@ -126,8 +126,8 @@ def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySe
 
 
 def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, dict[str, int]]:
-    """Return the number of published and scheduled `vacancies` with each warning, by brand and code. One query,
-    which reads each of these vacancies."""
+    """Return the number of published and scheduled `vacancies` with each warning, by brand and code. One
+    query, which reads each of these vacancies."""
     columns = {
         _column(warning): models.Count("pk", filter=warning.condition(at)) for warning in CONTENT_WARNINGS
     }

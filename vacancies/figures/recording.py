@@ -1,7 +1,8 @@
 """Records the figures of finished days.
 
 A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was unpublished.
-Only the last period counts of a vacancy that was published again. Drafts and deleted vacancies do not count."""
+Of a vacancy that was published again, only the last period counts. Drafts and deleted vacancies do not
+count."""
 
 from collections import Counter, defaultdict
 from datetime import date, datetime, time, timedelta
@@ -86,8 +87,8 @@ def _first_day(last: date) -> date | None:
 
 
 def _rows(first: date, last: date) -> Any:
-    """Yield the rows of the days from `first` to `last`. The numbers of live vacancies are counted once, at the
-    end of `last`, and from there calculated backwards."""
+    """Yield the rows of the days from `first` to `last`. Live vacancies are counted at the end of `last`. The
+    numbers of the days before it follow from what went live and closed."""
     live: Counter[Group] = Counter()
     went_live: defaultdict[date, Counter[Group]] = defaultdict(Counter)
     closed: defaultdict[date, dict[Group, dict[str, Any]]] = defaultdict(dict)
