@@ -1,8 +1,8 @@
 """Charts as SVG, for inlining into pages.
 
-They have no style and no script: a style sheet sets the colours by class, for light and dark pages. Series differ
-by dashes and the shape of their points, and are named beside the chart, so that they are distinguishable without
-colour. A page shows the same numbers as a table: charts are hidden from screen readers.
+They have no style and no script: a style sheet sets the colours by class, for light and dark pages. Series
+differ by dashes and the shape of their points, and have a legend, so that they are distinguishable without
+colour. Charts are hidden from screen readers: pages show the same numbers as a table.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def px(value: float) -> str:
 
 
 def nice_ceiling(value: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, the next one from `value`; at least 4, so that ticks are whole."""
+    """Return the next round number from `value`; at least 4, so that a quarter of it is not below 1."""
     if value <= 4:
         return 4
     power = 10.0 ** floor(log10(value))
@@ -86,7 +86,7 @@ def line_chart(
 
     lines = []
     for number, each in enumerate(series):
-        path = " ".join(f"{x(index):.1f},{y(value)}" for index, value in enumerate(each.values))
+        path = " ".join(f"{x(index)},{y(value)}" for index, value in enumerate(each.values))
         step = max(1, ceil(len(each.values) / 12))  # marks on every point would hide the dashes
         marks = format_html_join(
             "",
@@ -105,7 +105,11 @@ def line_chart(
         width, height, _scale(top, y, LEFT, width - RIGHT),
         format_html_join(
             "", '<text class="chart-label" x="{}" y="{}" text-anchor="middle">{}</text>',
-            ((x(index), height - 8, label) for index, label in enumerate(labels) if index % every == every // 2),
+            (
+                (x(index), height - 8, label)
+                for index, label in enumerate(labels)
+                if index % every == every // 2
+            ),
         ),
         SafeString("".join(lines)),
     )  # fmt: skip
@@ -142,13 +146,10 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 720) -> SafeStr
     """Return horizontal bars with their label above and their value at the end."""
     top = max((value for _, value in rows), default=0) or 1
     row, inner = 40, width - 72
-    parts = (
-        (
-            20 + index * row, label, 26 + index * row,
-            px(max(value * inner / top, 1)), px(max(value * inner / top, 1) + 8), 36 + index * row, shown(value),
-        )
-        for index, (label, value) in enumerate(rows)
-    )  # fmt: skip
+    parts = []
+    for index, (label, value) in enumerate(rows):
+        length, y = max(value * inner / top, 1), index * row
+        parts.append((y + 20, label, y + 26, px(length), px(length + 8), y + 36, shown(value)))
     return format_html(
         '<svg class="chart is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
         width,
