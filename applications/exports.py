@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
-from typing import Any
+from typing import Any, Protocol
 
 import xlsxwriter
 from django.db.models import Prefetch
@@ -28,7 +28,24 @@ CELL_MAX = 32_767  # characters of a cell in XLSX
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet calculates a cell that begins with these
 BOM = "\ufeff"  # spreadsheets read a CSV file as UTF-8 only with it
 
-Cell = str | int
+Cell = str | int | float
+
+
+class Rows(Protocol):
+    """The content of a file."""
+
+    def batches(self) -> Iterator[list[list[Cell]]]:
+        """Yield rows of cells in batches. The first row has the headings."""
+
+
+@dataclass(frozen=True)
+class PlainRows:
+    """Rows that are in memory, such as a report."""
+
+    rows: list[list[Cell]]
+
+    def batches(self) -> Iterator[list[list[Cell]]]:
+        yield self.rows
 
 
 @dataclass(frozen=True)
@@ -132,7 +149,7 @@ def without_formula(cell: Cell) -> Cell:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def csv_lines(table: Table) -> Iterator[str]:
+def csv_lines(table: Rows) -> Iterator[str]:
     """Yield the CSV file in parts."""
     write = csv.writer(_Line()).writerow
     yield BOM
@@ -140,7 +157,7 @@ def csv_lines(table: Table) -> Iterator[str]:
         yield "".join(write([without_formula(cell) for cell in row]) for row in rows)
 
 
-def xlsx_bytes(table: Table) -> bytes:
+def xlsx_bytes(table: Rows) -> bytes:
     """Return the XLSX file. It is made in memory: temporary files would be left behind by a crash."""
     file = BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
@@ -151,7 +168,7 @@ def xlsx_bytes(table: Table) -> bytes:
         for rows in table.batches():
             for row in rows:
                 for column, cell in enumerate(row):
-                    if isinstance(cell, int):
+                    if isinstance(cell, int | float):
                         sheet.write_number(number, column, cell)
                     elif cell:
                         sheet.write_string(number, column, cell[:CELL_MAX])
@@ -160,18 +177,24 @@ def xlsx_bytes(table: Table) -> bytes:
 
 
 def csv_response(pks: Sequence[int], *, at: datetime) -> StreamingHttpResponse:
-    table = Table(pks, translation.get_language())
-    response = StreamingHttpResponse(csv_lines(table), content_type="text/csv; charset=utf-8")
-    return _download(response, at, "csv")
+    return csv_download(Table(pks, translation.get_language()), "applications", at=at)
 
 
 def xlsx_response(pks: Sequence[int], *, at: datetime) -> HttpResponse:
+    return xlsx_download(Table(pks, translation.get_language()), "applications", at=at)
+
+
+def csv_download(table: Rows, name: str, *, at: datetime) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(csv_lines(table), content_type="text/csv; charset=utf-8")
+    return _download(response, name, at, "csv")
+
+
+def xlsx_download(table: Rows, name: str, *, at: datetime) -> HttpResponse:
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    body = xlsx_bytes(Table(pks, translation.get_language()))
-    return _download(HttpResponse(body, content_type=kind), at, "xlsx")
+    return _download(HttpResponse(xlsx_bytes(table), content_type=kind), name, at, "xlsx")
 
 
-def _download(response: Any, at: datetime, ending: str) -> Any:
+def _download(response: Any, name: str, at: datetime, ending: str) -> Any:
     day = at.astimezone(timezone.get_default_timezone()).date()
-    response["Content-Disposition"] = f'attachment; filename="applications-{day}.{ending}"'
+    response["Content-Disposition"] = f'attachment; filename="{name}-{day}.{ending}"'
     return response

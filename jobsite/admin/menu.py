@@ -25,6 +25,8 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             "title": _("Vacancies"),
             "items": [
                 page(_("Vacancies"), "work", "vacancies.vacancy"),
+                page(_("Reports"), "bar_chart", "vacancies.vacancy")
+                | {"link": reverse_lazy("admin:vacancies_vacancy_reports")},
                 page(_("Application forms"), "dynamic_form", "forms_structure.form"),
                 page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
                 page(_("Filters"), "filter_list", "vacancies.filter"),

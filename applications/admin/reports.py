@@ -1,0 +1,108 @@
+"""The page of reports: vacancies and applications over time, by brand, option, source and stage."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from applications.admin.report_form import BRAND, PRESETS, ReportForm
+from applications.admin.report_tables import (
+    OF_APPLICATIONS,
+    OF_VACANCIES,
+    ReportTable,
+    Scope,
+    options_of,
+    short,
+)
+from applications.exports import PlainRows, csv_download, xlsx_download
+from jobsite.admin.base import JobsiteAdmin
+from vacancies.figures.reading import Days, last_recorded
+from vacancies.models import Filter
+
+FORMATS = {"csv": csv_download, "xlsx": xlsx_download}
+
+
+class ReportsAdmin(JobsiteAdmin):
+    """Adds the reports to the admin of vacancies."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.reports_view)
+        return [path("reports/", view, name="vacancies_vacancy_reports"), *super().get_urls()]
+
+    def reports_view(self, request: HttpRequest) -> HttpResponse:
+        """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
+        if request.method not in ("GET", "HEAD"):
+            raise Http404
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        at = timezone.now()
+        last = last_recorded()
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Reports"),
+            "last": last and short(last),
+        }
+        if last is None:
+            return self._page(request, context)
+        form = ReportForm(request.GET, user=request.user, last=last)
+        if not form.is_valid():
+            return self._page(request, context | {"form": form}, status=400)
+        makers = list(OF_VACANCIES)
+        if request.user.has_perm("applications.view_application"):
+            makers += OF_APPLICATIONS
+        scope = scope_of(request.user, form.cleaned_data)
+        if "table" in request.GET or "format" in request.GET:
+            return export(request, [make(scope) for make in makers], at=at)
+        query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
+        context |= {
+            "form": form,
+            "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers)],
+            "period": _("%(first)s until %(last)s")
+            % {"first": short(scope.days.first), "last": short(scope.days.last)},
+            "presets": presets(query, last),
+        }
+        return self._page(request, context)
+
+    def _page(self, request: HttpRequest, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+        return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
+
+
+def scope_of(user: Any, data: dict[str, Any]) -> Scope:
+    """Return what the report is about, by the valid `data` of the form."""
+    by = data["by"]
+    label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label
+    options = None if by == BRAND else options_of(by)
+    return Scope(user, data["days"], data.get("brand"), label, options)
+
+
+def export(request: HttpRequest, tables: list[ReportTable], *, at: datetime) -> Any:
+    """Return a table as a file."""
+    by_code = {table.code: table for table in tables}
+    table, download = by_code.get(request.GET.get("table", "")), FORMATS.get(request.GET.get("format", ""))
+    if table is None:
+        raise BadRequest(f"table is not one of: {', '.join(by_code)}.")
+    if download is None:
+        raise BadRequest(f"format is not one of: {', '.join(FORMATS)}.")
+    return download(PlainRows([[*table.headings], *table.rows]), f"report-{table.code}", at=at)
+
+
+def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
+    """Return (name, URL) of each format of `table`."""
+    return [
+        (code.upper(), f"?{urlencode(query | {'table': table.code, 'format': code})}") for code in FORMATS
+    ]
+
+
+def presets(query: dict[str, str], last: Any) -> list[tuple[str, str]]:
+    """Return (name, URL) of common periods."""
+    return [
+        (str(name), f"?{urlencode(query | {'since': Days.until(last, days).first, 'until': last})}")
+        for days, name in PRESETS.items()
+    ]
