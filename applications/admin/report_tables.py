@@ -251,10 +251,11 @@ def counted(
     )
 
 
-OF_VACANCIES: tuple[Callable[[Scope], ReportTable], ...] = (live, time_to_close, groups)
-OF_APPLICATIONS: tuple[Callable[[Scope], ReportTable], ...] = (
-    received,
-    sources,
-    stages,
-    applications_by_group,
-)
+Makers = dict[str, Callable[[Scope], ReportTable]]  # by the code of the table
+OF_VACANCIES: Makers = {"live": live, "time-to-close": time_to_close, "groups": groups}
+OF_APPLICATIONS: Makers = {
+    "applications": received,
+    "sources": sources,
+    "stages": stages,
+    "applications-by-group": applications_by_group,
+}

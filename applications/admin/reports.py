@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -15,6 +15,7 @@ from applications.admin.report_form import BRAND, PRESETS, ReportForm
 from applications.admin.report_tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
+    Makers,
     ReportTable,
     Scope,
     options_of,
@@ -54,16 +55,15 @@ class ReportsAdmin(JobsiteAdmin):
         form = ReportForm(request.GET, user=request.user, last=last)
         if not form.is_valid():
             return self._page(request, context | {"form": form}, status=400)
-        makers = list(OF_VACANCIES)
-        if request.user.has_perm("applications.view_application"):
-            makers += OF_APPLICATIONS
+        may_see_applications = request.user.has_perm("applications.view_application")
+        makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
         scope = scope_of(request.user, form.cleaned_data)
         if "table" in request.GET or "format" in request.GET:
-            return export(request, [make(scope) for make in makers], at=at)
+            return export(request, makers, scope, at=at)
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
         context |= {
             "form": form,
-            "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers)],
+            "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers.values())],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
             "presets": presets(query, last),
@@ -82,15 +82,15 @@ def scope_of(user: Any, data: dict[str, Any]) -> Scope:
     return Scope(user, data["days"], data.get("brand"), label, options)
 
 
-def export(request: HttpRequest, tables: list[ReportTable], *, at: datetime) -> Any:
+def export(request: HttpRequest, makers: Makers, scope: Scope, *, at: datetime) -> Any:
     """Return a table as a file."""
-    by_code = {table.code: table for table in tables}
-    table, download = by_code.get(request.GET.get("table", "")), FORMATS.get(request.GET.get("format", ""))
-    if table is None:
-        raise BadRequest(f"table is not one of: {', '.join(by_code)}.")
-    if download is None:
-        raise BadRequest(f"format is not one of: {', '.join(FORMATS)}.")
-    return download(PlainRows([[*table.headings], *table.rows]), f"report-{table.code}", at=at)
+    code, file_format = request.GET.get("table", ""), request.GET.get("format", "")
+    for name, value, allowed in (("table", code, makers), ("format", file_format, FORMATS)):
+        if value not in allowed:
+            text = f"{name} is not one of: {', '.join(allowed)}."
+            return HttpResponse(text, content_type="text/plain", status=400)
+    table = makers[code](scope)
+    return FORMATS[file_format](PlainRows([[*table.headings], *table.rows]), f"report-{code}", at=at)
 
 
 def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
