@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 SERIES_MAX = 6  # styles of series in the style sheet
-LEFT, RIGHT, TOP, BOTTOM = 48, 16, 12, 28  # margins around the plot
+LEFT, RIGHT, TOP, BOTTOM = 8, 8, 20, 32  # margins around the plot
 SHAPES = (  # one per series, in the box -4 to 4
     "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
     "M-3 -3h6v6h-6z",
@@ -43,11 +43,11 @@ def px(value: float) -> str:
 
 
 def nice_ceiling(value: float) -> float:
-    """Return the next round number from `value`; at least 4, so that a quarter of it is not below 1."""
-    if value <= 4:
-        return 4
+    """Return the next round number from `value` whose quarter is whole."""
+    if value <= 20:
+        return next(top for top in (4, 8, 12, 16, 20) if top >= value)
     power = 10.0 ** floor(log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value)
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= value)
 
 
 def sparkline(values: Sequence[float], *, width: int = 120, height: int = 32) -> SafeString:
@@ -71,7 +71,7 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 32) ->
 
 
 def line_chart(
-    labels: Sequence[str], series: Sequence[Series], *, width: int = 720, height: int = 260
+    labels: Sequence[str], series: Sequence[Series], *, width: int = 560, height: int = 260
 ) -> Any:
     """Return lines over the points `labels`, at most SERIES_MAX."""
     series = series[:SERIES_MAX]
@@ -99,7 +99,7 @@ def line_chart(
         )
         line = '<g class="chart-series is-{}"><polyline class="chart-line" points="{}"></polyline>{}</g>'
         lines.append(format_html(line, number + 1, path, marks))
-    every = max(1, ceil(len(labels) / 7))
+    every = max(1, ceil(len(labels) / 4))
     return format_html(
         '<svg class="chart" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}{}{}</svg>',
         width, height, _scale(top, y, LEFT, width - RIGHT),
@@ -116,13 +116,13 @@ def line_chart(
 
 
 def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
-    """Return four horizontal lines with their values."""
+    """Return horizontal lines with their values above, within the plot: large numbers need no margin."""
     return format_html_join(
         "",
         '<line class="chart-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
-        '<text class="chart-label" x="{3}" y="{4}" text-anchor="end">{5}</text>',
+        '<text class="chart-label" x="{0}" y="{3}">{4}</text>',
         (
-            (left, right, px(y(top * part / 4)), left - 6, px(y(top * part / 4) + 4), shown(top * part / 4))
+            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), shown(top * part / 4))
             for part in range(5)
         ),
     )
@@ -142,14 +142,14 @@ def legend(series: Sequence[Series]) -> SafeString:
     )
 
 
-def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 720) -> SafeString:
+def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 480) -> SafeString:
     """Return horizontal bars with their label above and their value at the end."""
     top = max((value for _, value in rows), default=0) or 1
-    row, inner = 40, width - 72
+    row, inner = 52, width - 96
     parts = []
     for index, (label, value) in enumerate(rows):
         length, y = max(value * inner / top, 1), index * row
-        parts.append((y + 20, label, y + 26, px(length), px(length + 8), y + 36, shown(value)))
+        parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, shown(value)))
     return format_html(
         '<svg class="chart is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
         width,
@@ -157,7 +157,7 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 720) -> SafeStr
         format_html_join(
             "",
             '<text class="chart-name" x="0" y="{}">{}</text>'
-            '<rect class="chart-bar" x="0" y="{}" width="{}" height="12" rx="2"></rect>'
+            '<rect class="chart-bar" x="0" y="{}" width="{}" height="14" rx="2"></rect>'
             '<text class="chart-name" x="{}" y="{}">{}</text>',
             parts,
         ),

@@ -15,6 +15,7 @@ from vacancies.models import Filter
 DAYS_MAX = 1830  # five years
 PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}
 DEFAULT = 90
+FIRST_YEAR = 1971
 BRAND = "brand"
 
 
@@ -26,9 +27,13 @@ class ReportForm(forms.Form):
     brand = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
     by = forms.ChoiceField(label=_("Divided by"), required=False)
 
-    def __init__(self, *args: Any, user: Any, last: date, **kwargs: Any) -> None:
+    def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:
         """`last` is the last day with figures."""
-        super().__init__(*args, **kwargs)
+        period = Days.until(last, DEFAULT)
+        defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}
+        if given.get("since") or given.get("until"):
+            defaults["since"] = ""
+        super().__init__(defaults | {name: value for name, value in given.items() if value})
         self.last = last
         filters = Filter.objects.filter(keyword__in=Keyword.values)
         self.fields["brand"].queryset = brands_of(user)  # type: ignore[attr-defined]
@@ -45,14 +50,15 @@ class ReportForm(forms.Form):
         data = super().clean() or self.cleaned_data
         if self.errors:
             return data
+        for name in ("since", "until"):
+            if data[name] and data[name].year < FIRST_YEAR:
+                self.add_error(name, _("Choose a date after 1970."))
+                return data
         until = min(data["until"] or self.last, self.last)
         since = data["since"] or Days.until(until, DEFAULT).first
-        if since.year < 1970:
-            self.add_error("since", _("Choose a date after 1970."))
-        elif since > (data["until"] or self.last):
-            self.add_error("since", _("The period begins after it ends."))
+        if since > until:
+            self.add_error("since", _("The period begins after its end, or after the last day with figures."))
         elif (until - since).days >= DAYS_MAX:
             self.add_error("since", _("Choose a period of at most five years."))
         data["days"] = Days(since, until)
-        data["by"] = data["by"] or BRAND
         return data

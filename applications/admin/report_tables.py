@@ -91,14 +91,15 @@ def live(scope: Scope) -> ReportTable:
     total = dict(everything.values_list("day").annotate(number=Sum("live")))
     groups = live_by_group(rows, points, scope.pks)
     largest = sorted(groups, key=lambda pk: (-groups[pk].get(points[-1], 0), scope.name(pk)))
-    shown = [pk for pk in largest if any(groups[pk].values())][: SERIES_MAX - 1]
+    filled = [pk for pk in largest if any(groups[pk].values())]
+    shown = filled[: SERIES_MAX - 1]
     series = [Series(_("All"), [total.get(day, 0) for day in points])]
     series += [Series(scope.name(pk), [groups[pk].get(day, 0) for day in points]) for pk in shown]
     if len(series) == 2 and scope.options is None:
         series.pop(0)  # one brand has everything
     labels = [short(day) for day in points]
     note = ""
-    if len(largest) > len(shown):
+    if len(filled) > len(shown):
         note = _("The five with the most vacancies on the last day are shown.")
     return ReportTable(
         "live",

@@ -46,13 +46,12 @@ class ReportsAdmin(JobsiteAdmin):
         last = last_recorded()
         context = {
             **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": _("Reports"),
             "last": last and short(last),
         }
         if last is None:
             return self._page(request, context)
-        form = ReportForm(request.GET, user=request.user, last=last)
+        form = ReportForm(request.GET.dict(), user=request.user, last=last)
         if not form.is_valid():
             return self._page(request, context | {"form": form}, status=400)
         may_see_applications = request.user.has_perm("applications.view_application")
