@@ -105,6 +105,11 @@ def _prepared(vacancies: VacancyQuerySet) -> VacancyQuerySet:
     return vacancies.alias(title_length=Length("title")).with_form()
 
 
+def closing_soon(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
+    """Return the published `vacancies` that close within a week."""
+    return vacancies.published(at=at).filter(publish_until__lte=days_after(at, SOON))
+
+
 def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
     """Return the published and scheduled `vacancies` that have the warning `code`."""
     [warning] = [warning for warning in CONTENT_WARNINGS if warning.code == code]
@@ -118,6 +123,18 @@ def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySe
         for warning in CONTENT_WARNINGS
     }
     return _prepared(vacancies).annotate(**columns)
+
+
+def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, dict[str, int]]:
+    """Return the number of published and scheduled `vacancies` with each warning, by brand and code. One
+    query, which reads each of these vacancies."""
+    columns = {
+        _column(warning): models.Count("pk", filter=warning.condition(at)) for warning in CONTENT_WARNINGS
+    }
+    rows = _prepared(vacancies).shown(at=at).order_by().values("brand_id").annotate(**columns)
+    return {
+        row["brand_id"]: {warning.code: row[_column(warning)] for warning in CONTENT_WARNINGS} for row in rows
+    }
 
 
 def _column(warning: ContentWarning) -> str:

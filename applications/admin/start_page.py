@@ -6,12 +6,14 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from applications.models import Application
+from applications.models import Application, DailyApplications
 from jobsite.formats import format_datetime
 from vacancies.admin.brand_access import within
-from vacancies.admin.dashboard import SHOWN
+from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
+from vacancies.figures.reading import Days, by_day, last_recorded
 
 COUNTED = 99  # larger counts are shown as "99+"
 
@@ -30,12 +32,24 @@ def unread_count(request: HttpRequest) -> str:
     return request._unread_applications  # type: ignore[attr-defined]
 
 
+def application_trend(user: Any) -> dict[str, Any] | None:
+    """Return the trend of the last 90 recorded days."""
+    last = last_recorded(DailyApplications)
+    if last is None:
+        return None
+    own = DailyApplications.objects.visible_to(user)
+    return weekly(_("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"])
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the new applications to the start page of the vacancies."""
     context = vacancies_dashboard(request, context)
+    context["reports_url"] = reverse("admin:vacancies_vacancy_reports")
     if not request.user.has_perm("applications.view_application"):
         return context
     # The ids first: they are in an index, from which the newest ones are found without reading the others.
+    if trend := application_trend(request.user):
+        context["trends"] = [*context.get("trends", []), trend]
     latest = list(unread(request.user).order_by("-created_at", "-pk").values_list("pk", flat=True)[:SHOWN])
     rows = Application.objects.select_related("user", "vacancy").in_bulk(latest)
     return context | {

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from applications.admin.reports import ReportsAdmin
 from applications.models import Application
 from jobsite.admin.base import counted
 from vacancies.admin.vacancy import VacancyAdmin as BaseVacancyAdmin
@@ -16,7 +17,7 @@ from vacancies.models import Vacancy
 
 
 @admin.register(Vacancy)
-class VacancyAdmin(BaseVacancyAdmin):
+class VacancyAdmin(ReportsAdmin, BaseVacancyAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         count = counted(Application.objects.all(), "vacancy")
         return super().get_queryset(request).annotate(application_count=count)

@@ -9,6 +9,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
+from applications.models.figures import DailyApplications
 from applications.models.message import (
     ClosingNotice,
     EmailLanguage,
@@ -31,6 +32,7 @@ __all__ = [
     "AccessLog",
     "Application",
     "ClosingNotice",
+    "DailyApplications",
     "EmailLanguage",
     "EmailOptOut",
     "FormSnapshot",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 
@@ -18,14 +18,23 @@ def page(title: Any, icon: str, model: str) -> dict[str, Any]:
     }
 
 
+def is_vacancy_page(request: HttpRequest) -> bool:
+    """Whether the item of the vacancies is marked: not on the page of reports, whose URL is below theirs."""
+    path = request.path
+    vacancies, reports = (reverse(f"admin:vacancies_vacancy_{name}") for name in ("changelist", "reports"))
+    return path.startswith(vacancies) and path != reports
+
+
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the menu. unfold filters the items by their `permission`."""
     return [
         {
             "title": _("Vacancies"),
             "items": [
-                page(_("Vacancies"), "work", "vacancies.vacancy"),
+                page(_("Vacancies"), "work", "vacancies.vacancy") | {"active": is_vacancy_page},
                 page(_("Vacancy templates"), "content_paste", "vacancies.vacancytemplate"),
+                page(_("Reports"), "bar_chart", "vacancies.vacancy")
+                | {"link": reverse_lazy("admin:vacancies_vacancy_reports")},
                 page(_("Application forms"), "dynamic_form", "forms_structure.form"),
                 page(_("Consent texts"), "verified_user", "forms_structure.consenttext"),
                 page(_("Filters"), "filter_list", "vacancies.filter"),

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from jobsite.spreadsheets import BOM, CELL_MAX, FORMULA
 
-Cell = str | int | date | datetime  # a datetime is in the site's time zone, without offset
+Cell = str | int | float | date | datetime  # a datetime is in the site's time zone, without offset
 Batches = Iterable[list[list[Cell]]]  # rows, some at a time
 
 
@@ -33,9 +33,9 @@ def as_text(cell: Cell) -> str:
     return f"{cell:%Y-%m-%d %H:%M:%S}" if isinstance(cell, datetime) else str(cell)
 
 
-def without_formula(cell: Cell) -> str | int:
+def without_formula(cell: Cell) -> str | int | float:
     """Return the cell so that no spreadsheet calculates it (OWASP ASVS 5, 1.2.10)."""
-    if isinstance(cell, int):
+    if isinstance(cell, int | float):
         return cell
     text = as_text(cell)
     return f"'{text}" if text.startswith(FORMULA) else text
@@ -62,7 +62,7 @@ def xlsx_bytes(batches: Batches) -> bytes:
         for rows in batches:
             for row in rows:
                 for column, cell in enumerate(row):
-                    if isinstance(cell, int):
+                    if isinstance(cell, int | float):
                         sheet.write_number(number, column, cell)
                     elif isinstance(cell, date) and cell.year >= 1900:  # the first year of XLSX
                         sheet.write_datetime(number, column, cell, styles[type(cell)])

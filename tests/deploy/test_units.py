@@ -92,6 +92,7 @@ def started() -> set[str]:
 def test_commands_exist():
     assert started() == {
         "backup", "check", "clean_media", "collectstatic", "create_roles", "deliver", "maintain_lists",
+        "update_figures",
         "migrate", "purge_applications", "purge_credentials",
     }  # fmt: skip
     assert started() <= get_commands().keys()

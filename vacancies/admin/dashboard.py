@@ -1,21 +1,29 @@
-"""The dashboard of the admin: counts by status, what needs attention, and recent changes."""
+"""The start page: figures, what needs attention, the calendar and recent changes of vacancies.
 
+Its cost does not depend on the number of vacancies (docs/decisions.md #201)."""
+
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from jobsite.charts import sparkline
 from jobsite.formats import format_datetime
-from vacancies.admin.base import closing_date_of
-from vacancies.admin.list_filters import ENDING, REASONS, attention
+from vacancies.admin.calendar import calendar
+from vacancies.admin.list_filters import REASONS
 from vacancies.admin.versions import readable_by
-from vacancies.models import State, Vacancy
+from vacancies.figures.counts import STATES, counts_for
+from vacancies.figures.reading import Days, by_day, in_parts, last_recorded
+from vacancies.models import DailyVacancies, State, Vacancy
 
-COUNTED = 1000  # larger counts are shown as "1000+"
 SHOWN = 5
+TREND = 90  # days
+WEEK = 7
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -23,50 +31,64 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
     now = timezone.now()
-    own = Vacancy.objects.workable_by(request.user)
-    scheduled = own.in_state(State.SCHEDULED, at=now).order_by("publish_from", "pk")
-    ending = attention(own, ENDING).order_by("publish_until", "pk")
-    states = {State.PUBLISHED: own.in_state(State.PUBLISHED, at=now), State.SCHEDULED: scheduled} | {
-        state: own.in_state(state, at=now) for state in (State.DRAFT, State.EXPIRED)
-    }
+    counts = counts_for(request.user, at=now)
+    trends = vacancy_trends(request.user)
     return context | {
         "title": _("Dashboard"),
         "states": [
-            {"state": state, "count": counted(rows), "url": address(state=state)}
-            for state, rows in states.items()
+            {
+                "state": state,
+                "count": shown(counts.numbers.get(state.value, 0)),
+                "url": address(state=state),
+                "trend": trends.get(state),
+            }
+            for state in STATES
         ],
+        "trends": [trends[name] for name in ("went_live", "closed") if name in trends],
+        "counted_at": format_datetime(counts.counted_at) if counts.counted_at else "",
         "attention": [
-            {"label": label, "count": count, "url": address(attention=code)}
+            {"label": label, "count": shown(count), "url": address(attention=code)}
             for code, label in REASONS
-            if (count := counted(attention(own, code)))
+            if (count := counts.numbers.get(code, 0))
         ],
-        "coming": [
-            {
-                "title": _("Going live soon"),
-                "none": _("Nothing is scheduled."),
-                "rows": [
-                    (row, format_datetime(row.publish_from)) for row in titles(scheduled, "publish_from")
-                ],
-            },
-            {
-                "title": _("Closing soon"),
-                "none": _("Nothing closes within a week."),
-                "rows": [(row, closing_date_of(row)) for row in titles(ending, "publish_until")],
-            },
-        ],
+        "calendar": calendar(request, Vacancy.objects.workable_by(request.user), at=now),
         "latest": latest(request),
         "may_add": request.user.has_perm("vacancies.add_vacancy"),
     }
 
 
-def counted(rows: Any) -> str:
-    """Return the number of rows as text: "1000+" for more than `COUNTED`, "" for none."""
-    count = rows.order_by()[: COUNTED + 1].count()
-    return f"{COUNTED}+" if count > COUNTED else str(count or "")
+def shown(count: int) -> str:
+    """Return `count` as text, "" for none."""
+    return number_format(count, force_grouping=True) if count else ""
 
 
-def titles(rows: Any, date_field: str) -> Any:
-    return rows.only("title", date_field)[:SHOWN]
+def vacancy_trends(user: Any) -> dict[Any, dict[str, Any]]:
+    """Return the trends of the last 90 recorded days; none before the first day is recorded."""
+    last = last_recorded()
+    if last is None:
+        return {}
+    own = DailyVacancies.objects.visible_to(user)
+    days = Days.until(last, TREND)
+    figures = by_day(own, days, "live", "went_live", "closed")
+    return {
+        State.PUBLISHED: {"chart": sparkline(figures["live"]), "text": in_words(figures["live"])},
+        "went_live": weekly(_("Went live in 90 days"), figures["went_live"]),
+        "closed": weekly(_("Closed in 90 days"), figures["closed"]),
+    }
+
+
+def weekly(label: str, values: Sequence[int]) -> dict[str, Any]:
+    """Return the trend of sums by week: numbers of single days vary too much."""
+    sums = in_parts(values, WEEK)
+    return {"label": label, "count": shown(sum(values)) or "0", "chart": sparkline(sums),
+            "text": _("by week: %(words)s") % {"words": in_words(sums)}}  # fmt: skip
+
+
+def in_words(values: Sequence[int]) -> str:
+    """Return what a sparkline of `values` shows, for screen readers."""
+    return _("from %(first)s to %(last)s, lowest %(low)s, highest %(high)s") % {
+        "first": values[0], "last": values[-1], "low": min(values), "high": max(values),
+    }  # fmt: skip
 
 
 def latest(request: HttpRequest) -> list[dict[str, Any]]:

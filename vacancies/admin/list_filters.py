@@ -8,10 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
-from jobsite.days import days_after
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import Audience, State, Status, waiting_for_approval
-from vacancies.quality import CONTENT_WARNINGS, SOON, filter_by_warning
+from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
 COUNTED = 10_000  # vacancies that a bulk action changes at most
@@ -62,7 +61,7 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     if code == APPROVAL:
         return waiting_for_approval(vacancies)
     if code == ENDING:
-        return vacancies.published(at=now).filter(publish_until__lte=days_after(now, SOON))
+        return closing_soon(vacancies, at=now)
     known = code in {warning.code for warning in CONTENT_WARNINGS}
     return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
 

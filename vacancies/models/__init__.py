@@ -2,6 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, Filter, FilterOption, Recruiter, free_value
+from vacancies.models.figures import DailyFiguresBase, DailyVacancies, FiguresQuerySet, StateCount
 from vacancies.models.read_model import BucketCount, ListedVacancy, VacancyCount
 from vacancies.models.saved_view import ListPreference, SavedView
 from vacancies.models.template import VacancyTemplate
@@ -26,6 +27,9 @@ __all__ = [
     "Brand",
     "BucketCount",
     "Change",
+    "DailyFiguresBase",
+    "DailyVacancies",
+    "FiguresQuerySet",
     "Filter",
     "FilterOption",
     "ListPreference",
@@ -34,6 +38,7 @@ __all__ = [
     "Recruiter",
     "SavedView",
     "State",
+    "StateCount",
     "Status",
     "Vacancy",
     "VacancyCount",

@@ -4,6 +4,7 @@ import argparse
 import socket
 import threading
 from http import HTTPStatus
+from io import StringIO
 from typing import Any
 
 from django.conf import settings
@@ -81,6 +82,7 @@ class Command(BaseCommand):
             if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
             raise CommandError(f"PRIVATE_ROOT is not writable: {settings.PRIVATE_ROOT}") from None
+        call_command("update_figures", stdout=StringIO())
         self.written = lambda: "All demo content was created."
         base = f"http://{HOST}:{port}"
         self.finish(

@@ -73,6 +73,7 @@ ASKS = {
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
+    "vacancies.vacancy reports": ("v", NEITHER),
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",

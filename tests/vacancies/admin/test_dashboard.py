@@ -10,6 +10,8 @@ from django.test import Client
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import listed
+from vacancies.figures import counts
+from vacancies.figures.recording import record_days
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy
 
@@ -92,26 +94,48 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
     }  # fmt: skip
 
 
-def test_dashboard_caps_the_counts(anna: Client, monkeypatch: Any) -> None:
-    from vacancies.admin import dashboard
-
-    monkeypatch.setattr(dashboard, "COUNTED", 2)
+def test_dashboard_of_many_vacancies_shows_stored_counts(
+    anna: Client, at: datetime, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(counts, "FEW", 2)
     for _ in range(3):
         make_vacancy(status="draft")
-    counts = {each["state"]: each["count"] for each in anna.get("/admin/").context["states"]}
-    assert counts == {State.PUBLISHED: "", State.SCHEDULED: "", State.DRAFT: "2+", State.EXPIRED: ""}
+    counts.update_counts(at=NOW)
+    Vacancy.objects.update(status="archived")
+
+    response = anna.get("/admin/")
+
+    assert {each["state"]: each["count"] for each in response.context["states"]} == {
+        State.PUBLISHED: "", State.SCHEDULED: "", State.DRAFT: "3", State.EXPIRED: "",
+    }  # fmt: skip
+    assert "Counted at 2 Mar 2026, 09:30." in response.content.decode()
 
 
-def test_dashboard_shows_upcoming_changes_in_order(anna: Client, at: datetime) -> None:
-    later, soon = (make_vacancy(publish_from=NOW + days * DAY) for days in (9, 1))
-    last, first = (make_vacancy(publish_until=NOW + days * DAY) for days in (6, 1))
-    make_vacancy(publish_until=NOW + 60 * DAY)
+def test_dashboard_shows_trends_of_own_brands(anna: Client, colleague: Client, at: datetime) -> None:
+    for name in ("Mine", "Other"):
+        make_vacancy(brand=make_brand(name), publish_from=NOW - 20 * DAY, publish_until=NOW - 5 * DAY)
+        make_vacancy(brand=make_brand(name), publish_from=NOW - 10 * DAY)
+    record_days(at=NOW)
 
-    appear, end = anna.get("/admin/").context["coming"]
+    seen = []
+    for client in (anna, colleague):
+        context = client.get("/admin/").context
+        published = next(each for each in context["states"] if each["state"] == State.PUBLISHED)
+        seen.append(
+            (published["trend"]["text"], [(each["label"], each["count"]) for each in context["trends"]])
+        )
 
-    assert [vacancy.pk for vacancy, _ in appear["rows"]] == [soon.pk, later.pk]
-    assert [vacancy.pk for vacancy, _ in end["rows"]] == [first.pk, last.pk]
-    assert appear["rows"][0][1] == "3 Mar 2026, 09:30"
+    assert seen == [
+        ("from 0 to 2, lowest 0, highest 4", [("Went live in 90 days", "4"), ("Closed in 90 days", "2")]),
+        ("from 0 to 1, lowest 0, highest 2", [("Went live in 90 days", "2"), ("Closed in 90 days", "1")]),
+    ]
+
+
+def test_dashboard_without_recorded_days_says_so(anna: Client) -> None:
+    response = anna.get("/admin/")
+
+    assert response.context["trends"] == []
+    assert "Figures of the last 90 days appear after the first night." in response.content.decode()
 
 
 def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, colleague: Client) -> None:

@@ -1,0 +1,64 @@
+"""What a report shows: the period, a brand, and by what it is divided."""
+
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from vacancies.admin.brand_access import brands_of
+from vacancies.choices import Keyword
+from vacancies.figures.reading import Days
+from vacancies.models import Filter
+
+DAYS_MAX = 1830  # five years
+PRESETS = {30: _("Last 30 days"), 90: _("Last 90 days"), 365: _("Last 12 months")}
+DEFAULT = 90
+FIRST_YEAR = 1971
+BRAND = "brand"
+
+
+class ReportForm(forms.Form):
+    """The choices of a report, in the URL. Absent ones have a default."""
+
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput({"type": "date"}))
+    brand = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
+    by = forms.ChoiceField(label=_("Divided by"), required=False)
+
+    def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:
+        """`last` is the last day with figures."""
+        period = Days.until(last, DEFAULT)
+        defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}
+        if given.get("since") or given.get("until"):
+            defaults["since"] = ""
+        super().__init__(defaults | {name: value for name, value in given.items() if value})
+        self.last = last
+        filters = Filter.objects.filter(keyword__in=Keyword.values)
+        self.fields["brand"].queryset = brands_of(user)  # type: ignore[attr-defined]
+        self.fields["by"].choices = [  # type: ignore[attr-defined]
+            (BRAND, _("Brand")),
+            *((each.keyword, each.label) for each in filters),
+        ]
+        if not settings.MULTI_BRANDING and not self.fields["brand"].queryset.exists():  # type: ignore[attr-defined]
+            del self.fields["brand"]
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "panel-select"
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if self.errors:
+            return data
+        for name in ("since", "until"):
+            if data[name] and data[name].year < FIRST_YEAR:
+                self.add_error(name, _("Choose a date after 1970."))
+                return data
+        until = min(data["until"] or self.last, self.last)
+        since = data["since"] or Days.until(until, DEFAULT).first
+        if since > until:
+            self.add_error("since", _("The period begins after its end, or after the last day with figures."))
+        elif (until - since).days >= DAYS_MAX:
+            self.add_error("since", _("Choose a period of at most five years."))
+        data["days"] = Days(since, until)
+        return data

@@ -1,0 +1,262 @@
+"""The tables of the reports, each with a chart of the same numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from math import ceil
+from typing import Any
+
+from django.db.models import Count, Sum
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from applications.figures import OTHER
+from applications.models import Application, DailyApplications, Stage
+from jobsite.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
+from jobsite.spreadsheets.writing import Cell
+from vacancies.admin.brand_access import within
+from vacancies.figures.reading import SUMS, Days, by_day, by_group, live_by_group
+from vacancies.figures.recording import DAY, start_of_day
+from vacancies.models import Brand, DailyVacancies, FilterOption
+from vacancies.operations import end_of_day
+
+POINTS = 60  # of a line
+BARS = 20
+
+
+@dataclass
+class ReportTable:
+    """A table of a report. `code` names it in the URL of its export."""
+
+    code: str
+    title: str
+    headings: list[str]
+    rows: list[list[Cell]]
+    chart: Any = ""
+    legend: Any = ""
+    note: str = ""
+
+
+@dataclass
+class Scope:
+    """What a report is about. `options` has the labels of the options by id, or is None: divided by brand."""
+
+    user: Any
+    days: Days
+    brand: Brand | None
+    label: str
+    options: dict[int, str] | None
+    _names: dict[Any, str] = field(default_factory=dict)
+
+    @property
+    def pks(self) -> list[int] | None:
+        return None if self.options is None else list(self.options)
+
+    def figures(self, model: Any) -> Any:
+        rows = model.objects.visible_to(self.user)
+        return rows.filter(brand=self.brand) if self.brand else rows
+
+    def name(self, pk: int | None) -> str:
+        """Return the name of a group."""
+        if self.options is not None:
+            return self.options.get(pk or 0, "")
+        if not self._names:
+            self._names = {None: _("No brand"), **dict(Brand.objects.values_list("pk", "name"))}
+        return self._names.get(pk, _("Deleted brand"))
+
+    def parts(self) -> list[Days]:
+        """Return the days in parts that are equally long, except the first."""
+        step = ceil(len(self.days) / POINTS)
+        found, last = [], self.days.last
+        while last >= self.days.first:
+            found.append(Days(max(self.days.first, last - (step - 1) * DAY), last))
+            last -= step * DAY
+        return found[::-1]
+
+
+def options_of(keyword: str) -> dict[int, str]:
+    return dict(FilterOption.objects.filter(filter__keyword=keyword).values_list("pk", "label"))
+
+
+def short(day: date) -> str:
+    return date_format(day, pgettext("a date in Django's letters", "j M Y"))
+
+
+def live(scope: Scope) -> ReportTable:
+    """The vacancies that are live at the end of a day."""
+    points = [part.last for part in scope.parts()]
+    rows = scope.figures(DailyVacancies)
+    everything = rows.filter(option=None, day__in=points).order_by()
+    total = dict(everything.values_list("day").annotate(number=Sum("live")))
+    groups = live_by_group(rows, points, scope.pks)
+    largest = sorted(groups, key=lambda pk: (-groups[pk].get(points[-1], 0), scope.name(pk)))
+    filled = [pk for pk in largest if any(groups[pk].values())]
+    shown = filled[: SERIES_MAX - 1]
+    series = [Series(_("All"), [total.get(day, 0) for day in points])]
+    series += [Series(scope.name(pk), [groups[pk].get(day, 0) for day in points]) for pk in shown]
+    if len(series) == 2 and scope.options is None:
+        series.pop(0)  # one brand has everything
+    labels = [short(day) for day in points]
+    note = ""
+    if len(filled) > len(shown):
+        note = _("The five with the most vacancies on the last day are shown.")
+    return ReportTable(
+        "live",
+        _("Published vacancies"),
+        [_("End of"), *(each.name for each in series)],
+        [[label, *(each.values[n] for each in series)] for n, label in enumerate(labels)]
+        if any(any(each.values) for each in series)
+        else [],
+        line_chart(labels, series),
+        legend(series),
+        note,
+    )
+
+
+def time_to_close(scope: Scope) -> ReportTable:
+    """How long closed vacancies had been live."""
+    rows = scope.figures(DailyVacancies).filter(option=None)
+    rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
+    sums = {name: value or 0 for name, value in rows.aggregate(**{n: Sum(n) for n in SUMS}).items()}
+    limits = [sums[f"closed_in_{limit}"] for limit in (7, 30, 60, 90)] + [sums["closed"]]
+    names = [
+        _("up to 7 days"),
+        _("8 to 30 days"),
+        _("31 to 60 days"),
+        _("61 to 90 days"),
+        _("more than 90 days"),
+    ]
+    numbers = [limit - before for before, limit in zip([0, *limits], limits, strict=False)]
+    closed = sums["closed"]
+    return ReportTable(
+        "time-to-close",
+        _("Time to close"),
+        [_("Published for"), _("Closed"), _("Share (%)")],
+        [[name, number, round(100 * number / closed, 1)] for name, number in zip(names, numbers, strict=True)]
+        if closed
+        else [],
+        bar_chart(list(zip(names, numbers, strict=True))),
+        note=_("%(count)s vacancies closed, after %(days)s days on average.")
+        % {"count": closed, "days": average(sums["days_live"], closed)}
+        if closed
+        else "",
+    )
+
+
+def average(days: float, closed: int) -> Cell:
+    """Return the average number of days, "" if nothing closed."""
+    return round(days / closed, 1) if closed else ""
+
+
+def groups(scope: Scope) -> ReportTable:
+    """Vacancies by brand or option."""
+    rows = scope.figures(DailyVacancies)
+    sums = by_group(rows, scope.days, scope.pks, "went_live", "closed", "days_live")
+    at_end = live_by_group(rows, [scope.days.last], scope.pks)
+    found: list[list[Cell]] = []
+    for pk, row in sums.items():
+        of_group = at_end.get(pk, {}).get(scope.days.last, 0)
+        if of_group or row["went_live"] or row["closed"]:
+            days = average(row["days_live"], row["closed"])
+            found.append([scope.name(pk), of_group, row["went_live"], row["closed"], days])
+    found.sort(key=lambda row: (-int(row[1]), str(row[0])))
+    bars = [(str(row[0]), float(row[4])) for row in found if row[4] != ""]
+    return ReportTable(
+        "groups",
+        _("Time to close by: %(name)s") % {"name": scope.label},
+        [
+            scope.label,
+            _("Published on the last day"),
+            _("Went live"),
+            _("Closed"),
+            _("Days to close, average"),
+        ],
+        found,
+        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:BARS]),
+        note=several(scope),
+    )
+
+
+def several(scope: Scope) -> str:
+    return "" if scope.options is None else _("A vacancy with several options counts for each of them.")
+
+
+def received(scope: Scope) -> ReportTable:
+    """Applications by day, or by several days."""
+    parts = scope.parts()
+    daily = by_day(scope.figures(DailyApplications), scope.days, "received")["received"]
+    numbers = iter(daily)
+    sums = [sum(next(numbers) for _day in part.all()) for part in parts]
+    labels = [short(part.first) for part in parts]
+    return ReportTable(
+        "applications",
+        _("Applications received"),
+        [_("From"), _("Until"), _("Applications")],
+        [[label, short(part.last), n] for label, part, n in zip(labels, parts, sums, strict=True)]
+        if any(sums)
+        else [],
+        line_chart(labels, [Series(_("Applications"), sums)]),
+    )
+
+
+def applications_by_group(scope: Scope) -> ReportTable:
+    sums = by_group(scope.figures(DailyApplications), scope.days, scope.pks, "received")
+    found = [(scope.name(pk), row["received"]) for pk, row in sums.items() if row["received"]]
+    title = _("Applications by: %(name)s") % {"name": scope.label}
+    return counted("applications-by-group", title, scope.label, found, several(scope))
+
+
+def sources(scope: Scope) -> ReportTable:
+    rows = scope.figures(DailyApplications).filter(option=None, received__gt=0).order_by()
+    rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
+    names = {"": _("No source"), OTHER: _("Other sources")}
+    found = [
+        (names.get(source, source), number)
+        for source, number in rows.values_list("source").annotate(number=Sum("received"))
+    ]
+    note = _("Sources of fewer than five applications are counted together as other sources.")
+    return counted("sources", _("Applications by source"), _("Source"), found, note)
+
+
+def stages(scope: Scope) -> ReportTable:
+    """The current stages of the applications that were received in the period and still exist."""
+    rows = within(scope.user, Application.objects.all(), "vacancy")
+    if scope.brand:
+        rows = rows.filter(vacancy__brand=scope.brand)
+    rows = rows.filter(
+        created_at__gte=start_of_day(scope.days.first), created_at__lt=end_of_day(scope.days.last)
+    )
+    numbers = dict(rows.with_stage().order_by().values_list("stage_id").annotate(number=Count("pk")))  # type: ignore[attr-defined]
+    found = [
+        *((stage.name, numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
+        *([(_("No stage"), numbers[None])] if None in numbers else []),
+    ]
+    note = _("Applications that were deleted are not counted here. The other figures include them.")
+    return counted("stages", _("Applications by current stage"), _("Stage"), found, note, is_sorted=True)
+
+
+def counted(
+    code: str,
+    title: str,
+    label: str,
+    found: Sequence[tuple[str, int]],
+    note: str = "",
+    *,
+    is_sorted: bool = False,
+) -> ReportTable:
+    rows = list(found) if is_sorted else sorted(found, key=lambda row: (-row[1], row[0]))
+    cells: list[list[Cell]] = [[name, number] for name, number in rows]
+    return ReportTable(
+        code, title, [label, _("Applications")], cells, bar_chart(rows[:BARS]), note=note if rows else ""
+    )
+
+
+Makers = dict[str, Callable[[Scope], ReportTable]]  # by the code of the table
+OF_VACANCIES: Makers = {"live": live, "time-to-close": time_to_close, "groups": groups}
+OF_APPLICATIONS: Makers = {
+    "applications": received,
+    "sources": sources,
+    "stages": stages,
+    "applications-by-group": applications_by_group,
+}

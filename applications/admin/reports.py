@@ -1,0 +1,107 @@
+"""The page of reports: vacancies and applications over time, by brand, option, source and stage."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from applications.admin.report_form import BRAND, PRESETS, ReportForm
+from applications.admin.report_tables import (
+    OF_APPLICATIONS,
+    OF_VACANCIES,
+    Makers,
+    ReportTable,
+    Scope,
+    options_of,
+    short,
+)
+from jobsite.admin.base import JobsiteAdmin
+from jobsite.spreadsheets.writing import csv_response, xlsx_response
+from vacancies.figures.reading import Days, last_recorded
+from vacancies.models import Filter
+
+FORMATS: dict[str, Any] = {"csv": csv_response, "xlsx": xlsx_response}
+
+
+class ReportsAdmin(JobsiteAdmin):
+    """Adds the reports to the admin of vacancies."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.reports_view)
+        return [path("reports/", view, name="vacancies_vacancy_reports"), *super().get_urls()]
+
+    def reports_view(self, request: HttpRequest) -> HttpResponse:
+        """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
+        if request.method not in ("GET", "HEAD"):
+            raise Http404
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        at = timezone.now()
+        last = last_recorded()
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Reports"),
+            "last": last and short(last),
+        }
+        if last is None:
+            return self._page(request, context)
+        form = ReportForm(request.GET.dict(), user=request.user, last=last)
+        if not form.is_valid():
+            return self._page(request, context | {"form": form}, status=400)
+        may_see_applications = request.user.has_perm("applications.view_application")
+        makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
+        scope = scope_of(request.user, form.cleaned_data)
+        if "table" in request.GET or "format" in request.GET:
+            return export(request, makers, scope, at=at)
+        query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
+        context |= {
+            "form": form,
+            "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers.values())],
+            "period": _("%(first)s until %(last)s")
+            % {"first": short(scope.days.first), "last": short(scope.days.last)},
+            "presets": presets(query, last),
+        }
+        return self._page(request, context)
+
+    def _page(self, request: HttpRequest, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+        return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
+
+
+def scope_of(user: Any, data: dict[str, Any]) -> Scope:
+    """Return what the report is about, by the valid `data` of the form."""
+    by = data["by"]
+    label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label
+    options = None if by == BRAND else options_of(by)
+    return Scope(user, data["days"], data.get("brand"), label, options)
+
+
+def export(request: HttpRequest, makers: Makers, scope: Scope, *, at: datetime) -> Any:
+    """Return a table as a file."""
+    code, file_format = request.GET.get("table", ""), request.GET.get("format", "")
+    for name, value, allowed in (("table", code, makers), ("format", file_format, FORMATS)):
+        if value not in allowed:
+            text = f"{name} is not one of: {', '.join(allowed)}."
+            return HttpResponse(text, content_type="text/plain", status=400)
+    table = makers[code](scope)
+    return FORMATS[file_format]([[[*table.headings], *table.rows]], f"report-{code}", at=at)
+
+
+def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
+    """Return (name, URL) of each format of `table`."""
+    return [
+        (code.upper(), f"?{urlencode(query | {'table': table.code, 'format': code})}") for code in FORMATS
+    ]
+
+
+def presets(query: dict[str, str], last: Any) -> list[tuple[str, str]]:
+    """Return (name, URL) of common periods."""
+    return [
+        (str(name), f"?{urlencode(query | {'since': Days.until(last, days).first, 'until': last})}")
+        for days, name in PRESETS.items()
+    ]

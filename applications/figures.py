@@ -1,0 +1,73 @@
+"""Records the daily figures of applications, which remain when applications are deleted."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Count, Max, Min
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from applications.models import Application, DailyApplications, Submission
+from jobsite.locks import lock_transaction
+from vacancies.figures.recording import BACKFILL, BATCH, DAY, start_of_day, yesterday
+from vacancies.operations import end_of_day
+
+NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
+OTHER = "*"  # stands for rare sources
+
+
+def record_days(*, at: datetime) -> int:
+    """Record the finished days before `at` that are missing. Return their number."""
+    last = yesterday(at)
+    with transaction.atomic():
+        lock_transaction("daily figures of applications")
+        known = DailyApplications.objects.aggregate(day=Max("day"))["day"]
+        first = known + DAY if known else _first_day(last)
+        if first is None or first > last:
+            return 0
+        DailyApplications.objects.bulk_create(_rows(first, last), batch_size=BATCH)
+    return (last - first).days + 1
+
+
+def _first_day(last: date) -> date | None:
+    started = Application.objects.aggregate(at=Min("created_at"))["at"]
+    if started is None:
+        return None
+    day = started.astimezone(timezone.get_default_timezone()).date()
+    return max(day, last - (BACKFILL - 1) * DAY)
+
+
+def _rows(first: date, last: date) -> Iterator[DailyApplications]:
+    rows = Application.objects.filter(created_at__gte=start_of_day(first), created_at__lt=end_of_day(last))
+    rows = rows.annotate(day=TruncDate("created_at", tzinfo=timezone.get_default_timezone())).order_by()
+    by_source = rows.values("day", "vacancy__brand_id", "submission__source").annotate(number=Count("pk"))
+    found: Counter[tuple[date, int | None, str]] = Counter()
+    named = _named_sources(first, last)
+    for row in by_source:
+        source = row["submission__source"] or ""
+        found[row["day"], row["vacancy__brand_id"], source if source in named else OTHER] += row["number"]
+    for (day, brand, source), number in found.items():
+        yield DailyApplications(day=day, brand_id=brand, source=source, received=number)
+    with_options = rows.filter(vacancy__choices__isnull=False)
+    names = ("day", "vacancy__brand_id", "vacancy__choices__option_id")
+    for row in with_options.values(*names).annotate(number=Count("pk")):
+        yield DailyApplications(
+            day=row["day"], brand_id=row["vacancy__brand_id"], option_id=row["vacancy__choices__option_id"],
+            source="", received=row["number"],
+        )  # fmt: skip
+    day = first
+    while day <= last:  # the day is recorded, also without applications
+        yield DailyApplications(day=day, source="", received=0)
+        day += DAY
+
+
+def _named_sources(first: date, last: date) -> set[str]:
+    """Return the sources of these days that enough of the stored applications have; "": none was sent."""
+    used = Submission.objects.filter(
+        application__created_at__gte=start_of_day(first), application__created_at__lt=end_of_day(last)
+    )
+    counted = Submission.objects.filter(source__in=used.order_by().values("source").distinct())
+    common = counted.order_by().values_list("source").annotate(number=Count("pk"))
+    return {"", *(source for source, number in common if number >= NAMED_FROM)}

@@ -1,0 +1,252 @@
+"""The reports: access, figures, exports and invalid requests."""
+
+import csv
+from datetime import UTC, date, datetime, timedelta
+from io import BytesIO, StringIO
+from types import SimpleNamespace
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from applications import figures
+from applications.models import Application, DailyApplications
+from tests.applications.admin.conftest import apply, staff
+from tests.applications.makers import make_submission
+from tests.factories import make_brand, make_vacancy
+from vacancies.figures.recording import record_days
+from vacancies.models import DailyVacancies, FilterOption
+
+pytestmark = pytest.mark.django_db
+
+URL = "/admin/vacancies/vacancy/reports/"
+NOW = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
+DAY = timedelta(days=1)
+FOREIGN = "Zyxforeign"
+
+
+@pytest.fixture
+def world(filters: Any, at: Any, office: SimpleNamespace) -> SimpleNamespace:
+    """Two brands with vacancies and applications. `anna` works for Acme."""
+    Application.objects.all().delete()
+    office.own.vacancy.delete()
+    office.foreign.vacancy.delete()
+    foreign = make_brand(f"{FOREIGN} brand")
+    jobs = [
+        make_vacancy(title=f"{brand} {number}", brand=brand, publish_from=NOW - (10 + number) * DAY,
+                     publish_until=until, options={"regions": regions})
+        for brand, regions in ((office.brand, ["Ghent"]), (foreign, ["Ghent", f"{FOREIGN} town"]))
+        for number, until in enumerate((None, NOW - 2 * DAY))
+    ]  # fmt: skip
+    for job in jobs:
+        for number in range(3):
+            source = FOREIGN if job.brand == foreign else "indeed"
+            application = apply(job, stage=office.new, created_at=NOW - (3 + number) * DAY)
+            make_submission(application, {}, source=source)
+    record_days(at=NOW)
+    figures.record_days(at=NOW)
+    office.editor = staff("editor", "Editor")
+    return office
+
+
+def tables(client: Client, query: str = "") -> dict[str, list[list[Any]]]:
+    response = client.get(f"{URL}{query}")
+    assert response.status_code == 200
+    return {table.code: table.rows for table, _exports in response.context["tables"]}
+
+
+def test_reports_count_the_own_brand(world):
+    found = tables(world.anna)
+
+    assert found["live"][-1] == ["1 Mar 2026", 1]
+    assert found["time-to-close"] == [
+        ["up to 7 days", 0, 0.0], ["8 to 30 days", 1, 100.0], ["31 to 60 days", 0, 0.0],
+        ["61 to 90 days", 0, 0.0], ["more than 90 days", 0, 0.0],
+    ]  # fmt: skip
+    assert found["groups"] == [["Acme", 1, 2, 1, 9.0]]
+    assert found["sources"] == [["indeed", 6]]
+    assert found["stages"] == [["New", 6]]
+    assert found["applications-by-group"] == [["Acme", 6]]
+    assert sum(row[2] for row in found["applications"]) == 6
+
+
+def test_reports_show_no_figure_of_another_brand(world):
+    for query in ("", "?by=regions", "?table=live&format=csv", "?table=sources&format=csv"):
+        response = world.anna.get(f"{URL}{query}")
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        assert FOREIGN not in body.decode()
+    assert tables(world.anna, "?by=regions")["groups"] == [["Ghent", 1, 2, 1, 9.0]]
+    foreign = DailyVacancies.objects.filter(brand__name__startswith=FOREIGN)[0].brand_id
+    assert world.anna.get(f"{URL}?brand={foreign}").status_code == 400
+
+
+def test_reports_of_every_brand_add_them(world):
+    found = tables(world.editor, "?by=regions")
+
+    assert found["groups"] == [["Ghent", 2, 4, 2, 9.0], [f"{FOREIGN} town", 1, 2, 1, 9.0]]
+    assert found["applications-by-group"] == [["Ghent", 12], [f"{FOREIGN} town", 6]]
+    assert found["live"][-1] == ["1 Mar 2026", 2, 2, 1]
+    assert tables(world.editor, f"?brand={world.brand.pk}")["groups"] == [["Acme", 1, 2, 1, 9.0]]
+
+
+def test_period_limits_the_figures(world):
+    found = tables(world.anna, "?since=2026-02-26&until=2026-02-27")
+
+    assert found["groups"] == [["Acme", 2, 0, 0, ""]]
+    assert found["time-to-close"] == []
+    assert [row[2] for row in found["applications"]] == [2, 2]
+
+
+def test_long_period_is_shown_in_parts(world):
+    found = tables(world.anna, "?since=2024-03-02")
+
+    assert len(found["live"]) == len(found["applications"]) <= 60
+    assert sum(row[2] for row in found["applications"]) == 6
+    assert found["applications"][0][0] == "2 Mar 2024"
+
+
+def test_figures_remain_when_applications_are_deleted(world):
+    Application.objects.all().delete()
+
+    found = tables(world.anna)
+
+    assert (found["sources"], found["applications-by-group"]) == ([["indeed", 6]], [["Acme", 6]])
+    assert found["stages"] == []
+
+
+def test_rare_sources_are_not_named(world):
+    DailyApplications.objects.all().delete()
+    application = apply(make_vacancy(brand=world.brand), stage=world.new, created_at=NOW - DAY)
+    make_submission(application, {}, source="letter of Jan Peeters")
+
+    figures.record_days(at=NOW)
+
+    assert tables(world.anna)["sources"] == [["indeed", 6], ["Other sources", 1]]
+    assert not DailyApplications.objects.filter(source__contains="Jan").exists()
+
+
+def test_deleted_brand_and_missing_options_are_named(world):
+    DailyVacancies.objects.filter(brand=world.brand).update(brand=987_654)
+    FilterOption.objects.filter(label="Ghent").update(label="Gent")
+
+    assert tables(world.editor)["groups"][0][0] in ("Deleted brand", f"{FOREIGN} brand")
+    assert {row[0] for row in tables(world.editor)["groups"]} == {"Deleted brand", f"{FOREIGN} brand"}
+    assert tables(world.editor, "?by=regions")["groups"][0][0] == "Gent"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("since=yesterday", "since"), ("until=2026-02-30", "until"), ("since=2026-03-02", "since"),
+        ("since=2026-02-10&until=2026-02-09", "since"), ("since=2015-01-01", "since"),
+        ("until=0001-01-01", "until"), ("by=colours", "by"), ("brand=x", "brand"), ("brand=%00", "brand"),
+        ("brand=99999999999999999999", "brand"),
+    ],
+)  # fmt: skip
+def test_invalid_report_returns_400_and_names_the_field(world, query, field):
+    response = world.anna.get(f"{URL}?{query}")
+
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == [field]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("table=x&format=csv", b"table is not one of: live, time-to-close, groups, applications, sources, "
+                               b"stages, applications-by-group."),
+        ("table=live&format=pdf", b"format is not one of: csv, xlsx."),
+        ("table=live", b"format is not one of: csv, xlsx."),
+    ],
+)  # fmt: skip
+def test_invalid_export_returns_400_with_what_is_allowed(world, query, text):
+    response = world.anna.get(f"{URL}?{query}")
+
+    assert (response.status_code, response.content) == (400, text)
+
+
+def test_export_has_the_rows_of_the_page(world):
+    make_brand("=cmd()", pk=world.brand.pk + 1000)
+    DailyVacancies.objects.filter(brand=world.brand).update(brand=world.brand.pk + 1000)
+    shown = tables(world.editor)["groups"]
+
+    text = b"".join(world.editor.get(f"{URL}?table=groups&format=csv").streaming_content).decode("utf-8-sig")
+    response = world.editor.get(f"{URL}?table=groups&format=xlsx")
+
+    rows = list(csv.reader(StringIO(text)))
+    assert rows[0] == ["Brand", "Published on the last day", "Went live", "Closed", "Days to close, average"]
+    assert ["'=cmd()", "1", "2", "1", "9.0"] in rows
+    with ZipFile(BytesIO(response.content)) as file:
+        sheet = file.read("xl/worksheets/sheet1.xml").decode()
+        texts = file.read("xl/sharedStrings.xml").decode()
+    assert "<f>" not in sheet
+    assert (sheet.count("<row "), sheet.count("<v>9</v>")) == (1 + len(shown), len(shown))
+    assert f"{FOREIGN} brand" in texts
+    assert response["Content-Disposition"] == 'attachment; filename="report-groups-2026-03-02.xlsx"'
+
+
+def test_reports_before_the_first_night_say_so(office):
+    response = office.anna.get(URL)
+
+    assert "There are no figures yet." in response.content.decode()
+
+
+def test_reports_of_a_brand_without_vacancies_are_empty(world):
+    client = staff("new", brands=[make_brand("New")])
+
+    assert not any(tables(client).values())
+    assert client.get(URL).content.decode().count("Nothing in this period.") == 7
+
+
+def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
+    client = staff("limited", brands=[world.brand])
+    group = world_user(client).groups.get()
+    group.permissions.remove(*group.permissions.filter(codename="view_application"))
+
+    assert list(tables(client)) == ["live", "time-to-close", "groups"]
+    assert client.get(f"{URL}?table=sources&format=csv").status_code == 400
+
+
+def world_user(client: Client) -> Any:
+    from django.contrib.auth.models import User
+
+    return User.objects.get(pk=client.session["_auth_user_id"])
+
+
+def test_reports_need_the_permission_to_view_vacancies(world):
+    assert staff("filters", "Filter manager", brands=[world.brand]).get(URL).status_code == 403
+    assert Client().get(URL).status_code == 302
+    assert world.anna.post(URL).status_code == 404
+
+
+def test_reports_take_the_same_queries_for_any_number_of_rows(world, django_assert_max_num_queries):
+    def count(query: str) -> int:
+        with django_assert_max_num_queries(40) as captured:
+            world.editor.get(f"{URL}?{query}")
+        return len(captured)
+
+    world.editor.get(URL)
+    few = count("by=regions"), count("by=brand")
+    for number in range(78):
+        make_vacancy(brand=make_brand(f"Brand {number}"), options={"regions": [f"Region {number}"]},
+                     publish_from=NOW - 5 * DAY)  # fmt: skip
+    DailyVacancies.objects.all().delete()
+    record_days(at=NOW)
+    assert (count("by=regions"), count("by=brand")) == few
+    assert len(tables(world.editor, "?by=regions")["groups"]) == 80
+
+
+def test_command_records_counts_and_days(world):
+    DailyVacancies.objects.all().delete()
+    DailyApplications.objects.all().delete()
+    output = StringIO()
+
+    call_command("update_figures", stdout=output)
+
+    days = (timezone.now().date() - date(2026, 2, 19)).days
+    assert f"Recorded {days} days of vacancies" in output.getvalue()
+    call_command("update_figures", stdout=output)
+    assert "Recorded 0 days of vacancies and 0 days of applications." in output.getvalue()

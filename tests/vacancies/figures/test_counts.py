@@ -1,0 +1,88 @@
+"""Counts by state and by reason to need attention."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.factories import make_brand, make_vacancy
+from vacancies.figures import counts
+from vacancies.figures.counts import counts_for, update_counts
+from vacancies.models import StateCount
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=20)
+
+
+@pytest.fixture
+def recruiter() -> User:
+    user = User.objects.create_user("colleague", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_vacancy"))
+    user.brands.add(make_brand("Mine"))
+    return user
+
+
+@pytest.fixture
+def many(monkeypatch: Any) -> None:
+    """Two vacancies are many."""
+    monkeypatch.setattr(counts, "FEW", 1)
+
+
+def test_few_vacancies_are_counted_at_once(recruiter: User):
+    update_counts(at=NOW)
+    make_vacancy(brand=make_brand("Mine"), status="draft")
+    make_vacancy(brand=make_brand("Other"), status="draft")
+
+    counted = counts_for(recruiter, at=LATER)
+
+    assert (dict(counted.numbers)["draft"], counted.counted_at) == (1, None)
+
+
+def test_stored_counts_equal_exact_ones(recruiter: User, monkeypatch: Any):
+    for name in ("Mine", "Other"):
+        for values in ({}, {"description": ""}, {"title": "NURSES"}, {"publish_until": NOW + timedelta(3)}):
+            make_vacancy(brand=make_brand(name), publish_from=NOW - timedelta(9), **values)
+        make_vacancy(brand=make_brand(name), publish_from=NOW - timedelta(9), publish_until=NOW)
+        make_vacancy(brand=make_brand(name), publish_from=NOW + timedelta(1))
+    update_counts(at=NOW)
+    for user in (recruiter, User.objects.create_superuser("root")):
+        exact = counts_for(user, at=NOW)
+        monkeypatch.setattr(counts, "FEW", 1)
+        stored = counts_for(user, at=LATER)
+        monkeypatch.undo()
+        assert stored.counted_at == NOW
+        assert dict(stored.numbers) == {code: n for code, n in exact.numbers.items() if n} | (
+            {"": 0} if user.is_superuser else {}
+        )
+        assert stored.numbers["published"] == (4 if user == recruiter else 8)
+
+
+def test_stored_counts_of_other_brands_are_not_added(recruiter: User, many: None):
+    for _ in range(2):
+        make_vacancy(brand=make_brand("Mine"), status="draft")
+        make_vacancy(brand=make_brand("Other"), status="draft")
+    update_counts(at=NOW)
+
+    assert counts_for(recruiter, at=LATER).numbers == {"draft": 2}
+
+
+def test_many_vacancies_are_counted_at_once_before_the_first_run(recruiter: User, many: None):
+    for _ in range(2):
+        make_vacancy(brand=make_brand("Mine"), status="draft")
+
+    counted = counts_for(recruiter, at=NOW)
+
+    assert (counted.numbers["draft"], counted.counted_at) == (2, None)
+
+
+def test_counts_replace_the_earlier_ones():
+    vacancy = make_vacancy(status="draft")
+    update_counts(at=NOW)
+    vacancy.delete()
+
+    update_counts(at=LATER)
+
+    assert list(StateCount.objects.values_list("code", "count", "counted_at")) == [("", 0, LATER)]

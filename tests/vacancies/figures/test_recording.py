@@ -1,0 +1,147 @@
+"""The daily figures of vacancies."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.factories import make_brand, make_option, make_vacancy
+from vacancies.figures.recording import BACKFILL, record_days
+from vacancies.history.versions import record_publication
+from vacancies.models import Change, DailyVacancies, Vacancy
+from vacancies.operations import archive, unpublish
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+NOW = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
+TODAY = date(2026, 3, 2)
+
+
+def of_day(day: date, option: Any = None) -> dict[str | None, tuple[int, int, int]]:
+    """Return (live, went live, closed) by brand."""
+    rows = DailyVacancies.objects.filter(day=day, option=option).exclude(brand=None)
+    return {row.brand.name: (row.live, row.went_live, row.closed) for row in rows.select_related("brand")}
+
+
+def test_days_are_recorded_from_the_dates_of_vacancies():
+    acme, other = make_brand("Acme"), make_brand("Other")
+    make_vacancy(brand=acme, publish_from=NOW - 3 * DAY, publish_until=NOW - DAY)
+    make_vacancy(brand=acme, publish_from=NOW - 2 * DAY)
+    make_vacancy(brand=other, publish_from=NOW - 2 * DAY, publish_until=NOW + DAY)
+    make_vacancy(brand=other, publish_from=NOW + DAY)
+    make_vacancy(brand=other, status="draft", publish_from=NOW - 2 * DAY)
+
+    assert record_days(at=NOW) == 3
+
+    assert of_day(TODAY - 3 * DAY) == {"Acme": (1, 1, 0)}
+    assert of_day(TODAY - 2 * DAY) == {"Acme": (2, 1, 0), "Other": (1, 1, 0)}
+    assert of_day(TODAY - DAY) == {"Acme": (1, 0, 1), "Other": (1, 0, 0)}
+    assert of_day(TODAY) == {}
+    assert record_days(at=NOW) == 0
+
+
+def test_later_run_continues_with_the_same_figures():
+    make_vacancy(publish_from=NOW - 9 * DAY, publish_until=NOW - 2 * DAY)
+    make_vacancy(publish_from=NOW - 4 * DAY)
+    record_days(at=NOW - 3 * DAY)
+    assert record_days(at=NOW) == 3
+    in_parts = list(DailyVacancies.objects.order_by("day", "brand").values("day", "brand", "live", "closed"))
+    DailyVacancies.objects.all().delete()
+
+    record_days(at=NOW)
+
+    at_once = list(DailyVacancies.objects.order_by("day", "brand").values("day", "brand", "live", "closed"))
+    assert in_parts == at_once
+
+
+def test_unpublished_vacancy_closes_when_it_was_unpublished():
+    vacancy = make_vacancy(publish_from=NOW - 9 * DAY, publish_until=NOW + 30 * DAY)
+    unpublish(vacancies=Vacancy.objects.all(), at=NOW - 2 * DAY)
+    archive(vacancies=Vacancy.objects.all(), at=NOW - DAY)
+    Vacancy.objects.filter(pk=vacancy.pk).update(updated_at=NOW)
+
+    record_days(at=NOW)
+
+    closed = DailyVacancies.objects.get(closed=1)
+    assert (closed.day, closed.days_live) == (TODAY - 2 * DAY, 7)
+    assert of_day(TODAY - DAY) == {}
+
+
+def test_vacancy_that_was_unpublished_after_it_expired_closed_when_it_expired():
+    vacancy = make_vacancy(publish_from=NOW - 9 * DAY, publish_until=NOW - 5 * DAY, status="unpublished")
+    record_publication([vacancy], Change.UNPUBLISHED, author=None, at=NOW - DAY)
+
+    record_days(at=NOW)
+
+    assert DailyVacancies.objects.get(closed=1).day == TODAY - 5 * DAY
+
+
+def test_vacancy_that_was_unpublished_before_it_went_live_does_not_count():
+    vacancy = make_vacancy(publish_from=NOW - 2 * DAY, status="unpublished")
+    record_publication([vacancy], Change.UNPUBLISHED, author=None, at=NOW - 5 * DAY)
+
+    assert record_days(at=NOW) == 0
+
+
+def test_time_to_close_is_counted_by_limits():
+    for days in (7, 7.5, 30, 45, 90, 91):
+        make_vacancy(publish_from=NOW - (days + 1) * DAY, publish_until=NOW - DAY)
+
+    record_days(at=NOW)
+
+    row = DailyVacancies.objects.get(day=TODAY - DAY, closed__gt=0)
+    limits = (row.closed_in_7, row.closed_in_30, row.closed_in_60, row.closed_in_90)
+    assert (row.closed, row.days_live, limits) == (6, 270.5, (1, 3, 4, 5))
+
+
+def test_vacancy_counts_for_each_of_its_options(filters):
+    make_vacancy(publish_from=NOW - 2 * DAY, options={"regions": ["Ghent", "Leuven"]})
+    make_vacancy(publish_from=NOW - DAY, options={"regions": ["Ghent"]})
+    ghent, leuven = make_option("regions", "Ghent"), make_option("regions", "Leuven")
+
+    record_days(at=NOW)
+
+    assert of_day(TODAY - DAY, ghent) == {"Acme": (2, 1, 0)}
+    assert of_day(TODAY - DAY, leuven) == {"Acme": (1, 0, 0)}
+    assert of_day(TODAY - DAY) == {"Acme": (2, 1, 0)}
+
+
+def test_days_are_those_of_the_site(settings):
+    settings.TIME_ZONE = "Pacific/Auckland"  # 13 hours ahead
+    make_vacancy(publish_from=datetime(2026, 2, 28, 12, tzinfo=UTC), publish_until=NOW + DAY)
+
+    record_days(at=NOW)
+
+    assert of_day(date(2026, 3, 1)) == {"Acme": (1, 1, 0)}
+    assert not of_day(date(2026, 2, 28))
+
+
+def test_first_run_records_two_years_at_most():
+    make_vacancy(publish_from=NOW - 3000 * DAY)
+
+    assert record_days(at=NOW) == BACKFILL
+    assert DailyVacancies.objects.filter(live=1).count() == BACKFILL
+    assert not DailyVacancies.objects.filter(went_live=1).exists()
+
+
+def test_deleted_brand_keeps_its_figures():
+    vacancy = make_vacancy(publish_from=NOW - 2 * DAY)
+    record_days(at=NOW)
+    brand = vacancy.brand
+    vacancy.delete()
+
+    brand.delete()
+
+    assert DailyVacancies.objects.filter(live=1).count() == 2
+
+
+def test_figures_do_not_raise_the_revision():
+    from jobsite.models import Revision
+
+    make_vacancy(publish_from=NOW - 2 * DAY)
+    before = Revision.objects.values().get()
+
+    record_days(at=NOW)
+
+    assert Revision.objects.values().get() == before

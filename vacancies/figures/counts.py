@@ -1,0 +1,74 @@
+"""Counts of vacancies by state and by reason to need attention.
+
+An account with few vacancies gets exact counts. For others, counting reads every vacancy, so they get the
+counts that `manage.py update_figures` stored last."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Max, Sum
+
+from jobsite.locks import lock_transaction
+from vacancies.models import State, StateCount, Vacancy
+from vacancies.quality import closing_soon, count_warnings
+from vacancies.querysets import VacancyQuerySet
+
+CLOSING = "ending"  # the code of closing soon, as in the URL of the list
+STATES = (State.PUBLISHED, State.SCHEDULED, State.DRAFT, State.EXPIRED)
+FEW = 1_000  # vacancies, which are counted when a page is opened
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts by code, at `counted_at`; None: now."""
+
+    numbers: Mapping[str, int]
+    counted_at: datetime | None = None
+
+
+def count_by_brand(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, Counter[str]]:
+    """Return the counts of `vacancies` by brand and code. Six queries."""
+    found: dict[int | None, Counter[str]] = {}
+    parts = {state.value: vacancies.in_state(state, at=at) for state in STATES}
+    for code, rows in {**parts, CLOSING: closing_soon(vacancies, at=at)}.items():
+        counted = rows.order_by().values_list("brand").annotate(number=Count("pk"))
+        for brand, number in counted:
+            found.setdefault(brand, Counter())[code] += number
+    for brand, numbers in count_warnings(vacancies, at=at).items():
+        found.setdefault(brand, Counter()).update(numbers)
+    return found
+
+
+def update_counts(*, at: datetime) -> None:
+    """Store the counts of all vacancies at `at`."""
+    rows = [
+        StateCount(brand_id=brand, code=code, count=count, counted_at=at)
+        for brand, numbers in count_by_brand(Vacancy.objects.all(), at=at).items()
+        for code, count in numbers.items()
+        if count
+    ]
+    # The time is also known if there is no vacancy.
+    rows.append(StateCount(brand=None, code="", count=0, counted_at=at))
+    with transaction.atomic():
+        lock_transaction("vacancy counts")
+        StateCount.objects.all().delete()
+        StateCount.objects.bulk_create(rows, batch_size=500)
+
+
+def counts_for(user: Any, *, at: datetime) -> Counts:
+    """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
+    own = Vacancy.objects.workable_by(user)
+    counted_at = None
+    if own.order_by()[: FEW + 1].count() > FEW:
+        counted_at = StateCount.objects.aggregate(at=Max("counted_at"))["at"]
+    if counted_at is None:
+        numbers: Counter[str] = Counter()
+        for of_brand in count_by_brand(own, at=at).values():
+            numbers.update(of_brand)
+        return Counts(numbers)
+    stored = StateCount.objects.visible_to(user).values_list("code").annotate(number=Sum("count"))
+    return Counts(dict(stored), counted_at)

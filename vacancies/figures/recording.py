@@ -1,0 +1,160 @@
+"""Records the figures of finished days.
+
+A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was unpublished.
+Of a vacancy that was published again, only the last period counts. Drafts and deleted vacancies do not
+count."""
+
+from collections import Counter, defaultdict
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+    When,
+)
+from django.db.models.functions import Coalesce, TruncDate
+from django.utils import timezone
+
+from jobsite.locks import lock_transaction
+from vacancies.models import Change, DailyVacancies, Status, Vacancy, Version
+from vacancies.operations import end_of_day
+from vacancies.querysets import VacancyQuerySet
+
+BACKFILL = 730  # days that the first run records, from the dates of the vacancies
+LIMITS = (7, 30, 60, 90)  # days, of the columns closed_in_7 and so on
+DAY = timedelta(days=1)
+BATCH = 2_000
+
+Group = tuple[int | None, int | None]  # brand, option; option None: all vacancies of the brand
+
+
+def start_of_day(day: date) -> datetime:
+    return datetime.combine(day, time.min, timezone.get_default_timezone())
+
+
+def yesterday(at: datetime) -> date:
+    return at.astimezone(timezone.get_default_timezone()).date() - DAY
+
+
+def with_end() -> VacancyQuerySet:
+    """Return the vacancies that were live at some time, with `ended_at`; None: no closing date."""
+    unpublished = Version.objects.filter(vacancy=OuterRef("pk"), change=Change.UNPUBLISHED).order_by("-pk")
+    # Without a version, the last change is the latest time at which it can have been unpublished.
+    by_hand = Coalesce(Subquery(unpublished.values("created_at")[:1]), "updated_at")
+    rows = Vacancy.objects.exclude(status=Status.DRAFT).exclude(publish_from=None).annotate(
+        ended_at=Case(
+            When(status=Status.PUBLISHED, then="publish_until"),
+            When(publish_until__lt=by_hand, then="publish_until"),
+            default=by_hand,
+            output_field=DateTimeField(null=True),
+        )
+    )  # fmt: skip
+    return rows.filter(Q(ended_at=None) | Q(ended_at__gt=F("publish_from"))).order_by()
+
+
+def record_days(*, at: datetime) -> int:
+    """Record the finished days before `at` that are missing. Return their number."""
+    last = yesterday(at)
+    with transaction.atomic():
+        lock_transaction("daily figures of vacancies")
+        known = DailyVacancies.objects.aggregate(day=Max("day"))["day"]
+        first = known + DAY if known else _first_day(last)
+        if first is None or first > last:
+            return 0
+        DailyVacancies.objects.bulk_create(_rows(first, last), batch_size=BATCH)
+    return (last - first).days + 1
+
+
+def _first_day(last: date) -> date | None:
+    """Return the first day to record; None if nothing was live until `last`."""
+    started = with_end().aggregate(at=Min("publish_from"))["at"]
+    if started is None:
+        return None
+    day = started.astimezone(timezone.get_default_timezone()).date()
+    return max(day, last - (BACKFILL - 1) * DAY)
+
+
+def _rows(first: date, last: date) -> Any:
+    """Yield the rows of the days from `first` to `last`. Live vacancies are counted at the end of `last`. The
+    numbers of the days before it follow from what went live and closed."""
+    live: Counter[Group] = Counter()
+    went_live: defaultdict[date, Counter[Group]] = defaultdict(Counter)
+    closed: defaultdict[date, dict[Group, dict[str, Any]]] = defaultdict(dict)
+    start, end = start_of_day(first), end_of_day(last)
+    zone = timezone.get_default_timezone()
+    for is_split in (False, True):
+        at_end = with_end().filter(Q(ended_at=None) | Q(ended_at__gte=end), publish_from__lt=end)
+        for row in _grouped(at_end, is_split).annotate(number=Count("pk")):
+            live[_group(row)] = row["number"]
+        started = with_end().filter(publish_from__gte=start, publish_from__lt=end)
+        started = started.annotate(day=TruncDate("publish_from", tzinfo=zone))
+        for row in _grouped(started, is_split, "day").annotate(number=Count("pk")):
+            went_live[row["day"]][_group(row)] = row["number"]
+        for row in _closings(start, end, is_split):
+            closed[row["day"]][_group(row)] = row
+    groups = {
+        *live,
+        *(g for day in went_live.values() for g in day),
+        *(g for day in closed.values() for g in day),
+    }
+    day = last
+    while day >= first:
+        yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))  # the day is recorded
+        for brand, option in groups:
+            group = (brand, option)
+            ended, began = closed[day].get(group, {}), went_live[day][group]
+            if live[group] or began or ended:
+                columns = _columns(live[group], began, ended)
+                yield DailyVacancies(day=day, brand_id=brand, option_id=option, **columns)
+            live[group] += ended.get("number", 0) - began
+        day -= DAY
+
+
+def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, Any]:
+    days = {f"closed_in_{limit}": ended.get(f"in_{limit}", 0) for limit in LIMITS}
+    spent = ended.get("spent", timedelta(0)) / DAY
+    return {
+        "live": live,
+        "went_live": went_live,
+        "closed": ended.get("number", 0),
+        "days_live": spent,
+        **days,
+    }
+
+
+def _closings(start: datetime, end: datetime, is_split: bool) -> Any:
+    """Return what closed from `start` until `end`, by day and group."""
+    candidates = Q(status=Status.PUBLISHED, publish_until__gte=start) | ~Q(status=Status.PUBLISHED)
+    rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lt=end)
+    rows = rows.annotate(
+        day=TruncDate("ended_at", tzinfo=timezone.get_default_timezone()),
+        spent_each=ExpressionWrapper(F("ended_at") - F("publish_from"), output_field=DurationField()),
+    )
+    limits = {
+        f"in_{limit}": Count("pk", filter=Q(ended_at__lte=F("publish_from") + limit * DAY))
+        for limit in LIMITS
+    }
+    return _grouped(rows, is_split, "day").annotate(number=Count("pk"), spent=Sum("spent_each"), **limits)
+
+
+def _grouped(rows: VacancyQuerySet, is_split: bool, *names: str) -> Any:
+    """Group `rows` by brand, and by option if `is_split`."""
+    if not is_split:
+        return rows.values("brand_id", *names)
+    return rows.filter(choices__isnull=False).values("brand_id", "choices__option_id", *names)
+
+
+def _group(row: dict[str, Any]) -> Group:
+    return row["brand_id"], row.get("choices__option_id")

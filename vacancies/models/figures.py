@@ -1,0 +1,74 @@
+"""Figures for the start page and the reports. `manage.py update_figures` records them."""
+
+from typing import Any, Self
+
+from django.db import models
+
+from vacancies.models.catalogue import Brand, FilterOption
+from vacancies.querysets import own_brand
+
+
+class FiguresQuerySet(models.QuerySet):
+    def visible_to(self, user: Any) -> Self:
+        """The figures of the brands that `user` works for."""
+        return self.filter(own_brand(user))
+
+
+class DailyFiguresBase(models.Model):
+    """Figures of a finished day (in the site's time zone) and a brand. A row with an option has those of the
+    vacancies with this option. They are kept when the brand or the option is deleted."""
+
+    day = models.DateField()
+    brand = models.ForeignKey(
+        Brand, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, null=True, related_name="+"
+    )
+    option = models.ForeignKey(
+        FilterOption,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        null=True,
+        related_name="+",
+    )
+
+    objects = FiguresQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class DailyVacancies(DailyFiguresBase):
+    """The vacancies of a day: how many were live at its end, went live and closed, and how long the closed
+    ones had been live."""
+
+    live = models.PositiveIntegerField()
+    went_live = models.PositiveIntegerField()
+    closed = models.PositiveIntegerField()
+    days_live = models.FloatField()  # the sum of all that closed
+    # Of those that closed, the number that had been live for at most so many days.
+    closed_in_7 = models.PositiveIntegerField()
+    closed_in_30 = models.PositiveIntegerField()
+    closed_in_60 = models.PositiveIntegerField()
+    closed_in_90 = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["option", "day"], name="daily_vacancies_option")]
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
+class StateCount(models.Model):
+    """The number of vacancies of a brand in a state, or with a reason to need attention (`code`)."""
+
+    brand = models.ForeignKey(
+        Brand, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
+    )
+    code = models.CharField(max_length=30)
+    count = models.PositiveIntegerField()
+    counted_at = models.DateTimeField()
+
+    objects = FiguresQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.code
