@@ -7,5 +7,6 @@ from applications.admin import (  # noqa: F401 - importing registers
     message,
     stage,
     step,
+    user,
     vacancy,
 )

@@ -9,6 +9,7 @@ from applications.models.application import (
     Status,
     without_undone,
 )
+from applications.models.invitation import Invitation
 from applications.models.message import DigestOptOut, MailTemplate, Message, Note
 from applications.models.submission import (
     FormSnapshot,
@@ -27,6 +28,7 @@ __all__ = [
     "FormSnapshot",
     "HistoryEntry",
     "IdempotencyKey",
+    "Invitation",
     "MailTemplate",
     "Message",
     "Note",

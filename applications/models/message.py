@@ -41,6 +41,7 @@ class Message(models.Model):
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")
         DIGEST = "digest", _("daily digest")
+        INVITATION = "invitation", _("invitation of a colleague")
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("an email", "queued")
@@ -59,7 +60,7 @@ class Message(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    # the colleague it is for, or None for the applicant
+    # the colleague it is for, or None for the applicant and who has no account yet
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from jobsite.admin.base import JobsiteAdmin, as_id
+from jobsite.admin import roles
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import EVERY_BRAND
 
@@ -20,6 +22,25 @@ def within(user: Any, rows: QuerySet, vacancy: str) -> QuerySet:
 
 def brands_of(user: Any) -> QuerySet[Brand]:
     return Brand.objects.all() if user.has_perm(EVERY_BRAND) else user.brands.all()
+
+
+def colleagues_of(user: Any) -> QuerySet[User]:
+    """Return the accounts that `user` may see, given the permission: all, or the members of own brands."""
+    rows = User.objects.all()
+    return rows if user.has_perm(EVERY_BRAND) else rows.filter(pk__in=_members(user.brands.all()))
+
+
+def manageable_by(user: Any) -> QuerySet[User]:
+    """Return the accounts that `user` may change, given the permission: not those with more permissions, nor
+    those who work for other brands too (docs/decisions.md #205)."""
+    rows = roles.not_above(user, colleagues_of(user))
+    if user.has_perm(EVERY_BRAND):
+        return rows
+    return rows.exclude(pk__in=_members(Brand.objects.exclude(pk__in=user.brands.values("pk"))))
+
+
+def _members(brands: QuerySet[Brand]) -> QuerySet:
+    return Brand.members.through._default_manager.filter(brand__in=brands.values("pk")).values("user")
 
 
 class BrandScopedAdmin(JobsiteAdmin):
