@@ -119,10 +119,8 @@ class UserAdmin(InvitationsAdmin):
             parts.append((_("Advanced"), {"fields": advanced, "classes": ("collapse",)}))
         return parts
 
-    def get_form(
-        self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form: Any = super().get_form(request, obj, change, **kwargs)
+    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, obj, **kwargs)
         form.request = request
         return form
 
