@@ -51,7 +51,7 @@ class KindFilter(admin.SimpleListFilter):
 
 class RoleFilter(DropdownFilter):
     title = _("role")
-    parameter_name = "groups__id__exact"
+    parameter_name = "role"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [(str(group.pk), roles.label(group)) for group in Group.objects.order_by("name")]
@@ -62,7 +62,7 @@ class RoleFilter(DropdownFilter):
 
 
 class MemberFilter(BrandFilter):
-    parameter_name = "brands__id__exact"
+    parameter_name = "brand"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         pk = as_id(self.value())
