@@ -131,8 +131,8 @@ def visible_users(request: HttpRequest) -> Any:
 
 
 def add_links(request: HttpRequest, entries: list[Any]) -> list[Any]:
-    """Add to each entry the URL of its person ("" if the user may not see it), and its application if it exists
-    and the user may see it. Return the entries."""
+    """Add to each entry the URL of its person, or "" if the user may not see it; and its application, or None
+    if it is deleted or the user may not see it. Return the entries."""
     actors = visible_users(request).filter(pk__in={each.actor_id for each in entries if each.actor_id})
     shown = set(actors.values_list("pk", flat=True))
     found: dict[int, Application] = {}
@@ -141,7 +141,9 @@ def add_links(request: HttpRequest, entries: list[Any]) -> list[Any]:
         own = within(request.user, rows.select_related("user", "vacancy"), "vacancy")
         found = {row.pk: row for row in own.only(*NAMES)}
     for each in entries:
-        each.actor_url = reverse("admin:auth_user_change", args=[each.actor_id]) if each.actor_id in shown else ""
+        each.actor_url = (
+            reverse("admin:auth_user_change", args=[each.actor_id]) if each.actor_id in shown else ""
+        )
         each.found = found.get(each.application)
     return entries
 

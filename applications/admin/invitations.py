@@ -88,9 +88,7 @@ class InvitationsAdmin(UserAdmin):
 
         return self._change(request, pk, withdraw)
 
-    def _change(
-        self, request: HttpRequest, pk: int, operation: Callable[[Invitation], str]
-    ) -> HttpResponse:
+    def _change(self, request: HttpRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
         """Run `operation` with the invitation `pk`, and show its message in the list."""
         if not self.has_add_permission(request):
             raise PermissionDenied

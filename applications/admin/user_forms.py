@@ -127,8 +127,8 @@ def choose_from(form: Any, role: str, user: Any) -> Any:
 
 
 def check_brands(form: Any, groups: Any, brands: Any) -> None:
-    """Add an error if there is no brand, but one of the `groups` is useless without one, or the user of the form
-    would not see the account any more."""
+    """Add an error if there is no brand, but one of the `groups` is useless without one, or the user of the
+    form would not see the account any more."""
     held = Permission.objects.filter(group__in=[group.pk for group in groups])
     codes = {f"{app}.{code}" for app, code in held.values_list("content_type__app_label", "codename")}
     is_limited = "vacancies.view_vacancy" in codes and EVERY_BRAND not in codes

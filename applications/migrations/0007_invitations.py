@@ -6,38 +6,72 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('applications', '0006_mail_templates'),
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('vacancies', '0005_apply_url'),
+        ("applications", "0006_mail_templates"),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("vacancies", "0005_apply_url"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='message',
-            name='kind',
-            field=models.CharField(choices=[('receipt', 'receipt'), ('template', 'email from a recruiter'), ('withdrawal', 'confirmation of a withdrawal'), ('mention', 'mention in a note'), ('digest', 'daily digest'), ('invitation', 'invitation of a colleague')], max_length=20),
+            model_name="message",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("receipt", "receipt"),
+                    ("template", "email from a recruiter"),
+                    ("withdrawal", "confirmation of a withdrawal"),
+                    ("mention", "mention in a note"),
+                    ("digest", "daily digest"),
+                    ("invitation", "invitation of a colleague"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('email', models.EmailField(max_length=254, verbose_name='e-mail address')),
-                ('first_name', models.CharField(blank=True, default='', max_length=150)),
-                ('last_name', models.CharField(blank=True, default='', max_length=150)),
-                ('language', models.CharField(max_length=2)),
-                ('sent_at', models.DateTimeField()),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('brands', models.ManyToManyField(blank=True, related_name='+', to='vacancies.brand')),
-                ('message', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='applications.message')),
-                ('role', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='auth.group')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, verbose_name="e-mail address")),
+                ("first_name", models.CharField(blank=True, default="", max_length=150)),
+                ("last_name", models.CharField(blank=True, default="", max_length=150)),
+                ("language", models.CharField(max_length=2)),
+                ("sent_at", models.DateTimeField()),
+                (
+                    "author",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("brands", models.ManyToManyField(blank=True, related_name="+", to="vacancies.brand")),
+                (
+                    "message",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="applications.message",
+                    ),
+                ),
+                (
+                    "role",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="auth.group"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'invitation',
-                'verbose_name_plural': 'invitations',
-                'ordering': ['-sent_at', '-pk'],
+                "verbose_name": "invitation",
+                "verbose_name_plural": "invitations",
+                "ordering": ["-sent_at", "-pk"],
             },
         ),
     ]

@@ -25,7 +25,9 @@ class Invitation(models.Model):
     language = models.CharField(max_length=2)  # of the email
     # An invitation is worth no more than the permissions of its author, so it is deleted with the account.
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    message = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, related_name="+")  # the last one
+    message = models.ForeignKey(
+        Message, on_delete=models.SET_NULL, null=True, related_name="+"
+    )  # the last one
     sent_at = models.DateTimeField()  # the last time; only the link of that email is valid
 
     class Meta:

@@ -69,8 +69,8 @@ def accept(*, invitation: Invitation, user: Any = None, password: str | None = N
     """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and delete it.
     Return the account. Without a password, it can only sign in by an identity provider.
 
-    Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile, NotAllowedError if its
-    author may not give the role any more, and AccountExistsError if there is an account with its address.
+    Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile, NotAllowedError if
+    its author may not give the role any more, and AccountExistsError if there is an account with its address.
     """
     with transaction.atomic():
         rows = Invitation.objects.select_for_update(of=("self",)).select_related("author", "role")

@@ -1,5 +1,5 @@
-"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58), and
-who may give them (#205). The members of a brand are set on the brand and on the user."""
+"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58),
+and who may give them (#205). The members of a brand are set on the brand and on the user."""
 
 from typing import Any
 

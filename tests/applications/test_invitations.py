@@ -55,6 +55,13 @@ def send(user, *args, **values):
     return signed_in(user).post(ADD, form(*args, **values))
 
 
+def make_invitation(author, role, *brands, email="new@example.org", at=None):
+    return operations.invite(
+        email=email, first_name="", last_name="", role=group(role), brands=brands, language="en",
+        author=author, at=at or timezone.now(),
+    )  # fmt: skip
+
+
 def link():
     """Return the path in the newest email, as it is sent."""
     body = as_email(Message.objects.latest("pk")).body
@@ -143,7 +150,9 @@ def test_link_expires_after_seven_days(brand_admin, acme):
     assert Client().get(invitation_path(Invitation.objects.get())).status_code == 404
 
 
-@pytest.mark.parametrize("change", [lambda t: "", lambda t: t[:-1], lambda t: t.replace("-", "-0"), lambda t: "x:y"])
+@pytest.mark.parametrize(
+    "change", [lambda t: "", lambda t: t[:-1], lambda t: t.replace("-", "-0"), lambda t: "x:y"]
+)
 def test_changed_link_is_refused(brand_admin, acme, change):
     send(brand_admin, "Recruiter", acme)
     token = link().rpartition("/")[2]
@@ -199,7 +208,10 @@ def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     for client in (stranger, other):
         assert f"/account/login?next={path}" in client.get(path).content.decode().replace("%3A", ":")
         assert client.post(path, WORDS).status_code == 200
-    assert (User.objects.filter(email__iexact="kim@example.org").count(), Invitation.objects.count()) == (1, 1)
+    assert (User.objects.filter(email__iexact="kim@example.org").count(), Invitation.objects.count()) == (
+        1,
+        1,
+    )
     assert signed_in(known).post(path)["Location"] == "/admin/"
     assert set(known.groups.all()) == {group("Recruiter"), group("Brand administrator")}
     assert set(known.brands.all()) == {acme, beta}
@@ -278,10 +290,7 @@ def test_others_cannot_invite(acme, role):
     client = signed_in(user)
     assert client.get(ADD).status_code == 403
     assert client.post(ADD, form("Filter manager", acme)).status_code == 403
-    row = operations.invite(
-        email="a@example.org", first_name="", last_name="", role=group("Recruiter"), brands=[acme],
-        language="en", author=User.objects.create_superuser("root"), at=timezone.now(),
-    )  # fmt: skip
+    row = make_invitation(User.objects.create_superuser("root"), "Recruiter", acme)
     for name in ("send-again", "withdraw"):
         assert client.post(f"{LIST}invitations/{row.pk}/{name}/").status_code == 403
     assert Invitation.objects.get().sent_at == row.sent_at
@@ -289,14 +298,13 @@ def test_others_cannot_invite(acme, role):
 
 def test_invitations_of_others_are_out_of_reach(brand_admin, acme, beta):
     root = User.objects.create_superuser("root")
-    hidden = []
-    for role, brands in (("Recruiter", [beta]), ("Recruiter", [acme, beta]), ("Editor", [acme]), ("Editor", [])):
-        hidden.append(
-            operations.invite(
-                email="hidden@example.org", first_name="", last_name="", role=group(role), brands=brands,
-                language="en", author=root, at=timezone.now(),
-            )  # fmt: skip
+    hidden = [
+        make_invitation(root, role, *brands, email="hidden@example.org")
+        for role, brands in (
+            *(("Recruiter", [beta]), ("Recruiter", [acme, beta])),
+            *(("Editor", [acme]), ("Editor", [])),
         )
+    ]
     client = signed_in(brand_admin)
     assert b"hidden@example.org" not in client.get(LIST).content
     for row in hidden:
@@ -353,10 +361,7 @@ def test_list_shows_open_invitations_with_their_state(brand_admin, acme):
     for number, (state, sent_at) in enumerate(
         (("queued", now), ("sent", now), ("failed", now), ("sent", now - timedelta(days=8)))
     ):
-        row = operations.invite(
-            email=f"{number}@example.org", first_name="", last_name="", role=group("Recruiter"), brands=[acme],
-            language="en", author=brand_admin, at=sent_at,
-        )  # fmt: skip
+        row = make_invitation(brand_admin, "Recruiter", acme, email=f"{number}@example.org", at=sent_at)
         Message.objects.filter(pk=row.message_id).update(state=state, error="The address is not valid.")
     rows = signed_in(brand_admin).get(LIST).context["invitations"]
     assert {row["email"][0]: row["state"].split(",")[0].split(" on ")[0] for row in rows} == {
@@ -371,10 +376,7 @@ def test_list_takes_the_same_queries_for_more_users_and_invitations(
     def fill(numbers):
         for number in numbers:
             make_colleague(f"c{number}", "Recruiter", acme)
-            operations.invite(
-                email=f"i{number}@example.org", first_name="", last_name="", role=group("Recruiter"),
-                brands=[acme], language="en", author=brand_admin, at=timezone.now(),
-            )  # fmt: skip
+            make_invitation(brand_admin, "Recruiter", acme, email=f"i{number}@example.org")
 
     client = signed_in(brand_admin)
     fill(range(2))

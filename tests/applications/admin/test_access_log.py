@@ -35,12 +35,14 @@ def signed_in(user):
 
 
 def log(actor, application, action="view"):
-    return AccessLog.objects.create(actor=actor, application=getattr(application, "pk", application), action=action)
+    return AccessLog.objects.create(
+        actor=actor, application=getattr(application, "pk", application), action=action
+    )
 
 
 def cells(response, name):
     """Return the cells of the column `name`: (address of the link or "", text)."""
-    found = re.findall(rf'<td[^>]*field-{name}[^>]*>(.*?)</td>', response.content.decode(), re.S)
+    found = re.findall(rf"<td[^>]*field-{name}[^>]*>(.*?)</td>", response.content.decode(), re.S)
     texts = [re.sub(r"<[^>]*>", "", each).strip() for each in found]
     links = [(re.findall(r'href="([^"]*)"', each) or [""])[0] for each in found]
     return list(zip(links, texts, strict=True))
@@ -63,7 +65,9 @@ def test_log_shows_names_with_links(acme, jan):
     log(an, jan)
     page = signed_in(admin).get(LIST)
     assert cells(page, "who") == [(f"/admin/auth/user/{an.pk}/change/", "An Maes")]
-    assert cells(page, "record") == [(f"/admin/applications/application/{jan.pk}/change/", "Jan Peeters: Nurse")]
+    assert cells(page, "record") == [
+        (f"/admin/applications/application/{jan.pk}/change/", "Jan Peeters: Nurse")
+    ]
 
 
 def test_deleted_rows_are_shown_by_number(acme, jan):
@@ -125,7 +129,8 @@ def test_brand_administrator_sees_own_applications_only(acme, jan):
 )  # fmt: skip
 def test_log_is_filtered_by_person_and_record(acme, jan, query, count):
     admin = make_colleague("ada", "Administrator")
-    an, bob = (make_colleague(name, "Recruiter", acme, last_name=last) for name, last in (("an", "Maes"), ("bob", "Bos")))
+    an = make_colleague("an", "Recruiter", acme, last_name="Maes")
+    bob = make_colleague("bob", "Recruiter", acme, last_name="Bos")
     other = make_application(vacancy=jan.vacancy, user=None)
     log(an, jan)
     log(an, other, "file")

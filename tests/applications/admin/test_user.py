@@ -112,8 +112,8 @@ def test_brand_administrator_sees_members_of_own_brands(brand_admin, acme, beta)
 
 def test_administrator_changes_roles_and_brands(administrator, acme, beta):
     an = make_colleague("an", "Recruiter", acme)
-    response = change(signed_in(administrator), an, groups=[group("Filter manager").pk, group("Recruiter").pk],
-                      brands=[beta.pk], first_name="An")  # fmt: skip
+    chosen = [group("Filter manager").pk, group("Recruiter").pk]
+    response = change(signed_in(administrator), an, groups=chosen, brands=[beta.pk], first_name="An")
     assert response.status_code == 302
     assert access(an) == (["Filter manager", "Recruiter"], ["Beta"])
 
@@ -187,7 +187,9 @@ def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin
     targets = [above, single, both, other, root]
     for user in targets:
         assert change(client, user, email="mine@example.org").status_code in (302, 403)
-        assert client.post(f"{LIST}{user.pk}/password/", {"password1": "x", "password2": "x"}).status_code == 403
+        assert (
+            client.post(f"{LIST}{user.pk}/password/", {"password1": "x", "password2": "x"}).status_code == 403
+        )
     for name in ("deactivate", "delete_selected"):
         data = {"action": name, "_selected_action": [user.pk for user in targets]}
         for extra in ({}, {"select_across": "1"}):
@@ -219,7 +221,9 @@ def test_superuser_adds_an_account_without_an_invitation(administrator):
 def test_members_of_a_brand_are_visible_accounts_only(acme, beta):
     """A group that may change brands and users, for own brands."""
     mine = Group.objects.create(name="Ours")
-    mine.permissions.set([*roles.permissions("Brand administrator"), Permission.objects.get(codename="change_brand")])
+    mine.permissions.set(
+        [*roles.permissions("Brand administrator"), Permission.objects.get(codename="change_brand")]
+    )
     user = make_colleague("own", None, acme)
     user.groups.add(mine)
     hidden = make_colleague("hidden", "Recruiter", beta)
@@ -247,7 +251,9 @@ def test_group_beyond_own_permissions_is_not_changed():
     assert client.post(f"{url}{editor.pk}/delete/", {"post": "yes"}).status_code == 403
     client.post(url, {"action": "delete_selected", "_selected_action": [editor.pk], "post": "yes"})
     assert Group.objects.get(name="Editor").permissions.count() == before
-    assert client.post(f"{url}{mine.pk}/change/", {"name": "Ours", "permissions": everything}).status_code == 200
+    assert (
+        client.post(f"{url}{mine.pk}/change/", {"name": "Ours", "permissions": everything}).status_code == 200
+    )
     assert client.post(f"{url}add/", {"name": "New", "permissions": everything}).status_code == 200
     assert mine.permissions.count() == 4
 

@@ -57,9 +57,9 @@ def served(checkout: Path, python: str, folder: Path) -> Iterator[str]:
         "PRIVATE_ROOT": str(folder / "private"), "RATE_LIMIT": "off", "PYTHONPATH": str(checkout),
     }  # fmt: skip
 
-    def manage(*words: str, text: str = "") -> None:
-        subprocess.run([python, "manage.py", *words], cwd=checkout, env=env, input=text, text=True, check=True,
-                       stdout=subprocess.DEVNULL)  # fmt: skip
+    def manage(*words: str) -> None:
+        command = [python, "manage.py", *words]
+        subprocess.run(command, cwd=checkout, env=env, check=True, stdout=subprocess.DEVNULL)
 
     manage("demo", "--no-serve")
     manage("shell", "-c", Path(__file__).with_name("content.py").read_text())
@@ -117,10 +117,9 @@ def figures_of(function: Any, hand: Hand) -> dict[str, Any]:
     try:
         function(hand)
     except NotPossibleError:
-        place = traceback.format_exc()
-        step = re.findall(r"tasks\.py\", line (\d+)", place)
-        return {"is_possible": False, "why": f"nothing to use at {hand.page.url.rpartition('/admin/')[2] or 'the start page'} "
-                f"(tasks.py, line {step[-1] if step else '?'})"}  # fmt: skip
+        lines = re.findall(r"tasks\.py\", line (\d+)", traceback.format_exc())
+        page = hand.page.url.rpartition("/admin/")[2] or "the start page"
+        return {"is_possible": False, "why": f"nothing to use at {page} (tasks.py, line {lines[-1]})"}
     except (AssertionError, Error) as error:
         return {"is_possible": False, "why": str(error).splitlines()[0]}
     return {

@@ -1,5 +1,5 @@
-"""The rows that the tasks need, added to the demo. Run by `manage.py shell` of the measured site, so it uses only
-what every version has."""
+"""The rows that the tasks need, added to the demo. Run by `manage.py shell` of the measured site, so it uses
+only what every version has."""
 
 from datetime import timedelta
 
@@ -16,7 +16,9 @@ recruiter = User.objects.get(username="recruiter")
 brand = recruiter.brands.order_by("pk").first()
 lead = Recruiter.objects.order_by("pk").first()
 soon = now + timedelta(days=7)
-Vacancy.objects.filter(publish_until__gt=now, publish_until__lte=soon).update(publish_until=soon + timedelta(days=30))
+Vacancy.objects.filter(publish_until__gt=now, publish_until__lte=soon).update(
+    publish_until=soon + timedelta(days=30)
+)
 
 
 def make(title: str, **values: object) -> Vacancy:
@@ -44,21 +46,13 @@ for days, text in ((7, "The text of last week."), (2, "Wrong text."), (1, "Wrong
 
 inbox = make("Tour applications")
 stage = Stage.objects.order_by("position", "pk").first()
-for number in range(12):
+people = [(f"Given{number}", "Tourist") for number in range(12)] + [("Noor", "Zyxmans")]
+for number, (given, family) in enumerate(people):
+    at, address = now - timedelta(hours=number), f"{given}.{family}@example.org".lower()
     application = Application.objects.create(
-        vacancy=inbox, reference=new_reference(), given_name=f"Given{number}", family_name="Tourist",
-        email=f"tourist{number}@example.org", email_folded=f"tourist{number}@example.org", language="en",
-        created_at=now - timedelta(hours=number), updated_at=now - timedelta(hours=number),
+        vacancy=inbox, reference=new_reference(), given_name=given, family_name=family, email=address,
+        email_folded=address, language="en", created_at=at, updated_at=at,
     )  # fmt: skip
-    StageChange.objects.create(application=application, stage=stage, at=now - timedelta(hours=number))
-for name in ("Noor Zyxmans",):
-    given, family = name.split()
-    application = Application.objects.create(
-        vacancy=inbox, reference=new_reference(), given_name=given, family_name=family, email="noor@example.org",
-        email_folded="noor@example.org", language="en", created_at=now - timedelta(days=20),
-        updated_at=now - timedelta(days=20),
-    )  # fmt: skip
-    StageChange.objects.create(application=application, stage=stage, at=now - timedelta(days=20))
-MailTemplate.objects.get_or_create(
-    name="Rejection of the tour", defaults={"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
-)
+    StageChange.objects.create(application=application, stage=stage, at=at)
+texts = {"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
+MailTemplate.objects.get_or_create(name="Rejection of the tour", defaults=texts)
