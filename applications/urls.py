@@ -1,8 +1,9 @@
-"""URLs of the applicants' pages, below account/."""
+"""URLs of the applicants' pages and of invitations, below account/."""
 
 from django.urls import path
 
 from applications import pages
+from applications.invitation_page import invitation
 from applications.pages import by_account, by_link
 
 LINK, OWN = "receipt/<str:token>", "applications/<int:pk>"
@@ -12,6 +13,7 @@ urlpatterns = [
     path("export", pages.export_account, name="account-export"),
     path("delete", pages.delete_account, name="account-delete"),
     path("deleted", pages.deleted, name="application-deleted"),
+    path("invitation/<str:token>", invitation, name="invitation"),
     path(LINK, by_link(pages.application), name="application-receipt"),
     path(f"{LINK}/withdraw", by_link(pages.withdraw), name="application-receipt-withdraw"),
     path(f"{LINK}/delete", by_link(pages.delete), name="application-receipt-delete"),

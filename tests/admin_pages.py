@@ -212,7 +212,7 @@ def build() -> SimpleNamespace:
     own.draft.choices.create(option=in_use)
     stage = make_stage("Spare stage")
     spare = {
-        "auth.user": User.objects.create_user("spare"),
+        "auth.user": User.objects.create_user("spare", is_staff=True),
         "auth.group": Group.objects.create(name="Spare"),
         "forms_structure.consenttext": ConsentText.objects.latest("version"),
         "forms_structure.form": make_form(f"{OWN}_spare"),
@@ -248,8 +248,9 @@ def build() -> SimpleNamespace:
             codename=EVERY_BRAND.partition(".")[2]
         )
     )
-    for user in (staff["Recruiter"], staff["Handy"]):
+    for user in (staff["Recruiter"], staff["Brand administrator"], staff["Handy"]):
         user.brands.add(own.brand, spare_brand)
+    spare["auth.user"].brands.add(spare_brand)
     root = User.objects.create_superuser("root")
 
     world = SimpleNamespace(
@@ -376,8 +377,11 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
             seen = row.changes.last().pk if row else ""
             return {"stage": world.other_stage.pk, "seen": seen}
         case "auth.user":
-            joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
-            return {"username": "posted", "usable_password": "false", **joined}
+            brands = [world.own.brand.pk]
+            if row:
+                return {"username": "posted", "is_active": "on", "brands": brands}
+            role = Group.objects.get(name="Recruiter").pk
+            return {"email": "posted@example.org", "role": role, "brands": brands, "language": "en"}
     return {"name": "Posted"}
 
 

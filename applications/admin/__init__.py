@@ -8,5 +8,6 @@ from applications.admin import (  # noqa: F401 - importing registers
     search,
     stage,
     step,
+    user,
     vacancy,
 )

@@ -3,13 +3,19 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.admin.base import JobsiteAdmin
-from vacancies.admin.brand_access import within
+from jobsite.admin.base import JobsiteAdmin, as_id, person
+from jobsite.formats import format_datetime
+from vacancies.admin.brand_access import colleagues_of, within
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -38,17 +44,42 @@ class TokenAdmin(ReadOnlyAdmin):
         return tokens if request.user.has_perm(EVERY_BRAND) else tokens.none()
 
 
+class PersonFilter(DropdownFilter):
+    """By a colleague whom the user may see."""
+
+    title = _("person")
+    parameter_name = "actor"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        rows = visible_users(request).filter(is_staff=True)
+        return sorted(((str(user.pk), person(user)) for user in rows), key=lambda each: each[1].casefold())
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        pk = as_id(self.value())
+        return queryset if pk is None else queryset.filter(actor=pk)
+
+
+class ApplicationFilter(TextFilter):
+    """By the number of an application, which may be deleted."""
+
+    title = _("application number")
+    parameter_name = "application"
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        pk = as_id(self.value())
+        return queryset if pk is None else queryset.filter(application=pk)
+
+
 @admin.register(AccessLog)
 class AccessLogAdmin(ReadOnlyAdmin):
-    list_display = ("at", "actor", "what", "application")
+    fields = ("time", "who", "what", "record")
+    readonly_fields = fields
+    list_display = ("time", "who", "what", "record")
+    list_display_links = ("time",)
     list_select_related = ("actor",)
-    list_filter = ("action",)
+    list_filter = (PersonFilter, ApplicationFilter, "action")
     show_full_result_count = False
-    search_fields = ("actor__username", "=application")
-
-    @display(description=_("What"), ordering="action")
-    def what(self, entry: AccessLog) -> str:
-        return entry.get_action_display()
+    search_fields = ("actor__username", "actor__first_name", "actor__last_name", "=application")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """Users of some brands see the access to their applicants. Erased applications belong to no brand."""
@@ -60,3 +91,68 @@ class AccessLogAdmin(ReadOnlyAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    # --- names and links: for the rows of a page at once ---
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changelist = super().get_changelist_instance(request)
+        changelist.result_list = add_links(request, list(changelist.result_list))
+        return changelist
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        entry = super().get_object(request, object_id, from_field)
+        return add_links(request, [entry])[0] if entry else None
+
+    @display(description=_("Time"), ordering="at")
+    def time(self, entry: AccessLog) -> str:
+        return format_datetime(entry.at)
+
+    @display(description=_("Person"), ordering="actor__last_name")
+    def who(self, entry: Any) -> str:
+        if entry.actor is None:
+            return gettext("A command, or a deleted account")
+        return _linked(entry.actor_url, person(entry.actor))
+
+    @display(description=_("What"), ordering="action")
+    def what(self, entry: AccessLog) -> str:
+        return entry.get_action_display()
+
+    @display(description=_("Application"), ordering="application")
+    def record(self, entry: Any) -> str:
+        if entry.found is None:
+            return gettext("Application %(number)s") % {"number": entry.application}
+        text = f"{entry.found.shown_name}: {entry.found.vacancy.title}"
+        url = reverse("admin:applications_application_change", args=[entry.application])
+        return _linked(url, text)
+
+
+def visible_users(request: HttpRequest) -> Any:
+    return colleagues_of(request.user) if request.user.has_perm("auth.view_user") else User.objects.none()
+
+
+def add_links(request: HttpRequest, entries: list[Any]) -> list[Any]:
+    """Add to each entry the URL of its person, or "" if the user may not see it; and its application, or None
+    if it is deleted or the user may not see it. Return the entries."""
+    actors = visible_users(request).filter(pk__in={each.actor_id for each in entries if each.actor_id})
+    shown = set(actors.values_list("pk", flat=True))
+    found: dict[int, Application] = {}
+    if request.user.has_perm("applications.view_application"):
+        rows = Application.objects.filter(pk__in={each.application for each in entries})
+        own = within(request.user, rows.select_related("user", "vacancy"), "vacancy")
+        found = {row.pk: row for row in own.only(*NAMES)}
+    for each in entries:
+        each.actor_url = (
+            reverse("admin:auth_user_change", args=[each.actor_id]) if each.actor_id in shown else ""
+        )
+        each.found = found.get(each.application)
+    return entries
+
+
+NAMES = (
+    "given_name", "family_name", "email", "vacancy__title",
+    "user__first_name", "user__last_name", "user__username",
+)  # fmt: skip
+
+
+def _linked(url: str, text: str) -> str:
+    return format_html('<a class="text-link" href="{}">{}</a>', url, text) if url else text

@@ -126,9 +126,11 @@ class MessageAdmin(BrandScopedAdmin):
 
     @action(description=_("Send again"), permissions=["send_again"])
     def send_again(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """Queue failed emails again. A digest is not: the next one has the same news."""
+        """Queue failed emails again. A digest is not: the next one has the same news. An
+        invitation is sent again from the list of users, with a new link."""
         now = timezone.now()
-        chosen = queryset.filter(state=Message.State.FAILED).exclude(kind=Message.Kind.DIGEST)
+        once = (Message.Kind.DIGEST, Message.Kind.INVITATION)
+        chosen = queryset.filter(state=Message.State.FAILED).exclude(kind__in=once)
         pks = list(chosen.values_list("pk", flat=True))
         rows = Message.objects.filter(pk__in=pks, state=Message.State.FAILED)
         applications = [pk for pk in rows.values_list("application", flat=True) if pk]

@@ -137,7 +137,7 @@ class MailDelivery:
 
 
 def as_email(message: Message) -> EmailMessage:
-    """Return `message` as it is sent, with the applicant's link. Replies go to the recruiter who wrote it."""
+    """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it."""
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
     is_written = message.kind == Message.Kind.TEMPLATE

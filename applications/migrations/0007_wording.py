@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0006_mail_templates"),
+        ("applications", "0007_invitations"),
     ]
 
     operations = [

@@ -10,6 +10,7 @@ from applications.models.application import (
     without_undone,
 )
 from applications.models.figures import DailyApplications
+from applications.models.invitation import Invitation
 from applications.models.message import (
     ClosingNotice,
     EmailLanguage,
@@ -38,6 +39,7 @@ __all__ = [
     "FormSnapshot",
     "HistoryEntry",
     "IdempotencyKey",
+    "Invitation",
     "MailTemplate",
     "Message",
     "Note",

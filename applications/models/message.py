@@ -45,6 +45,7 @@ class Message(models.Model):
         CLOSING = "closing", _("vacancies that close soon")
         APPROVAL = "approval", _("request for approval")
         DECISION = "decision", _("decision on a request for approval")
+        INVITATION = "invitation", _("invitation of a colleague")
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("an email", "queued")
@@ -63,7 +64,7 @@ class Message(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    # the colleague it is for, or None for the applicant
+    # the colleague it is for, or None for the applicant and who has no account yet
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

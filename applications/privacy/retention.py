@@ -17,6 +17,7 @@ from applications.models import (
     FormSnapshot,
     HistoryEntry,
     IdempotencyKey,
+    Invitation,
     Message,
     Token,
     UsedProof,
@@ -29,7 +30,7 @@ from vacancies.models import Vacancy, purge_unsaved
 
 User = get_user_model()
 
-COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions and digests, which have no data of applicants
+COLLEAGUE_MAIL_KEPT = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
 
 
 def has_own_periods() -> bool:
@@ -89,9 +90,9 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
-    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues
-    that are older than COLLEAGUE_MAIL_KEPT or `before`, unsaved input of recruiters, and snapshots of forms
-    without a submission. Return the number of deleted rows by kind."""
+    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
+    invitations that are older than COLLEAGUE_MAIL_KEPT or `before`, unsaved input of recruiters, and
+    snapshots of forms without a submission. Return the number of deleted rows by kind."""
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
@@ -104,6 +105,7 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
         counts["unsaved_input"] = purge_unsaved(now=now)
+        counts["invitations"] = Invitation.objects.filter(sent_at__lt=since).delete()[0]
     counts["form_snapshots"] = _purge_snapshots()
     return counts
 

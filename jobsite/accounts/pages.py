@@ -154,12 +154,13 @@ def password_in_admin(request: HttpRequest, extra_context: dict[str, Any] | None
 
 
 class ConfirmView(views.PasswordResetConfirmView):
-    """Resets the lockout as well: access to the mailbox is sufficient proof."""
+    """Resets the lockout as well: access to the mailbox is sufficient proof. Colleagues then sign in to the
+    admin."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
         axes.reset(username=form.user.get_username())
-        return response
+        return redirect("admin:index") if form.user.is_staff else response
 
 
 def page(view: Callable[..., Any]) -> Callable[..., HttpResponse]:

@@ -1,9 +1,12 @@
-"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58).
-The members of a brand are set on the brand."""
+"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58),
+and who may give them (#205). The members of a brand are set on the brand and on the user."""
+
+from typing import Any
 
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 ALL = "view add change delete"
 VACANCY_PARTS = {  # edited and deleted with the vacancy
@@ -52,10 +55,22 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"vacancies.filter": "view change", "vacancies.filteroption": ALL},
         {},
     ),
+    "Brand administrator": (
+        RECRUITER | {"applications.accesslog": "view", "auth.user": "view add change"},
+        {},
+    ),
 }
 AUDITOR = "Auditor"  # views everything, changes nothing
 ADMINISTRATOR = "Administrator"  # everything except what only superusers may do
 NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
+DESCRIPTIONS = {
+    gettext_noop("Recruiter"): gettext_noop("vacancies, forms and applications of own brands"),
+    gettext_noop("Editor"): gettext_noop("the same for every brand, also brands and new options"),
+    gettext_noop("Filter manager"): gettext_noop("filters and options"),
+    gettext_noop("Brand administrator"): gettext_noop("a recruiter who also manages the users of own brands"),
+    gettext_noop("Auditor"): gettext_noop("view only, for everything"),
+    gettext_noop("Administrator"): gettext_noop("everything, including users"),
+}
 
 
 def permissions(role: str) -> set[Permission]:
@@ -91,3 +106,43 @@ def create() -> list[str]:
             group.permissions.set(wanted)
             changed.append(name)
     return changed
+
+
+def label(group: Group) -> str:
+    """Return the name of `group` in the active language if it is a role, else as it is."""
+    return gettext(group.name) if group.name in DESCRIPTIONS else group.name
+
+
+def described(group: Group) -> str:
+    """Return the label of `group` and what it is for."""
+    text = DESCRIPTIONS.get(group.name)
+    return f"{label(group)}: {gettext(text)}" if text else group.name
+
+
+# --- Who may give which role ----------------------------------------------------------------------
+
+
+def held_by(user: Any) -> QuerySet[Permission]:
+    """Return the permissions of `user`."""
+    if user.is_superuser and user.is_active:
+        return Permission.objects.all()
+    own = Permission.objects.filter(Q(user=user.pk) | Q(group__user=user.pk))
+    return own.distinct() if user.is_active else own.none()
+
+
+def grantable_by(user: Any) -> QuerySet[Group]:
+    """Return the groups that `user` may give to others: those without a permission that `user` lacks."""
+    return Group.objects.exclude(permissions__in=_lacking(user)).order_by("name")
+
+
+def not_above(user: Any, users: QuerySet) -> QuerySet:
+    """Return those of `users` who have no permission that `user` lacks."""
+    if user.is_superuser and user.is_active:
+        return users
+    lacking = _lacking(user)
+    known = users.exclude(groups__permissions__in=lacking).exclude(user_permissions__in=lacking)
+    return known.filter(is_superuser=False)
+
+
+def _lacking(user: Any) -> QuerySet[Permission]:
+    return Permission.objects.exclude(pk__in=held_by(user).values("pk"))

@@ -7,10 +7,12 @@ from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
+from jobsite.admin import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
 
 admin.site.unregister([User, Group])
@@ -42,42 +44,46 @@ def described(permission: Permission) -> str:
 
 
 class PermissionsAdmin(JobsiteAdmin):
-    """An admin page with a choice of permissions."""
+    """An admin page with a choice of permissions: those of the user."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        if db_field.related_model is Permission:
+            kwargs["queryset"] = roles.held_by(request.user).select_related("content_type")
         field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
         if field and db_field.related_model is Permission:
             field.label_from_instance = described
         return field
 
 
-@admin.register(User)
 class UserAdmin(BaseUserAdmin, PermissionsAdmin):
-    form = UserChangeForm
+    """Accounts and passwords. applications/admin/user.py adds brands and invitations, and registers it."""
+
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Only superusers can grant superuser status and single permissions."""
-        own = () if request.user.is_superuser else ("is_superuser", "user_permissions")
-        return (*super().get_readonly_fields(request, obj), *own)
-
-    def may_touch(self, request: HttpRequest, obj: User | None) -> bool:
-        return request.user.is_superuser or not (obj and obj.is_superuser)
-
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_change_permission(request, obj) and self.may_touch(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and self.may_touch(request, obj)
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        """Exclude superusers from bulk actions: they do not check permissions per row."""
-        users = super().get_queryset(request)
-        is_action = request.method == "POST" and "action" in request.POST
-        return users if request.user.is_superuser or not is_action else users.filter(is_superuser=False)
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        """Only superusers set passwords of others. Everybody else chooses their own, by email."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
 
 
 @admin.register(Group)
 class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):
-    pass
+    """Users change and delete only groups that they could give to others."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return super().has_change_permission(request, obj) and _is_grantable(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _is_grantable(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Exclude other groups from bulk actions: they do not check permissions per row."""
+        groups = super().get_queryset(request)
+        is_action = request.method == "POST" and "action" in request.POST
+        return groups.filter(pk__in=roles.grantable_by(request.user).values("pk")) if is_action else groups
+
+
+def _is_grantable(request: HttpRequest, group: Group | None) -> bool:
+    return group is None or roles.grantable_by(request.user).filter(pk=group.pk).exists()

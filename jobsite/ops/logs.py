@@ -40,7 +40,7 @@ _SECRETS = (
     # query strings; `query` returns their harmless parts
     (re.compile(r"\?[^\s\"'<>=]{0,200}=[^\s\"'<>]*"), "?..."),
     # links that contain a secret
-    (re.compile(r"(/preview/|/account/reset/|/account/receipt/)[^\s\"'<>?]+"), r"\1..."),
+    (re.compile(r"(/preview/|/account/reset/|/account/receipt/|/account/invitation/)[^\s\"'<>?]+"), r"\1..."),
     (re.compile(r"(?i)\b(bearer|basic)\s++[\w.~+/=-]{6,}"), r"\1 ..."),
     (
         re.compile(

@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from jobsite.admin.base import as_id, counted
 from vacancies.admin.base import ContentAdmin, thumbnail
-from vacancies.admin.brand_access import brands_of
+from vacancies.admin.brand_access import brands_of, colleagues_of
 from vacancies.admin.form import forms_for
 from vacancies.models import Brand, Vacancy
 
@@ -48,6 +48,11 @@ class BrandAdmin(ContentAdmin):
         if db_field.name == "form":
             kwargs["queryset"] = forms_for(request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "members":  # accounts that the user may not see are not revealed
+            kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """Check access: Django's view does not use `get_queryset`."""

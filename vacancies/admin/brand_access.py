@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
+from jobsite.admin import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
 from vacancies.models import Brand, Vacancy, Version
 from vacancies.querysets import EVERY_BRAND
@@ -31,6 +33,25 @@ def preselected_brand(user: Any) -> int | None:
         return pks[0] if len(pks) == 1 else None
     saved = Version.objects.filter(author=user, brand__in=brands).order_by("-pk")
     return saved.values_list("brand", flat=True).first() or pks[0]
+
+
+def colleagues_of(user: Any) -> QuerySet[User]:
+    """Return the accounts that `user` may see, given the permission: all, or the members of own brands."""
+    rows = User.objects.all()
+    return rows if user.has_perm(EVERY_BRAND) else rows.filter(pk__in=_members(user.brands.all()))
+
+
+def manageable_by(user: Any) -> QuerySet[User]:
+    """Return the accounts that `user` may change, given the permission: not those with more permissions, nor
+    those who work for other brands too (docs/decisions.md #205)."""
+    rows = roles.not_above(user, colleagues_of(user))
+    if user.has_perm(EVERY_BRAND):
+        return rows
+    return rows.exclude(pk__in=_members(Brand.objects.exclude(pk__in=user.brands.values("pk"))))
+
+
+def _members(brands: QuerySet[Brand]) -> QuerySet:
+    return Brand.members.through._default_manager.filter(brand__in=brands.values("pk")).values("user")
 
 
 class BrandScopedAdmin(JobsiteAdmin):

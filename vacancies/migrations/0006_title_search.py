@@ -31,6 +31,6 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("vacancies", "0005_apply_url")]
+    dependencies = [("vacancies", "0006_figures")]
 
     operations = [migrations.RunPython(make, drop, atomic=False)]

@@ -16,8 +16,9 @@ from allauth.mfa.models import Authenticator
 from axes.models import AccessAttempt
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.utils import timezone
 from fido2.cose import ES256
 from fido2.utils import websafe_decode, websafe_encode
 from fido2.webauthn import (
@@ -28,7 +29,12 @@ from fido2.webauthn import (
     CollectedClientData,
 )
 
+from applications.mail.links import invitation_path
+from applications.operations.invitations import invite
+from jobsite.accounts import pages
+from jobsite.admin import roles
 from tests.applications.makers import MINE, PASSWORD, make_user
+from tests.factories import make_brand
 from tests.jobsite.accounts.extra import (
     ADMIN,
     code,
@@ -85,6 +91,46 @@ def test_whole_way_from_setting_up_to_signing_in_with_a_code(client, anna, requi
     assert other.post("/account/factors/code", {"code": code(secret, 1)})["Location"] == ADMIN
     assert other.cookies["sessionid"].value != before
     assert is_in(other)
+
+
+def test_new_password_does_not_replace_the_second_factor(client, anna, mailoutbox, monkeypatch):
+    monkeypatch.setattr(pages, "in_background", lambda work: work())
+    secret = with_app(anna)
+    client.post("/account/reset", {"email": "anna@example.org"})
+    address = re.search(r"/account/reset/\S+", mailoutbox[0].body)[0]
+    form = client.get(address, follow=True).redirect_chain[-1][0]
+    new = "een-nieuw-geheim-8"
+    assert client.post(form, {"new_password1": new, "new_password2": new})["Location"] == ADMIN
+    assert not is_in(client)
+    assert enter(client, password=new)["Location"] == "/account/factors/code"
+    assert not is_in(client)
+    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == ADMIN
+
+
+def invited(anna):
+    roles.create()
+    now = timezone.now()
+    invitation = invite(
+        email="noor@example.org", first_name="Noor", last_name="Peeters", brands=[make_brand()],
+        role=Group.objects.get(name="Recruiter"), language="en", author=anna, at=now,
+    )  # fmt: skip
+    return invitation_path(invitation)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_invited_colleague_sets_a_factor_up_first(client, anna, required):
+    words = dict.fromkeys(("new_password1", "new_password2"), "een-nieuw-geheim-8")
+    assert client.post(invited(anna), words)["Location"] == ADMIN
+    assert client.get(ADMIN)["Location"] == "/account/factors"
+
+
+def test_invited_colleague_signs_in_at_the_provider_only(client, anna):
+    path = invited(anna)
+    assert "Accept, and sign in with Example Login" in client.get(path).text
+    assert client.post(path, {"provider": "1"})["Location"] == "/account/login?next=/admin/"
+    noor = User.objects.get(email="noor@example.org")
+    assert (noor.is_staff, noor.has_usable_password()) == (True, False)
+    assert not is_in(client)  # the provider has to know the person
 
 
 def test_code_is_good_once(client, anna):

@@ -135,6 +135,30 @@ def test_password_reset_ends_a_lockout(client, mia, settings):
     assert signed_in["Location"] == "/account/"
 
 
+def test_colleague_resets_a_forgotten_password_from_the_admin(client, settings):
+    settings.AXES_FAILURE_LIMIT = 2
+    User.objects.create_user("an", "an@example.org", PASSWORD, is_staff=True)
+    page = client.get("/admin/login/").content.decode()
+    assert re.search(r'<a [^>]*href="/account/reset">Forgot password\?</a>', page)
+    data = {"username": "an", "password": "wrong", "next": "/admin/"}
+    answers = [client.post("/admin/login/", data).status_code for _ in range(2)]
+    assert answers == [200, 429]
+
+    client.post("/account/reset", {"email": "an@example.org"})
+    done = choose(client, link(mail.outbox[0]))
+
+    assert (done.status_code, done["Location"]) == (302, "/admin/")
+    assert client.get("/admin/")["Location"] == "/admin/login/?next=/admin/"  # signs nobody in
+    signed_in = client.post("/admin/login/", data | {"password": NEW})
+    assert (signed_in.status_code, signed_in["Location"]) == (302, "/admin/")
+
+
+def test_deactivated_colleague_gets_no_reset(client):
+    User.objects.create_user("an", "an@example.org", PASSWORD, is_staff=True, is_active=False)
+    assert client.post("/account/reset", {"email": "an@example.org"})["Location"] == "/account/reset/sent"
+    assert mail.outbox == []
+
+
 def test_imported_account_can_set_its_first_password(client):
     jan = User.objects.create_user("jan", "jan@example.org")
     User.objects.create_user("boss", "boss@example.org", is_staff=True)

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db
 
 # The permissions per model and role: view, add, change, delete. Not derived from `jobsite.admin.roles`.
 R, E, V, A, D = "Recruiter", "Editor", "Filter manager", "Auditor", "Administrator"
+B = "Brand administrator"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
@@ -42,20 +43,25 @@ MAY = {
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.token": {A: "v", D: "vd"},
-    "applications.accesslog": {A: "v", D: "v"},
-    "auth.user": {A: "v", D: "vacd"},
+    "applications.accesslog": {B: "v", A: "v", D: "v"},
+    "auth.user": {B: "vac", A: "v", D: "vacd"},
     "auth.group": {A: "v", D: "vacd"},
 }
+for _roles in MAY.values():  # a brand administrator is a recruiter who also manages users
+    if R in _roles:
+        _roles[B] = _roles[R]
 # Rows that are added on the page of an application.
 PARTS = {
-    "note": {R: "va", E: "va", A: "v", D: "vacd"},
-    "email": {R: "va", E: "va", A: "v", D: "vacd"},
+    "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
+    "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
 }
 NEITHER = ""
 # The permissions for GET and POST of each page; NEITHER for an unsupported method.
 ASKS = {
     "list": "vd", "add": "aa", "change": "vc", "history": "vv", "delete": "dd",
-    "auth.user password": "cc", "forms_structure.form change": "vv",
+    "auth.user password": (NEITHER, NEITHER),  # for superusers
+    "auth.user invitations/send-again": (NEITHER, "a"), "auth.user invitations/withdraw": (NEITHER, "a"),
+    "forms_structure.form change": "vv",
     "forms_structure.form save": (NEITHER, "c"), "forms_structure.form check": (NEITHER, "v"),
     "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
     "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
@@ -235,7 +241,8 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
 def user_form(user: User, **values: Any) -> dict[str, Any]:
     joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
     groups = [group.pk for group in user.groups.all()]
-    flags = {"is_active": "on", "is_staff": "on", "groups": groups}
+    brands = [brand.pk for brand in user.brands.all()]
+    flags = {"is_active": "on", "is_staff": "on", "groups": groups, "brands": brands}
     return {"username": user.username, **flags, **joined, **values}
 
 
@@ -248,8 +255,9 @@ def test_administrator_cannot_grant_superuser_status(world):
         user.refresh_from_db()
         assert (user.first_name, user.is_superuser, user.user_permissions.count()) == ("Changed", False, 0)
     made = {"username": "made", "usable_password": "false", **everything}
-    assert client.post("/admin/auth/user/add/", made).status_code == 302
-    assert not User.objects.get(username="made").is_superuser
+    for url in ("/admin/auth/user/add/", "/admin/auth/user/add/?account"):
+        assert client.post(url, made).status_code == 200  # the form of an invitation
+    assert not User.objects.filter(username="made").exists()
     assert list(User.objects.filter(is_superuser=True)) == [world.root]
 
 

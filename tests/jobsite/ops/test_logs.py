@@ -164,6 +164,7 @@ def test_size_of_a_streamed_response(objects):
         ("/v1/vacancies/7/form", "GET", "v1:single-vacancy-form", "/v1/vacancies/7/form"),
         ("/preview/abc:def:ghi", "GET", "preview", "/preview/<str:token>"),
         ("/account/reset/MQ/c5x-secret", "POST", "account-reset-confirm", "/account/reset/<uidb64>/<token>"),
+        ("/account/invitation/1-2:s", "GET", "invitation", "/account/invitation/<str:token>"),
         ("/account/receipt/X:1:s", "GET", "application-receipt", "/account/receipt/<str:token>"),
         ("/admin/auth/user/3/change/", "GET", "admin:auth_user_change", "/admin/auth/user/3/change/"),
         ("/static/x.css", "GET", "static", "/static/x.css"),

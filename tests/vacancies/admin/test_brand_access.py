@@ -47,7 +47,7 @@ SPECIAL = {
         *("files", "note", "delete-note", "email", "undo", "unread"),
         *("board", "move", "undo-moves", "emails"),
     ),
-    "auth.user": ("password",),
+    "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.filter": ("option", "options"),
     "vacancies.vacancy": (
@@ -119,6 +119,24 @@ def test_no_page_shows_or_touches_another_brand(world, who, route):
             assert_clean(client, client.post(url, **post), f"POST {url}")
     if kind in ("list", "change", "add"):
         url += "?_popup=1&_to_field=id&_facets=1"
+        assert_clean(client, client.get(url), f"GET {url}")
+
+
+@pytest.mark.parametrize("model", ["auth.user", "applications.accesslog"])
+def test_brand_administrator_reaches_no_user_of_another_brand(world, model):
+    client = signed_in(world, "Brand administrator")
+    for route in PAGES:
+        if kind_of(route)[0] != model:
+            continue
+        for pk in world.foreign_pks[model] if "<" in route else [0]:
+            url = address(route, pk)
+            assert_clean(client, client.get(url), f"GET {url}")
+            post = posted(world, model, kind_of(route)[1], pk)
+            if kind_of(route)[1] != "add":  # invites somebody
+                assert_clean(client, client.post(url, **post), f"POST {url}")
+    queries = ("kind=all", "kind=applicants", f"q={WORD}", "q=zz", "all=", "_facets=1", "actor=1")
+    for query in queries:
+        url = f"/admin/{model.replace('.', '/')}/?{query}"
         assert_clean(client, client.get(url), f"GET {url}")
 
 

@@ -1,0 +1,144 @@
+"""Invitations on the pages of users: the form, the list of open invitations, send again, withdraw."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from applications.admin.user_forms import InviteForm
+from applications.models import Invitation, Message
+from applications.operations import invitations as operations
+from jobsite.admin import roles
+from jobsite.admin.users import UserAdmin
+from jobsite.api.addresses import own
+from jobsite.api.throttling import RateLimit
+from jobsite.formats import format_datetime
+
+
+class InvitationsAdmin(UserAdmin):
+    """Colleagues are invited instead of added. Superusers can still add an account, as for a program."""
+
+    list_before_template = "admin/auth/user/invitations.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            path(f"invitations/<int:pk>/{name}/", self.admin_site.admin_view(view), name=f"auth_user_{code}")
+            for name, code, view in (
+                ("send-again", "send_again", self.send_again_view),
+                ("withdraw", "withdraw", self.withdraw_view),
+            )
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        may = self.has_add_permission(request)
+        context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
+        if "account" in request.GET and request.user.is_superuser:
+            return super().add_view(request, form_url, extra_context)
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = InviteForm(request, request.POST if request.method == "POST" else None)
+        if form.is_valid() and self._invite(request, form):
+            return redirect("admin:auth_user_changelist")
+        context = self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "title": gettext("Invite a colleague"),
+            "form": form,
+            "days": Invitation.MAX_AGE.days,
+        }
+        return TemplateResponse(request, "admin/auth/user/invite.html", context)
+
+    def _invite(self, request: HttpRequest, form: InviteForm) -> bool:
+        address = form.cleaned_data["email"]
+        if not _is_within_rate(request, address):
+            form.add_error("email", _too_many())
+            return False
+        operations.invite(**form.cleaned_data, author=request.user, base_url=own(request), at=timezone.now())
+        text = gettext("The invitation is sent to %(address)s.") % {"address": address}
+        self.message_user(request, text, messages.SUCCESS)
+        return True
+
+    def send_again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        def send(invitation: Invitation) -> str:
+            if not _is_within_rate(request, invitation.email):
+                messages.error(request, _too_many())
+                return ""
+            operations.send_again(
+                invitation=invitation, author=request.user, base_url=own(request), at=timezone.now()
+            )
+            return gettext("The invitation is sent again. The link in the earlier email no longer works.")
+
+        return self._change(request, pk, send)
+
+    def withdraw_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        def withdraw(invitation: Invitation) -> str:
+            operations.withdraw_invitation(invitation=invitation, author=request.user)
+            return gettext("The invitation is withdrawn. Its link no longer works.")
+
+        return self._change(request, pk, withdraw)
+
+    def _change(self, request: HttpRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
+        """Run `operation` with the invitation `pk`, and show its message in the list."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        invitation = get_object_or_404(operations.invitations_of(request.user), pk=pk)
+        try:
+            text = operation(invitation)
+        except Invitation.DoesNotExist:
+            messages.warning(request, gettext("The invitation was accepted or withdrawn in the meantime."))
+        else:
+            if text:
+                messages.success(request, text)
+        return redirect("admin:auth_user_changelist")
+
+
+def open_invitations(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the invitations that the user could have sent, for the list."""
+    now = timezone.now()
+    rows = operations.invitations_of(request.user).select_related("role", "message")
+    return [
+        {
+            "pk": row.pk,
+            "email": row.email,
+            "name": row.name,
+            "role": roles.label(row.role),
+            "brands": ", ".join(str(brand) for brand in row.brands.all()),
+            "state": _state(row, row.is_expired(at=now)),
+        }
+        for row in rows.prefetch_related("brands")
+    ]
+
+
+def _state(invitation: Invitation, is_expired: bool) -> str:
+    message = invitation.message
+    if message and message.state == Message.State.FAILED:
+        return gettext("Email failed: %(reason)s") % {"reason": gettext(message.error)}
+    values = {"time": format_datetime(invitation.expires_at)}
+    if is_expired:
+        return gettext("Expired on %(time)s") % values
+    if message and message.state in Message.WAITING:
+        return gettext("Email queued, valid until %(time)s") % values
+    return gettext("Invited, valid until %(time)s") % values
+
+
+def _is_within_rate(request: HttpRequest, address: str) -> bool:
+    """Count an email to `address`, so that nobody can fill a mailbox."""
+    rate = RateLimit(settings.RESET_MAIL_RATE)
+    return rate.allow(f"invitation-{request.user.pk}-{address.casefold()}")
+
+
+def _too_many() -> str:
+    return gettext("You sent several invitations to this address. Try again in an hour.")

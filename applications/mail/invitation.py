@@ -1,0 +1,53 @@
+"""The email that invites a colleague."""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from applications.mail.links import absolute, invitation_path
+from applications.mail.outbox import queue
+from applications.models import Invitation, Message
+from jobsite.admin import roles
+from jobsite.admin.base import person
+from jobsite.formats import format_datetime
+
+
+def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime) -> Message:
+    """Queue the email with the link of `invitation`, instead of one that waits."""
+    forget_email(invitation)
+    with translation.override(invitation.language):
+        link = absolute(invitation_path(), base_url)
+        values = {
+            "name": person(invitation.author),
+            "site": urlsplit(link).netloc,
+            "role": roles.label(invitation.role),
+        }
+        lines = [_("%(name)s invites you to work on %(site)s. Your role: %(role)s.") % values]
+        if brands := ", ".join(str(brand) for brand in invitation.brands.all()):
+            lines.append(_("Brands: %(brands)s.") % {"brands": brands})
+        lines += [
+            "",
+            _("Accept the invitation here:"),
+            link,
+            "",
+            _("The link works until %(time)s.") % {"time": format_datetime(invitation.expires_at)},
+            _("If you do not know %(name)s, you need do nothing.") % values,
+        ]
+        invitation.message = queue(
+            kind=Message.Kind.INVITATION,
+            to=invitation.email,
+            language=invitation.language,
+            subject=_("%(name)s invites you to %(site)s") % values,
+            body="\n".join(lines),
+            author=invitation.author,
+            at=at,
+        )
+        invitation.save(update_fields=["message"])
+        return invitation.message
+
+
+def forget_email(invitation: Invitation) -> None:
+    """Delete the email of `invitation` if it is not sent yet: its link is not valid any more."""
+    Message.objects.filter(pk=invitation.message_id, state__in=Message.WAITING).delete()

@@ -1,0 +1,141 @@
+"""Invitations of colleagues: sent, sent again, withdrawn, accepted."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.models import Group, User
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from applications.mail.invitation import forget_email, queue_invitation
+from applications.models import Invitation
+from applications.operations.applicants import USERNAME_MAX, AccountExistsError
+from applications.querysets import accounts_with, folded_address
+from jobsite.admin import roles
+from jobsite.languages import site_language
+from vacancies.admin.brand_access import brands_of
+from vacancies.models import Brand
+from vacancies.querysets import EVERY_BRAND
+
+
+class NotAllowedError(Exception):
+    """The author of the invitation may not give this role or these brands."""
+
+
+def invitations_of(user: Any) -> QuerySet[Invitation]:
+    """Return the invitations that `user` could have sent: those are shown, sent again and withdrawn."""
+    rows = Invitation.objects.filter(role__in=roles.grantable_by(user).order_by().values("pk"))
+    if user.has_perm(EVERY_BRAND):
+        return rows
+    links: Any = Invitation.brands.through
+    chosen = links.objects.filter(invitation=OuterRef("pk"))
+    own = brands_of(user).order_by().values("pk")
+    return rows.filter(Exists(chosen)).exclude(Exists(chosen.exclude(brand__in=own)))
+
+
+def invite(
+    *, email: str, first_name: str, last_name: str, role: Group, brands: Iterable[Brand], language: str,
+    author: Any, base_url: str = "", at: datetime,
+) -> Invitation:  # fmt: skip
+    """Send an invitation, and return it. Raise NotAllowedError."""
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            email=email, first_name=first_name, last_name=last_name, role=role, language=language,
+            author=author, sent_at=at,
+        )  # fmt: skip
+        invitation.brands.set(brands)
+        _check(invitation)
+        queue_invitation(invitation, base_url=base_url, at=at)
+        _log(author, invitation, ADDITION)
+    return invitation
+
+
+def send_again(*, invitation: Invitation, author: Any, base_url: str = "", at: datetime) -> None:
+    """Send `invitation` with a new link, from `author`. Raise Invitation.DoesNotExist, NotAllowedError."""
+    with transaction.atomic():
+        row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        row.author, row.sent_at = author, at
+        row.save(update_fields=["author", "sent_at"])
+        _check(row)
+        queue_invitation(row, base_url=base_url, at=at)
+        _log(author, row, CHANGE)
+
+
+def accept(*, invitation: Invitation, user: Any = None, password: str | None = None, at: datetime) -> Any:
+    """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and delete it.
+    Return the account. Without a password, it can only sign in by an identity provider.
+
+    Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile, NotAllowedError if
+    its author may not give the role any more, and AccountExistsError if there is an account with its address.
+    """
+    with transaction.atomic():
+        rows = Invitation.objects.select_for_update(of=("self",)).select_related("author", "role")
+        row = rows.get(pk=invitation.pk, sent_at=invitation.sent_at)
+        _check(row)
+        user = User.objects.select_for_update().get(pk=user.pk) if user else _create(row, password, at)
+        user.is_staff = True
+        user.save(update_fields=["is_staff"])
+        user.groups.add(row.role)
+        user.brands.add(*row.brands.all())
+        _log(row.author, user, CHANGE, row)
+        _delete(row)
+    return user
+
+
+def withdraw_invitation(*, invitation: Invitation, author: Any) -> None:
+    """Delete `invitation`. Raise Invitation.DoesNotExist if it was accepted or withdrawn meanwhile."""
+    with transaction.atomic():
+        row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        _log(author, row, DELETION)
+        _delete(row)
+
+
+def _delete(row: Invitation) -> None:
+    forget_email(row)
+    row.delete()
+
+
+def new_colleague(invitation: Invitation) -> Any:
+    """Return an unsaved account with the address of `invitation` as its user name."""
+    names = {"first_name": invitation.first_name, "last_name": invitation.last_name}
+    username = folded_address(invitation.email)[:USERNAME_MAX]
+    return User(username=username, email=invitation.email, **names)
+
+
+def _create(invitation: Invitation, password: str | None, at: datetime) -> Any:
+    user = new_colleague(invitation)
+    user.set_password(password)  # None makes it unusable
+    user.date_joined = at
+    if accounts_with(user.email):
+        raise AccountExistsError
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError:  # another request created it meanwhile
+        raise AccountExistsError from None
+    return user
+
+
+def _check(invitation: Invitation) -> None:
+    author = User.objects.filter(pk=invitation.author_id).first()  # with the permissions that they have now
+    may = author and author.has_perm("auth.add_user") and invitations_of(author)
+    if not (may and may.filter(pk=invitation.pk).exists()):
+        raise NotAllowedError
+
+
+def _log(author: Any, row: Any, flag: int, accepted: Invitation | None = None) -> None:
+    """Add an entry to the history of `row`: an invitation, or the account that has `accepted` one."""
+    of = accepted or row
+    with translation.override(site_language()):  # stored, and read by all users
+        values = {"role": roles.label(of.role), "brands": ", ".join(map(str, of.brands.all())) or "-"}
+        text = _("Invited. Role: %(role)s. Brands: %(brands)s.")
+        if accepted:
+            text = _("Accepted an invitation. Role: %(role)s. Brands: %(brands)s.")
+        elif flag == DELETION:
+            text = _("Withdrawn. Role: %(role)s. Brands: %(brands)s.")
+        rows: Any = [row]
+        LogEntry.objects.log_actions(author.pk, rows, flag, text % values)

@@ -1,0 +1,166 @@
+"""The access log: people and applications by name, with links, for own brands, without queries per row."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from applications.models import AccessLog, Application
+from jobsite.admin import roles
+from tests.applications.makers import make_application
+from tests.factories import make_brand, make_vacancy
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/applications/accesslog/"
+
+
+@pytest.fixture(autouse=True)
+def _roles():
+    roles.create()
+
+
+def make_colleague(name, role, *brands, **values):
+    user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
+    user.groups.add(Group.objects.get(name=role))
+    user.brands.add(*brands)
+    return user
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def log(actor, application, action="view"):
+    return AccessLog.objects.create(
+        actor=actor, application=getattr(application, "pk", application), action=action
+    )
+
+
+def cells(response, name):
+    """Return the cells of the column `name`: (address of the link or "", text)."""
+    found = re.findall(rf"<td[^>]*field-{name}[^>]*>(.*?)</td>", response.content.decode(), re.S)
+    texts = [re.sub(r"<[^>]*>", "", each).strip() for each in found]
+    links = [(re.findall(r'href="([^"]*)"', each) or [""])[0] for each in found]
+    return list(zip(links, texts, strict=True))
+
+
+@pytest.fixture
+def acme():
+    return make_brand("Acme")
+
+
+@pytest.fixture
+def jan(acme):
+    vacancy = make_vacancy(title="Nurse", brand=acme)
+    return make_application(vacancy=vacancy, user=None, given_name="Jan", family_name="Peeters")
+
+
+def test_log_shows_names_with_links(acme, jan):
+    admin = make_colleague("ada", "Administrator")
+    an = make_colleague("an", "Recruiter", acme, first_name="An", last_name="Maes")
+    log(an, jan)
+    page = signed_in(admin).get(LIST)
+    assert cells(page, "who") == [(f"/admin/auth/user/{an.pk}/change/", "An Maes")]
+    assert cells(page, "record") == [
+        (f"/admin/applications/application/{jan.pk}/change/", "Jan Peeters: Nurse")
+    ]
+
+
+def test_deleted_rows_are_shown_by_number(acme, jan):
+    admin = make_colleague("ada", "Administrator")
+    an = make_colleague("an", "Recruiter", acme)
+    entry = log(an, jan)
+    pk = jan.pk
+    jan.delete()
+    an.delete()
+    client = signed_in(admin)
+    page = client.get(LIST)
+    assert cells(page, "who") == [("", "A command, or a deleted account")]
+    assert cells(page, "record") == [("", f"Application {pk}")]
+    assert f"Application {pk}" in client.get(f"{LIST}{entry.pk}/change/").content.decode()
+
+
+def test_names_need_their_permissions(acme, jan):
+    """Somebody who may see the log, but neither applications nor users."""
+    log(make_colleague("an", "Recruiter", acme, last_name="Maes"), jan)
+    user = make_colleague("log", "Administrator")
+    group = Group.objects.create(name="Log")
+    group.permissions.set(roles.permissions("Administrator"))
+    group.permissions.remove(*group.permissions.filter(codename__in=("view_user", "view_application")))
+    user.groups.set([group])
+    page = signed_in(user).get(LIST)
+    assert cells(page, "who") == [("", "Maes")]
+    assert cells(page, "record") == [("", f"Application {jan.pk}")]
+    assert page.context["cl"].filter_specs[0].lookup_choices == []
+
+
+def test_brand_administrator_sees_own_applications_only(acme, jan):
+    bea = make_colleague("bea", "Brand administrator", acme)
+    editor = make_colleague("ed", "Editor", last_name="Zzeditor")
+    beta = make_brand("Beta")
+    zz = make_colleague("zz", "Recruiter", beta, last_name="Zzcolleague")
+    hidden = make_application(
+        vacancy=make_vacancy(title="Zzvacancy", brand=beta), user=None, given_name="Zzjane", family_name="Doe"
+    )
+    log(editor, jan)
+    entry = log(zz, hidden)
+    client = signed_in(bea)
+    page = client.get(LIST)
+    assert cells(page, "who") == [("", "Zzeditor")]  # no link: not a member of the brand
+    assert cells(page, "record") == [
+        (f"/admin/applications/application/{jan.pk}/change/", "Jan Peeters: Nurse")
+    ]
+    for query in ("", f"?actor={zz.pk}", f"?application={hidden.pk}", "?q=zz"):
+        text = client.get(LIST + query).content.decode()
+        assert not re.search("Zzcolleague|Zzjane|Zzvacancy", text), query
+    assert client.get(f"{LIST}{entry.pk}/change/").status_code == 302  # as for rows that do not exist
+    assert client.get("/admin/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("", 3), ("actor={an}", 2), ("actor={bob}", 1), ("application={jan}", 2), ("application=999", 0),
+     ("actor={an}&application={jan}", 1), ("q=Maes", 2), ("actor=x", 3), ("application=x", 3),
+     ("application=99999999999999999999", 3), ("action__exact=file", 1)],
+)  # fmt: skip
+def test_log_is_filtered_by_person_and_record(acme, jan, query, count):
+    admin = make_colleague("ada", "Administrator")
+    an = make_colleague("an", "Recruiter", acme, last_name="Maes")
+    bob = make_colleague("bob", "Recruiter", acme, last_name="Bos")
+    other = make_application(vacancy=jan.vacancy, user=None)
+    log(an, jan)
+    log(an, other, "file")
+    log(bob, jan)
+    values = {"an": an.pk, "bob": bob.pk, "jan": jan.pk}
+    page = signed_in(admin).get(f"{LIST}?{query.format(**values)}")
+    assert len(cells(page, "who")) == count
+
+
+def test_log_takes_the_same_queries_for_more_rows(acme, jan, django_assert_max_num_queries):
+    admin = make_colleague("ada", "Administrator")
+    client = signed_in(admin)
+
+    def fill(numbers):
+        for number in numbers:
+            user = make_colleague(f"c{number}", "Recruiter", acme)
+            log(user, make_application(vacancy=make_vacancy(brand=acme), user=None, given_name=f"N{number}"))
+
+    fill(range(2))
+    client.get(LIST)
+    with django_assert_max_num_queries(100) as few:
+        client.get(LIST)
+    fill(range(2, 12))
+    with django_assert_max_num_queries(len(few)):
+        client.get(LIST)
+
+
+def test_application_page_links_to_its_log(acme, jan):
+    link = f'{LIST}?application={jan.pk}"'
+    url = f"/admin/applications/application/{jan.pk}/change/"
+    assert link in signed_in(make_colleague("ada", "Administrator")).get(url).content.decode()
+    assert link not in signed_in(make_colleague("an", "Recruiter", acme)).get(url).content.decode()
+    assert Application.objects.get().pk == jan.pk

@@ -1,0 +1,285 @@
+"""The pages of users: the list, roles and brands, deactivation, and nothing beyond own permissions."""
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+
+from jobsite.admin import roles
+from tests.factories import make_brand
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/auth/user/"
+
+
+@pytest.fixture(autouse=True)
+def _roles():
+    roles.create()
+
+
+def group(name):
+    return Group.objects.get(name=name)
+
+
+def make_colleague(name, role, *brands, **values):
+    user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
+    if role:
+        user.groups.add(group(role))
+    user.brands.add(*brands)
+    return user
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def change(client, user, **values):
+    data = {
+        "username": user.username, "email": user.email, "is_active": "on",
+        "groups": [each.pk for each in user.groups.all()], "brands": [each.pk for each in user.brands.all()],
+    }  # fmt: skip
+    return client.post(f"{LIST}{user.pk}/change/", data | values)
+
+
+def access(user):
+    user = User.objects.get(pk=user.pk)
+    return sorted(each.name for each in user.groups.all()), sorted(str(brand) for brand in user.brands.all())
+
+
+def listed(client, query=""):
+    return {user.username for user in client.get(f"{LIST}?{query}").context["cl"].result_list}
+
+
+@pytest.fixture
+def acme():
+    return make_brand("Acme")
+
+
+@pytest.fixture
+def beta():
+    return make_brand("Beta")
+
+
+@pytest.fixture
+def brand_admin(acme):
+    return make_colleague("bea", "Brand administrator", acme)
+
+
+@pytest.fixture
+def administrator():
+    return make_colleague("ada", "Administrator")
+
+
+# --- the list ----------------------------------------------------------------------------------------
+
+
+def test_list_shows_roles_brands_and_last_sign_in(administrator, acme, beta):
+    make_colleague("an", "Recruiter", acme, beta, first_name="An", last_name="Maes")
+    User.objects.create_user("applicant")
+    client = signed_in(administrator)
+    page = client.get(LIST)
+    assert [*page.context["cl"].list_display][1:] == [
+        "who", "email", "role_names", "brand_names", "last_sign_in", "is_active",
+    ]  # fmt: skip
+    text = " ".join(page.content.decode().split())
+    for word in ("An Maes", "an@example.org", "Recruiter", "Acme, Beta", "Never"):
+        assert word in text
+    assert listed(client) == {"ada", "an"}
+    assert listed(client, "kind=applicants") == {"applicant"}
+    assert listed(client, "kind=all") == {"ada", "an", "applicant"}
+    assert listed(client, f"brand={acme.pk}") == {"an"}
+    assert listed(client, f"role={group('Recruiter').pk}") == {"an"}
+
+
+def test_brand_administrator_sees_members_of_own_brands(brand_admin, acme, beta):
+    make_colleague("an", "Recruiter", acme)
+    both = make_colleague("both", "Recruiter", acme, beta)
+    hidden = make_colleague("hidden", "Recruiter", beta)
+    make_colleague("editor", "Editor")
+    client = signed_in(brand_admin)
+    assert listed(client) == listed(client, "kind=all") == {"bea", "an", "both"}
+    for page in ("change", "history", "delete"):
+        assert client.get(f"{LIST}{hidden.pk}/{page}/").status_code in (302, 403, 404)
+    page = client.get(f"{LIST}{both.pk}/change/")
+    assert (page.status_code, page.context["has_change_permission"]) == (200, False)
+    assert "Beta" not in page.content.decode()  # whose members are not his business
+
+
+# --- the form ----------------------------------------------------------------------------------------
+
+
+def test_administrator_changes_roles_and_brands(administrator, acme, beta):
+    an = make_colleague("an", "Recruiter", acme)
+    chosen = [group("Filter manager").pk, group("Recruiter").pk]
+    response = change(signed_in(administrator), an, groups=chosen, brands=[beta.pk], first_name="An")
+    assert response.status_code == 302
+    assert access(an) == (["Filter manager", "Recruiter"], ["Beta"])
+
+
+def test_page_has_no_passwords_and_permissions(administrator, acme):
+    an = make_colleague("an", "Recruiter", acme)
+    text = signed_in(administrator).get(f"{LIST}{an.pk}/change/").content.decode()
+    for word in ("algorithm", "is_staff", "is_superuser", "user_permissions", "/password/"):
+        assert word not in text
+    root = User.objects.create_superuser("root")
+    text = signed_in(root).get(f"{LIST}{an.pk}/change/").content.decode()
+    for word in ("is_staff", "is_superuser", "user_permissions"):
+        assert word in text
+
+
+def test_role_opens_and_closes_the_admin(administrator, acme):
+    client, user = signed_in(administrator), User.objects.create_user("new")
+    change(client, user, groups=[group("Recruiter").pk], brands=[acme.pk])
+    assert User.objects.get(pk=user.pk).is_staff
+    change(client, user, groups=[], brands=[acme.pk])
+    assert not User.objects.get(pk=user.pk).is_staff
+
+
+def test_own_permissions_survive_without_a_role(administrator):
+    user = make_colleague("own", None)
+    user.user_permissions.add(Permission.objects.get(codename="view_brand"))
+    change(signed_in(administrator), user, first_name="An")
+    assert User.objects.get(pk=user.pk).is_staff
+
+
+def test_role_of_own_brands_needs_a_brand(administrator):
+    an = make_colleague("an", "Recruiter")
+    page = change(signed_in(administrator), an)
+    assert page.context["adminform"].form.errors == {"brands": ["Choose at least one brand."]}
+    assert change(signed_in(administrator), make_colleague("ed", "Editor")).status_code == 302
+
+
+def test_nobody_deactivates_the_own_account(administrator):
+    page = change(signed_in(administrator), administrator, is_active="")
+    assert page.context["adminform"].form.errors == {"is_active": ["You cannot deactivate your own account."]}
+
+
+@pytest.mark.parametrize("role", ["Editor", "Administrator", "Auditor", "Filter manager"])
+def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme, role):
+    an = make_colleague("an", "Recruiter", acme)
+    for target in (an, brand_admin):
+        before = access(target)
+        page = change(signed_in(brand_admin), target, groups=[group(role).pk])
+        assert list(page.context["adminform"].form.errors) == ["groups"]
+        assert access(target) == before
+
+
+def test_brand_administrator_cannot_give_another_brand(brand_admin, acme, beta):
+    an = make_colleague("an", "Recruiter", acme)
+    for target in (an, brand_admin):
+        for brands in ([acme.pk, beta.pk], [beta.pk], []):
+            page = change(signed_in(brand_admin), target, brands=brands)
+            assert list(page.context["adminform"].form.errors) == ["brands"]
+            assert access(target)[1] == ["Acme"]
+
+
+def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin, acme, beta):
+    above = make_colleague("editor", "Editor", acme)
+    single = make_colleague("single", "Recruiter", acme)
+    single.user_permissions.add(Permission.objects.get(codename="delete_user"))
+    both = make_colleague("both", "Recruiter", acme, beta)
+    other = make_colleague("other", "Recruiter", beta)
+    root = User.objects.create_superuser("root", email="root@example.org")
+    root.brands.add(acme)
+    client = signed_in(brand_admin)
+    targets = [above, single, both, other, root]
+    for user in targets:
+        assert change(client, user, email="mine@example.org").status_code in (302, 403)
+        assert (
+            client.post(f"{LIST}{user.pk}/password/", {"password1": "x", "password2": "x"}).status_code == 403
+        )
+    for name in ("deactivate", "delete_selected"):
+        data = {"action": name, "_selected_action": [user.pk for user in targets]}
+        for extra in ({}, {"select_across": "1"}):
+            client.post(LIST, data | extra | {"confirmed": "1", "post": "yes"})
+    rows = User.objects.filter(pk__in=[user.pk for user in targets])
+    assert (rows.filter(is_active=True).count(), rows.filter(email="mine@example.org").count()) == (5, 0)
+
+
+def test_brand_administrator_manages_recruiters(brand_admin, acme):
+    an = make_colleague("an", "Recruiter", acme)
+    assert change(signed_in(brand_admin), an, groups=[group("Brand administrator").pk]).status_code == 302
+    assert access(an) == (["Brand administrator"], ["Acme"])
+
+
+def test_superuser_status_and_permissions_are_ignored_from_others(administrator, acme):
+    an = make_colleague("an", "Recruiter", acme)
+    change(signed_in(administrator), an, is_superuser="on", user_permissions=[1, 2, 3], password="x")
+    an.refresh_from_db()
+    assert (an.is_superuser, an.user_permissions.count(), an.check_password("x")) == (False, 0, True)
+
+
+def test_superuser_adds_an_account_without_an_invitation(administrator):
+    words = {"username": "program", "usable_password": "false"}
+    root = User.objects.create_superuser("root")
+    assert signed_in(root).post(f"{LIST}add/?account", words).status_code == 302
+    assert not User.objects.get(username="program").has_usable_password()
+
+
+def test_members_of_a_brand_are_visible_accounts_only(acme, beta):
+    """A group that may change brands and users, for own brands."""
+    mine = Group.objects.create(name="Ours")
+    mine.permissions.set(
+        [*roles.permissions("Brand administrator"), Permission.objects.get(codename="change_brand")]
+    )
+    user = make_colleague("own", None, acme)
+    user.groups.add(mine)
+    hidden = make_colleague("hidden", "Recruiter", beta)
+    client = signed_in(user)
+    url = f"/admin/vacancies/brand/{acme.pk}/change/"
+    assert "hidden" not in client.get(url).context["adminform"].form["members"].as_widget()
+    client.post(url, {"name": "Acme", "description": "", "url": "", "members": [user.pk, hidden.pk]})
+    assert list(acme.members.all()) == [user]
+
+
+# --- groups ------------------------------------------------------------------------------------------
+
+
+def test_group_beyond_own_permissions_is_not_changed():
+    """A user who manages groups, but not everything."""
+    mine = Group.objects.create(name="Ours")
+    mine.permissions.set(Permission.objects.filter(content_type__model="group"))
+    user = make_colleague("own", None)
+    user.groups.add(mine)
+    client = signed_in(user)
+    editor, url = group("Editor"), "/admin/auth/group/"
+    everything = list(Permission.objects.values_list("pk", flat=True))
+    before = editor.permissions.count()
+    assert client.post(f"{url}{editor.pk}/change/", {"name": "Editor"}).status_code == 403
+    assert client.post(f"{url}{editor.pk}/delete/", {"post": "yes"}).status_code == 403
+    client.post(url, {"action": "delete_selected", "_selected_action": [editor.pk], "post": "yes"})
+    assert Group.objects.get(name="Editor").permissions.count() == before
+    assert (
+        client.post(f"{url}{mine.pk}/change/", {"name": "Ours", "permissions": everything}).status_code == 200
+    )
+    assert client.post(f"{url}add/", {"name": "New", "permissions": everything}).status_code == 200
+    assert mine.permissions.count() == 4
+
+
+# --- deactivation --------------------------------------------------------------------------------------
+
+
+def test_deactivation_asks_first_and_ends_sessions(administrator, acme):
+    an = make_colleague("an", "Recruiter", acme, first_name="An", last_name="Maes")
+    session = signed_in(an)
+    client = signed_in(administrator)
+    data = {"action": "deactivate", "_selected_action": [an.pk, administrator.pk]}
+    page = client.post(LIST, data)
+    assert (page.context["names"], page.context["unchanged"]) == (["An Maes"], 1)
+    assert session.get("/admin/").status_code == 200
+    client.post(LIST, data | {"confirmed": "1"})
+    assert session.get("/admin/").status_code == 302
+    assert User.objects.get(pk=administrator.pk).is_active
+    client.post(LIST, {"action": "activate", "_selected_action": [an.pk]})
+    assert User.objects.get(pk=an.pk).is_active
+
+
+def test_auditor_changes_nothing(acme):
+    an = make_colleague("an", "Recruiter", acme)
+    client = signed_in(make_colleague("aud", "Auditor"))
+    assert client.get(f"{LIST}{an.pk}/change/").status_code == 200
+    assert change(client, an, email="mine@example.org").status_code == 403
+    client.post(LIST, {"action": "deactivate", "_selected_action": [an.pk], "confirmed": "1"})
+    assert User.objects.get(pk=an.pk).is_active

@@ -1,0 +1,388 @@
+"""Invitations of colleagues: who may invite whom, the email, and the page that accepts."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+from django.utils import timezone
+
+from applications.mail.delivery import as_email
+from applications.mail.links import invitation_of, invitation_path
+from applications.models import Invitation, Message
+from applications.operations import invitations as operations
+from jobsite.admin import roles
+from tests.factories import make_brand
+
+pytestmark = pytest.mark.django_db
+
+ADD, LIST = "/admin/auth/user/add/", "/admin/auth/user/"
+PASSWORD = "correct horse battery"
+WORDS = {"new_password1": PASSWORD, "new_password2": PASSWORD}
+
+
+@pytest.fixture(autouse=True)
+def _roles():
+    roles.create()
+
+
+def group(name):
+    return Group.objects.get(name=name)
+
+
+def make_colleague(name, role, *brands, **values):
+    user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
+    user.groups.add(group(role))
+    user.brands.add(*brands)
+    return user
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def form(group_name, *brands, email="new@example.org", **values):
+    names = {"first_name": "Noor", "last_name": "Peeters", "language": "en"}
+    chosen = {"role": group(group_name).pk, "brands": [b.pk for b in brands]}
+    return {"email": email, **names, **chosen, **values}
+
+
+def send(user, *args, **values):
+    return signed_in(user).post(ADD, form(*args, **values))
+
+
+def make_invitation(author, role, *brands, email="new@example.org", at=None):
+    return operations.invite(
+        email=email, first_name="", last_name="", role=group(role), brands=brands, language="en",
+        author=author, at=at or timezone.now(),
+    )  # fmt: skip
+
+
+def link():
+    """Return the path in the newest email, as it is sent."""
+    body = as_email(Message.objects.latest("pk")).body
+    return re.search(r"/account/invitation/\S+", body)[0]
+
+
+@pytest.fixture
+def acme():
+    return make_brand("Acme")
+
+
+@pytest.fixture
+def beta():
+    return make_brand("Beta")
+
+
+@pytest.fixture
+def brand_admin(acme):
+    return make_colleague("bea", "Brand administrator", acme, first_name="Bea", last_name="Maes")
+
+
+# --- the whole way -------------------------------------------------------------------------------
+
+
+def test_invited_colleague_chooses_a_password_and_works(brand_admin, acme):
+    response = send(brand_admin, "Recruiter", acme)
+    assert (response.status_code, response["Location"]) == (302, LIST)
+    assert not User.objects.filter(email="new@example.org").exists()
+    message = Message.objects.get()
+    assert (message.kind, message.to, message.language, message.state) == (
+        "invitation", "new@example.org", "en", "queued",
+    )  # fmt: skip
+    assert message.subject == "Bea Maes invites you to testserver"
+    assert message.body.splitlines()[:2] == [
+        "Bea Maes invites you to work on testserver. Your role: Recruiter.",
+        "Brands: Acme.",
+    ]
+    path = link()
+    assert path not in message.body  # stored without the secret
+
+    client = Client()
+    page = client.get(path)
+    assert page.status_code == 200
+    assert (page["Referrer-Policy"], page["Cache-Control"]) == ("strict-origin", "private, no-store")
+    assert client.post(path, {**WORDS, "new_password2": "other"}).status_code == 200
+    assert not User.objects.filter(email="new@example.org").exists()
+
+    assert client.post(path, WORDS)["Location"] == "/admin/"
+    user = User.objects.get(email="new@example.org")
+    assert (user.username, user.get_full_name(), user.is_staff) == ("new@example.org", "Noor Peeters", True)
+    assert [list(user.groups.all()), list(user.brands.all())] == [[group("Recruiter")], [acme]]
+    assert user.check_password(PASSWORD)
+    assert client.get("/admin/vacancies/vacancy/").status_code == 200
+    assert not Invitation.objects.exists()
+    assert [(e.user, e.change_message) for e in LogEntry.objects.filter(object_id=user.pk)] == [
+        (brand_admin, "Accepted an invitation. Role: Recruiter. Brands: Acme.")
+    ]
+    assert Client().get(path).status_code == 404  # works once
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
+def test_email_is_in_the_chosen_language(brand_admin, acme, language):
+    send(brand_admin, "Recruiter", acme, language=language)
+    assert Message.objects.get().language == language
+
+
+def test_get_and_head_do_not_accept(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    path = link()
+    for method in ("get", "head", "options"):
+        getattr(Client(), method)(path)
+    assert Invitation.objects.count() == 1
+
+
+# --- the link ------------------------------------------------------------------------------------
+
+
+def test_link_expires_after_seven_days(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    path, row = link(), Invitation.objects.get()
+    token = path.rpartition("/")[2]
+    last = row.sent_at + timedelta(days=7) - timedelta(microseconds=1)
+    assert invitation_of(token, at=last) == row
+    assert invitation_of(token, at=last + timedelta(microseconds=1)) is None
+    Invitation.objects.update(sent_at=timezone.now() - timedelta(days=7))
+    assert Client().get(invitation_path(Invitation.objects.get())).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: "", lambda t: t[:-1], lambda t: t.replace("-", "-0"), lambda t: "x:y"]
+)
+def test_changed_link_is_refused(brand_admin, acme, change):
+    send(brand_admin, "Recruiter", acme)
+    token = link().rpartition("/")[2]
+    assert Client().post(f"/account/invitation/{change(token)}", WORDS).status_code == 404
+    assert Invitation.objects.count() == 1
+
+
+def test_sending_again_makes_the_earlier_link_invalid(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    old, row = link(), Invitation.objects.get()
+    waiting = row.message_id
+    response = signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")
+    assert response["Location"] == LIST
+    assert not Message.objects.filter(pk=waiting).exists()  # was not sent yet
+    assert link() != old
+    assert [Client().get(path).status_code for path in (old, link())] == [404, 200]
+
+
+def test_withdrawn_invitation_is_not_sent_and_its_link_is_invalid(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    path, row = link(), Invitation.objects.get()
+    signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/withdraw/")
+    assert (Invitation.objects.count(), Message.objects.count()) == (0, 0)
+    assert Client().post(path, WORDS).status_code == 404
+    assert not User.objects.filter(email="new@example.org").exists()
+
+
+def test_sent_email_stays_after_a_withdrawal_without_its_secret(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    Message.objects.update(state="sent")
+    operations.withdraw_invitation(invitation=Invitation.objects.get(), author=brand_admin)
+    assert "/account/invitation/personal-link" in as_email(Message.objects.get()).body
+    assert Client().get("/account/invitation/personal-link").status_code == 404
+
+
+def test_changes_of_an_invitation_need_post(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme)
+    pk = Invitation.objects.get().pk
+    client = signed_in(brand_admin)
+    for name in ("send-again", "withdraw"):
+        assert client.get(f"{LIST}invitations/{pk}/{name}/").status_code == 405
+        assert client.post(f"{LIST}invitations/{pk + 1}/{name}/").status_code == 404
+
+
+# --- accounts that exist -------------------------------------------------------------------------
+
+
+def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
+    known = make_colleague("kim", "Recruiter", beta)
+    send(brand_admin, "Brand administrator", acme, email="KIM@example.org")
+    path = link()
+    stranger, other = Client(), signed_in(brand_admin)
+    for client in (stranger, other):
+        assert f"/account/login?next={path}" in client.get(path).content.decode().replace("%3A", ":")
+        assert client.post(path, WORDS).status_code == 200
+    assert (User.objects.filter(email__iexact="kim@example.org").count(), Invitation.objects.count()) == (
+        1,
+        1,
+    )
+    assert signed_in(known).post(path)["Location"] == "/admin/"
+    assert set(known.groups.all()) == {group("Recruiter"), group("Brand administrator")}
+    assert set(known.brands.all()) == {acme, beta}
+
+
+def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, acme):
+    User.objects.create_user("gone", "new@example.org", is_active=False)
+    send(brand_admin, "Recruiter", acme)
+    assert Client().post(link(), WORDS).status_code == 403
+    assert User.objects.filter(email="new@example.org").count() == 1
+
+
+def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta):
+    make_colleague("zzcolleague", "Recruiter", beta)
+    User.objects.create_user("zzapplicant", "zzapplicant@example.org")
+    client = signed_in(brand_admin)
+    pages = []
+    for name in ("zzcolleague", "zzapplicant", "zznobody"):
+        address = f"{name}@example.org"
+        response = client.post(ADD, form("Recruiter", acme, email=address), follow=True)
+        page = re.sub(r"/invitations/\d+/|csrfmiddlewaretoken.*?>|nonce=\S+", "", response.content.decode())
+        pages.append(page.replace(name, "X"))
+        Invitation.objects.all().delete()
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_inviter_is_told_about_a_visible_colleague(brand_admin, acme):
+    make_colleague("kim", "Recruiter", acme)
+    page = send(brand_admin, "Recruiter", acme, email="Kim@example.org")
+    assert page.status_code == 200
+    assert page.context["form"].errors["email"] == [
+        "A colleague has this address already. Search in the list of users."
+    ]
+    assert not Invitation.objects.exists()
+
+
+# --- no more than own permissions -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["Editor", "Filter manager", "Auditor", "Administrator"])
+def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme, role):
+    page = send(brand_admin, role, acme)
+    assert list(page.context["form"].errors) == ["role"]
+    assert not Invitation.objects.exists()
+
+
+def test_brand_administrator_cannot_give_another_brand(brand_admin, acme, beta):
+    for brands in ((beta,), (acme, beta), ()):
+        page = send(brand_admin, "Recruiter", *brands)
+        assert list(page.context["form"].errors) == ["brands"]
+    assert not Invitation.objects.exists()
+
+
+def test_form_offers_own_roles_and_brands_only(brand_admin, acme, beta):
+    offered = signed_in(brand_admin).get(ADD).context["form"].fields
+    assert [each.name for each in offered["role"].queryset] == ["Brand administrator", "Recruiter"]
+    assert list(offered["brands"].queryset) == [acme]
+
+
+def test_group_with_one_more_permission_is_not_offered(brand_admin):
+    mine = Group.objects.create(name="Ours")
+    assert mine in roles.grantable_by(brand_admin)
+    mine.permissions.add(Permission.objects.get(codename="delete_user"))
+    assert mine not in roles.grantable_by(brand_admin)
+    assert mine in roles.grantable_by(make_colleague("ada", "Administrator"))
+
+
+def test_inactive_user_gives_nothing():
+    root = User.objects.create_superuser("root", is_active=False)
+    assert list(roles.grantable_by(root).exclude(permissions=None)) == []
+
+
+@pytest.mark.parametrize("role", ["Recruiter", "Editor", "Filter manager", "Auditor"])
+def test_others_cannot_invite(acme, role):
+    user = make_colleague("other", role, acme)
+    client = signed_in(user)
+    assert client.get(ADD).status_code == 403
+    assert client.post(ADD, form("Filter manager", acme)).status_code == 403
+    row = make_invitation(User.objects.create_superuser("root"), "Recruiter", acme)
+    for name in ("send-again", "withdraw"):
+        assert client.post(f"{LIST}invitations/{row.pk}/{name}/").status_code == 403
+    assert Invitation.objects.get().sent_at == row.sent_at
+
+
+def test_invitations_of_others_are_out_of_reach(brand_admin, acme, beta):
+    root = User.objects.create_superuser("root")
+    hidden = [
+        make_invitation(root, role, *brands, email="hidden@example.org")
+        for role, brands in (
+            *(("Recruiter", [beta]), ("Recruiter", [acme, beta])),
+            *(("Editor", [acme]), ("Editor", [])),
+        )
+    ]
+    client = signed_in(brand_admin)
+    assert b"hidden@example.org" not in client.get(LIST).content
+    for row in hidden:
+        for name in ("send-again", "withdraw"):
+            assert client.post(f"{LIST}invitations/{row.pk}/{name}/").status_code == 404
+    assert Invitation.objects.count() == 4
+
+
+def test_invitation_is_worth_no_more_than_its_author(brand_admin, acme):
+    """The author lost the brand, the role, or the account since."""
+    send(brand_admin, "Recruiter", acme)
+    path = link()
+    for undo in (
+        lambda: brand_admin.brands.clear(),
+        lambda: brand_admin.groups.clear(),
+        lambda: User.objects.filter(pk=brand_admin.pk).update(is_active=False),
+    ):
+        brand_admin.brands.set([acme])
+        brand_admin.groups.set([group("Brand administrator")])
+        undo()
+        assert Client().post(path, WORDS).status_code == 404
+        assert not User.objects.filter(email="new@example.org").exists()
+
+
+# --- limits and bad input --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("email", ""), ("email", "no address"), ("email", "a@b.example\nBcc: c@d.example"), ("role", "x"),
+     ("role", ""), ("brands", ["x"]), ("language", "xx"), ("first_name", "x" * 151)],
+)  # fmt: skip
+def test_bad_input_names_the_field(brand_admin, acme, field, value):
+    page = send(brand_admin, "Recruiter", acme, **{field: value})
+    assert (page.status_code, field in page.context["form"].errors) == (200, True)
+    assert (Invitation.objects.count(), Message.objects.count()) == (0, 0)
+
+
+def test_one_address_gets_few_emails(brand_admin, acme, settings):
+    settings.RESET_MAIL_RATE = "3/hour"
+    for _ in range(5):
+        send(brand_admin, "Recruiter", acme)
+    assert Invitation.objects.count() == 3
+    pk = Invitation.objects.first().pk
+    signed_in(brand_admin).post(f"{LIST}invitations/{pk}/send-again/")
+    assert Message.objects.count() == 3
+
+
+# --- the list ----------------------------------------------------------------------------------------
+
+
+def test_list_shows_open_invitations_with_their_state(brand_admin, acme):
+    now = timezone.now()
+    for number, (state, sent_at) in enumerate(
+        (("queued", now), ("sent", now), ("failed", now), ("sent", now - timedelta(days=8)))
+    ):
+        row = make_invitation(brand_admin, "Recruiter", acme, email=f"{number}@example.org", at=sent_at)
+        Message.objects.filter(pk=row.message_id).update(state=state, error="The address is not valid.")
+    rows = signed_in(brand_admin).get(LIST).context["invitations"]
+    assert {row["email"][0]: row["state"].split(",")[0].split(" on ")[0] for row in rows} == {
+        "0": "Email queued", "1": "Invited", "2": "Email failed: The address is not valid.", "3": "Expired",
+    }  # fmt: skip
+    assert {(row["role"], row["brands"]) for row in rows} == {("Recruiter", "Acme")}
+
+
+def test_list_takes_the_same_queries_for_more_users_and_invitations(
+    brand_admin, acme, django_assert_max_num_queries
+):
+    def fill(numbers):
+        for number in numbers:
+            make_colleague(f"c{number}", "Recruiter", acme)
+            make_invitation(brand_admin, "Recruiter", acme, email=f"i{number}@example.org")
+
+    client = signed_in(brand_admin)
+    fill(range(2))
+    client.get(LIST)
+    with django_assert_max_num_queries(100) as few:
+        client.get(LIST)
+    fill(range(2, 12))
+    with django_assert_max_num_queries(len(few)):
+        client.get(LIST)

@@ -1,0 +1,58 @@
+"""The rows that the tasks need, added to the demo. Run by `manage.py shell` of the measured site, so it uses
+only what every version has."""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from applications.models import Application, MailTemplate, Stage, StageChange
+from applications.models.application import new_reference
+from vacancies.history.versions import record
+from vacancies.models import Change, Recruiter, Vacancy
+
+now = timezone.now()
+recruiter = User.objects.get(username="recruiter")
+brand = recruiter.brands.order_by("pk").first()
+lead = Recruiter.objects.order_by("pk").first()
+soon = now + timedelta(days=7)
+Vacancy.objects.filter(publish_until__gt=now, publish_until__lte=soon).update(
+    publish_until=soon + timedelta(days=30)
+)
+
+
+def make(title: str, **values: object) -> Vacancy:
+    defaults = {
+        "status": "published", "publish_from": now - timedelta(days=30), "description": f"<p>{title}</p>",
+        "created_at": now - timedelta(days=31), "updated_at": now - timedelta(days=30),
+        "image_url": "https://images.example/one.png",
+    }  # fmt: skip
+    return Vacancy.objects.create(title=title, brand=brand, head_recruiter=lead, **defaults | values)
+
+
+for day in range(1, 6):
+    make(f"Tour closing {day}", publish_until=now + timedelta(days=day))
+make("Tour duplicate")
+make("Tour unpublish", publish_until=now + timedelta(days=60))
+make("Tour schedule", status="draft", publish_from=None)
+
+changed = make("Tour restore", description="<p>The text of last week.</p>")
+record(changed, Change.CREATED, author=recruiter, at=now - timedelta(days=30))
+for days, text in ((7, "The text of last week."), (2, "Wrong text."), (1, "Wrong text again.")):
+    changed.description, changed.title = f"<p>{text}</p>", "Tour restore"
+    changed.location = f"Room {days}"
+    changed.save()
+    record(changed, Change.CHANGED, author=recruiter, at=now - timedelta(days=days))
+
+inbox = make("Tour applications")
+stage = Stage.objects.order_by("position", "pk").first()
+people = [(f"Given{number}", "Tourist") for number in range(12)] + [("Noor", "Zyxmans")]
+for number, (given, family) in enumerate(people):
+    at, address = now - timedelta(hours=number), f"{given}.{family}@example.org".lower()
+    application = Application.objects.create(
+        vacancy=inbox, reference=new_reference(), given_name=given, family_name=family, email=address,
+        email_folded=address, language="en", created_at=at, updated_at=at,
+    )  # fmt: skip
+    StageChange.objects.create(application=application, stage=stage, at=at)
+texts = {"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
+MailTemplate.objects.get_or_create(name="Rejection of the tour", defaults=texts)

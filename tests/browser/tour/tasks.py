@@ -1,0 +1,266 @@
+"""The tasks. Each begins on the start page, signed in, and finds its way by roles and labels. Where versions
+differ, the better way comes first."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+
+from tests.browser.tour.hand import Hand, NotPossibleError
+
+TASKS: dict[str, tuple[str, str, Callable[[Hand], None]]] = {}  # by name: text, user, function
+MENU = "nav, #nav-sidebar, aside"
+ROWS = "#result_list input[name=_selected_action]"
+TEXT = "We look for a colleague who likes to work with people. " * 30
+
+
+def task(text: str, user: str = "recruiter") -> Any:
+    def add(function: Callable[[Hand], None]) -> Callable[[Hand], None]:
+        TASKS[function.__name__] = text, user, function
+        return function
+
+    return add
+
+
+def menu(hand: Hand, name: str) -> None:
+    hand.follow(hand.page.locator("#nav-sidebar-apps, #nav-sidebar, body").first.get_by_role(
+        "link", name=re.compile(rf"(^|\s){name}(\s|$|\d)")
+    ))  # fmt: skip
+
+
+def search_list(hand: Hand, words: str) -> None:
+    hand.type(words, hand.page.locator("#searchbar"))
+    hand.enter()
+
+
+def open_vacancy(hand: Hand, title: str) -> None:
+    """By the list of vacancies and its search."""
+    menu(hand, "Vacancies")
+    search_list(hand, title)
+    hand.follow(hand.page.locator("#result_list").get_by_role("link", name=title))
+
+
+def select_all(hand: Hand) -> None:
+    hand.click(hand.page.locator("#action-toggle"), hand.page.get_by_label(re.compile("Select all")))
+
+
+def confirm(hand: Hand, name: Any) -> None:
+    hand.follow(hand.page.locator("#content").get_by_role("button", name=name))
+
+
+def day(days: int) -> str:
+    return (date.today() + timedelta(days=days)).isoformat()
+
+
+def fill_date(hand: Hand, target: Any, days: int) -> None:
+    hand.click(target)
+    hand.press("Control+a")
+    hand.type(day(days))
+    hand.press("Escape") if hand.page.locator(".calendarbox:visible").count() else None
+
+
+@task("Create a vacancy and publish it")
+def create_and_publish(hand: Hand) -> None:
+    page = hand.page
+    hand.follow(hand.link("New vacancy"))
+    hand.type("Tour nurse for the night", page.locator("#id_title"))
+    hand.paste(TEXT, page.get_by_role("textbox", name="Description", exact=True))
+    hand.click(page.get_by_role("tab", name="Job details"))
+    if not page.locator("#id_brand option[selected]").count():  # several brands
+        hand.click(page.locator("#id_brand + .select2 .select2-selection"))
+        first = hand.find(page.locator(".select2-results__option--highlighted:not(.loading-results)"))
+        first.wait_for()
+        hand.press("Enter")
+    hand.click(page.get_by_role("tab", name="People"))
+    hand.click(page.locator("#id_head_recruiter + .select2 .select2-selection"))
+    hand.find(page.locator(".select2-results__option--highlighted:not(.loading-results)"))
+    hand.press("Enter")
+    hand.follow(page.locator("[name=_continue]"))
+    hand.follow(hand.link("Publish now"))
+    confirm(hand, "Publish now")
+    hand.find(hand.text(re.compile("1 vacancy was published")))
+
+
+@task("Find the five vacancies that close this week, and extend them")
+def extend_five(hand: Hand) -> None:
+    page = hand.page
+    hand.follow(hand.link(re.compile("^Closing within a week|Closing this week")))
+    if len([each for each in page.locator(ROWS).all() if each.is_visible()]) != 5:
+        raise AssertionError("The list does not show the five vacancies.")
+    select_all(hand)
+    hand.action("Extend…", "Extend")
+    weeks = page.get_by_label("4 weeks")
+    if weeks.count():
+        if not page.get_by_label("2 weeks").is_checked():
+            hand.click(weeks)
+    else:
+        fill_date(hand, page.locator("#id_day"), 30)
+    confirm(hand, re.compile("Extend"))
+    hand.find(hand.text(re.compile("5 vacancies were extended")))
+
+
+@task("Restore last week's text of a vacancy")
+def restore_text(hand: Hand) -> None:
+    page = hand.page
+    open_vacancy(hand, "Tour restore")
+    hand.follow(page.locator("#content, body").get_by_role("link", name="History"))
+    week_ago = page.locator(".panel-card").nth(2)
+    hand.follow(week_ago.get_by_role("link", name="Restore"))
+    confirm(hand, "Restore")
+    hand.find(hand.text(re.compile("version was restored")))
+
+
+@task("Reject twelve applicants with one email")
+def reject_twelve(hand: Hand) -> None:
+    page = hand.page
+    open_applications(hand)
+    select_twelve(hand)
+    hand.action("Reject with an email…", "Send an email…")
+    choose_template(hand)
+    hand.follow(hand.button(re.compile("Preview|Continue|Show")))
+    confirm(hand, re.compile("^Send"))
+    hand.find(hand.text(re.compile("12 emails|12 applications")))
+    if page.locator(".is-stage", has_text="Rejected").count() < 12:
+        open_applications(hand) if not page.locator(ROWS).count() else None
+        select_twelve(hand)
+        hand.action("Move to: Rejected", "Move to: Not selected", "Move to: Rejection")
+        confirm(hand, re.compile("^Move 12"))
+        hand.find(hand.text(re.compile("12 moved to")))
+
+
+def open_applications(hand: Hand) -> None:
+    menu(hand, "Applications")
+    search_list(hand, "Tourist")
+
+
+def select_twelve(hand: Hand) -> None:
+    if hand.page.locator(ROWS).count() != 12:
+        raise AssertionError("The list does not show the twelve applications.")
+    select_all(hand)
+
+
+def choose_template(hand: Hand) -> None:
+    name = "Rejection of the tour"
+    hand.first(
+        lambda: hand.choose(hand.page.locator("#content select[name=template]"), name),
+        lambda: hand.follow(hand.link(name)),
+    )
+
+
+@task("Import 30 vacancies from a spreadsheet")
+def import_thirty(hand: Hand) -> None:
+    page = hand.page
+    menu(hand, "Vacancies")
+    hand.follow(page.locator("#content, body").get_by_role("link", name=re.compile("Import")), timeout=3_000)
+    rows = [f"Tour import {number},<p>Text {number}</p>" for number in range(30)]
+    content = "\n".join(["title,description", *rows]).encode()
+    hand.attach(page.locator("input[type=file]"), "vacancies.csv", content)
+    confirm(hand, re.compile("Show the changes|Check|Upload"))
+    hand.find(hand.text(re.compile("30 new")))
+    confirm(hand, re.compile("^Import"))
+    hand.find(hand.text(re.compile(r"30 (new )?vacancies|30 vacancies were|imported")))
+
+
+@task("Give a new colleague a role and a brand", user="admin")
+def invite_colleague(hand: Hand) -> None:
+    menu(hand, "Users")
+    hand.first(lambda: _invite(hand), lambda: _create_account(hand))
+
+
+def _invite(hand: Hand) -> None:
+    page = hand.page
+    hand.follow(hand.link("Invite a colleague"), timeout=3_000)
+    hand.type("noor.peeters@example.org", page.get_by_label("E-mail address"))
+    hand.type("Noor", page.get_by_label("First name"))
+    hand.type("Peeters", page.get_by_label("Last name"))
+    hand.click(page.get_by_role("radio", name=re.compile("^Recruiter")))
+    hand.click(page.get_by_role("group", name="Brands").get_by_role("checkbox").first)
+    confirm(hand, "Send the invitation")
+    hand.find(hand.text("The invitation is sent to"))
+
+
+def _create_account(hand: Hand) -> None:
+    """Without invitations: an account with a password, its role, then the brand."""
+    page = hand.page
+    hand.notes.append("without an invitation: the password is told in another way")
+    hand.follow(page.locator("a[href$='/auth/user/add/']"))
+    hand.type("noor.peeters", page.locator("#id_username"))
+    for number in (1, 2):
+        hand.type("correct horse battery", page.locator(f"#id_password{number}"))
+    hand.follow(page.locator("[name=_continue]"))
+    hand.type("noor.peeters@example.org", page.locator("#id_email"))
+    hand.click(page.locator("#id_is_staff"))
+    hand.click(page.locator("#id_groups_from option", has_text="Recruiter"))
+    hand.click(page.locator("#id_groups_add"), page.locator("#id_groups_add_link"))
+    hand.follow(page.locator("[name=_save]"))
+    menu(hand, "Brands")
+    hand.follow(page.locator("#result_list tbody a").first)
+    hand.click(page.locator("#id_members option", has_text="noor.peeters"))
+    hand.follow(page.locator("[name=_save]"))
+
+
+@task("Find an applicant by name")
+def find_applicant(hand: Hand) -> None:
+    hand.first(lambda: _search_everything(hand), lambda: _search_applications(hand))
+    hand.find(hand.page.locator(".application-name", has_text="Noor Zyxmans"))
+
+
+def _search_everything(hand: Hand) -> None:
+    box = hand.find(hand.page.locator("#site-search input[type=search]"), timeout=1_500)
+    hand.type("zyxmans", box)
+    found = hand.page.locator("#site-search-results").get_by_role("option", name=re.compile("Zyxmans"))
+    target = hand.find(found, hand.page.locator("#site-search-results a", has_text="Zyxmans"))
+    hand.follow(target)
+
+
+def _search_applications(hand: Hand) -> None:
+    menu(hand, "Applications")
+    search_list(hand, "zyxmans")
+    hand.follow(hand.page.locator("#result_list").get_by_role("link", name=re.compile("Zyxmans")))
+
+
+@task("Duplicate a vacancy")
+def duplicate(hand: Hand) -> None:
+    open_vacancy(hand, "Tour duplicate")
+    hand.follow(hand.link("Duplicate"))
+    confirm(hand, "Duplicate")
+    hand.find(hand.text(re.compile("duplicated|copy", re.IGNORECASE)))
+
+
+@task("Schedule a vacancy for next week")
+def schedule(hand: Hand) -> None:
+    page = hand.page
+    open_vacancy(hand, "Tour schedule")
+    hand.follow(hand.link("Schedule…"))
+    fill_date(hand, page.locator("#id_publish_from_0"), 7)
+    hand.type("09:00", page.locator("#id_publish_from_1"))
+    hand.press("Escape") if page.locator(".clockbox:visible").count() else None
+    confirm(hand, re.compile("Schedule"))
+    hand.find(hand.text(re.compile("1 vacancy was scheduled")))
+
+
+@task("Undo a wrong unpublish")
+def undo_unpublish(hand: Hand) -> None:
+    """Counted from the moment after the mistake."""
+    open_vacancy(hand, "Tour unpublish")
+    hand.follow(hand.link("Unpublish"))
+    confirm(hand, "Unpublish")
+    hand.find(hand.text(re.compile("1 vacancy was unpublished")))
+    hand.clicks = hand.keys = hand.pages = 0
+    hand.seconds = hand.waited = 0.0
+    hand.first(lambda: _undo(hand), lambda: _publish_again(hand))
+
+
+def _undo(hand: Hand) -> None:
+    hand.follow(hand.button("Undo"), hand.link("Undo"), timeout=1_500)
+    hand.find(hand.text(re.compile("undone|restored|again", re.IGNORECASE)))
+
+
+def _publish_again(hand: Hand) -> None:
+    hand.notes.append("published again: the date of publication is lost")
+    hand.follow(hand.link("Publish now"))
+    confirm(hand, "Publish now")
+    hand.find(hand.text(re.compile("1 vacancy was published")))
+
+
+__all__ = ["TASKS", "NotPossibleError"]
