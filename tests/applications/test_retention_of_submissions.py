@@ -27,7 +27,7 @@ from jobsite import private_files
 from tests.applications.makers import make_application, make_file, make_submission, make_user
 from tests.applications.personal_data import dump, run, tables_containing
 from tests.factories import make_vacancy
-from vacancies.models import Vacancy
+from vacancies.models import Autosave, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -184,14 +184,20 @@ def test_technical_rows_are_deleted(at, command) -> None:
             kind="digest", to="anna@example.org", language="en", subject=f"{days} {finished}", body="",
             queued_at=queued_at, finished_at=queued_at if finished else None,
         )  # fmt: skip
+    recruiter = make_user("recruiter")
+    for days in (29, 31):
+        vacancy = make_vacancy()
+        when = at - timedelta(days=days)
+        Autosave.objects.keep(user=recruiter, vacancy=vacancy.pk, page=str(days), data={}, at=when)
 
     report = json.loads(run(*command, "--format", "json")[1])
 
-    kinds = ("idempotency_keys", "used_proofs", "emails_to_colleagues", "form_snapshots")
+    kinds = ("idempotency_keys", "used_proofs", "emails_to_colleagues", "unsaved_input", "form_snapshots")
     assert {kind: report[kind] for kind in kinds} == dict.fromkeys(kinds, 1)
     assert IdempotencyKey.objects.get().key_hash == str(timedelta(hours=23))
     assert UsedProof.objects.get().digest == str(timedelta(hours=23))
     assert set(Message.objects.values_list("subject", flat=True)) == {"29 True", "31 False"}
+    assert Autosave.objects.get().page == "29"
     assert list(FormSnapshot.objects.all()) == [submission.snapshot]
 
 

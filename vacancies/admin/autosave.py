@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id, person
 from jobsite.formats import format_datetime
 from vacancies.admin.conflict import ConflictAdmin, authors_since, names, version_of
-from vacancies.admin.form_input import FILES, Input, as_post, posted, untouched
+from vacancies.admin.form_input import FILES, Input, as_post, chosen_files, posted, untouched
 from vacancies.models import Autosave, Presence, Vacancy
 
 INPUT_MAX = 1_000_000  # characters of one input
@@ -75,7 +75,7 @@ class AutosaveAdmin(ConflictAdmin):
         if request.POST.get("_user", own) != own:  # another user signed in, in another tab
             text = _("You are signed in as %(user)s now.") % {"user": person(request.user)}
             return JsonResponse({"error": text}, status=409)
-        pk, now = vacancy and vacancy.pk, timezone.now()
+        pk, now = vacancy.pk if vacancy else None, timezone.now()
         page, window = (key_of(request.POST.get(name, "")) for name in ("page", "_window"))
         if page and "_unchanged" in request.POST:
             Autosave.objects.of(request.user, pk).filter(page=page, data__isnull=False).delete()
@@ -117,7 +117,7 @@ class AutosaveAdmin(ConflictAdmin):
     def discard_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         vacancy = self._edited_or_404(request, object_id)
         if page := key_of(request.POST.get("page", "")):
-            pk = vacancy and vacancy.pk
+            pk = vacancy.pk if vacancy else None
             Autosave.objects.settle(user=request.user, vacancy=pk, page=page, at=timezone.now())
         self.message_user(request, _("Your unsaved changes were discarded."), messages.SUCCESS)
         return redirect(self._form_url(vacancy))
@@ -153,7 +153,7 @@ class AutosaveAdmin(ConflictAdmin):
             Autosave.objects.settle(user=request.user, vacancy=pk, page=page, at=timezone.now())
 
     def _keep(self, request: HttpRequest, pk: int | None, data: Input) -> None:
-        files = [f"{name}={file.name}" for name, file in request.FILES.items()]
+        files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         data[FILES] = [*data.get(FILES, []), *files]
         page = key_of(next(iter(data.get("page", ())), ""))
         if page and len(json.dumps(data)) <= INPUT_MAX:

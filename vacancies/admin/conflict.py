@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin, person
 from jobsite.formats import format_datetime
-from vacancies.admin.form_input import FILES, Input, as_post, parsed, posted, untouched
+from vacancies.admin.form_input import FILES, Input, as_post, chosen_files, parsed, posted, untouched
 from vacancies.admin.merge import MINE, THEIRS, Merge, Sides, merge_fields
 from vacancies.admin.merge_rows import RowMerge
 from vacancies.history.diff import marked
@@ -88,7 +88,7 @@ class ConflictAdmin(JobsiteAdmin):
         version = version_of(vacancy)
         if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
             return None
-        uploads = {name: file.name or "" for name, file in request.FILES.items()}
+        uploads = chosen_files(request.FILES)
         decisions = {
             name.removeprefix(DECISION): value
             for name, value in request.POST.items()
@@ -106,7 +106,7 @@ class ConflictAdmin(JobsiteAdmin):
             for name, values in request.POST.lists()
             if name.startswith("_") and not name.startswith(own)
         }
-        files = {new: request.FILES[name] for name, new in merge.uploads.items()}
+        files: Any = {new: request.FILES[name] for name, new in merge.uploads.items()}
         request.POST = as_post(merge.data | buttons)  # type: ignore[assignment]
         request.FILES.clear()
         request.FILES.update(files)
@@ -118,7 +118,7 @@ class ConflictAdmin(JobsiteAdmin):
             return None
         if not merge.is_complete:
             mine = posted(request.POST)
-            files = [f"{name}={file.name}" for name, file in request.FILES.items()]
+            files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
             mine[FILES] = [*mine.get(FILES, []), *files]
             button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
             return self.conflict_page(request, vacancy, merge, mine, button=button)

@@ -26,6 +26,11 @@ def posted(data: QueryDict) -> Input:
     }
 
 
+def chosen_files(files: Any) -> dict[str, str]:
+    """Return the names of the uploaded `files`, by input."""
+    return {name: file.name or "" for name, file in files.items()}
+
+
 def as_post(data: Mapping[str, Iterable[str]]) -> QueryDict:
     result = QueryDict(mutable=True)
     for name, values in data.items():
@@ -65,7 +70,8 @@ def names_of(name: str, field: forms.Field) -> list[str]:
     """Return the names of the inputs of a form field."""
     widget = widget_of(field)
     if isinstance(widget, forms.MultiWidget):
-        return [f"{name}{suffix}" for suffix in widget.widgets_names]
+        suffixes: list[str] = widget.widgets_names  # type: ignore[attr-defined] # Django's, without a stub
+        return [f"{name}{suffix}" for suffix in suffixes]
     return [name]
 
 
@@ -76,7 +82,7 @@ def widget_of(field: forms.Field) -> Any:
 def _values(bound: Any) -> Input:
     widget, value = widget_of(bound.field), bound.value()
     if isinstance(widget, forms.MultiWidget):
-        values = value if isinstance(value, list | tuple) else widget.decompress(value)
+        values: Any = value if isinstance(value, list | tuple) else widget.decompress(value)
         names = names_of(bound.html_name, bound.field)
         return {
             name: [part.format_value(each) or ""]
