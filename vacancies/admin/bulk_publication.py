@@ -59,6 +59,11 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             }
             self.message_user(request, text, messages.WARNING)
             return None
+        if not selection:  # deleted in the meantime
+            self.message_user(
+                request, _("Nothing was changed. Choose at least one vacancy."), messages.WARNING
+            )
+            return None
         return self._confirmation(request, action, selection, action.form(), request.get_full_path())
 
     def bulk_view(self, request: HttpRequest, name: str) -> HttpResponse:

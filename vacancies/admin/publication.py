@@ -202,10 +202,9 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
             left.append(Row(str(vacancy), refused[vacancy.pk], vacancy.state))
             continue
         notes: list[Any] = action.overwritten(vacancy)
-        if action.shows_changes:
-            notes += [
-                _("Content warning: %(text)s.") % {"text": each.text} for each in content_warnings(vacancy)
-            ]
+        warnings = content_warnings(vacancy) if action.shows_changes else []
+        if texts := "; ".join(str(warning.text) for warning in warnings):
+            notes.append(_("Content warnings: %(texts)s.") % {"texts": texts})
         (noted if notes else plain).append(Row(str(vacancy), notes, vacancy.state))
     found = [
         Section(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),

@@ -88,8 +88,14 @@ class PublicationAction:
     with_approval: bool | None = None  # only for brands that publish with approval, or only for others
     is_main: bool = False
     is_button: bool = True  # on the page of a vacancy
+    is_danger: bool = False
     overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
     undone_by: str = "change"
+
+    @property
+    def verb(self) -> str:
+        """The label of the button that runs the action."""
+        return str(self.label).removesuffix("…")
 
 
 NOT_PUBLIC = frozenset({State.DRAFT, State.UNPUBLISHED, State.ARCHIVED, State.EXPIRED})
@@ -214,6 +220,7 @@ ACTIONS = (
         frozenset(State),
         permission="delete",
         is_button=False,  # the page has one beside "Save"
+        is_danger=True,
         overwritten=overwritten.by_unpublishing,
         undone_by="add",
     ),

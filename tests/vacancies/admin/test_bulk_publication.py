@@ -80,7 +80,7 @@ def test_publishing_names_scheduled_dates_warnings_and_refusals(anna: Client, at
     assert asked(ask(anna, "publish", [ready, planned, public])) == [
         ("Check these vacancies (1)", [("PLANNED", [
             "The scheduled date 3 Mar 2026, 09:30 is replaced by the current time.",
-            "Content warning: the title is in capitals.",
+            "Content warnings: the title is in capitals.",
         ])]),
         ("Vacancies (1)", [("Ready", [])]),
         ("Not changed (1)", [("Public", ["It is already published."])]),
