@@ -26,8 +26,9 @@ from jobsite.admin import roles
 from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.selection import Selection
-from vacancies.history.versions import record
-from vacancies.models import Attachment, Change, Filter, Vacancy, Version
+from vacancies.approval import request_approval
+from vacancies.history.versions import content, record
+from vacancies.models import Attachment, Change, Filter, Vacancy, VacancyTemplate, Version
 from vacancies.querysets import EVERY_BRAND
 
 FOREIGN = "zzforeign"  # in every text of the other brand, and in no URL that a test requests
@@ -126,6 +127,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         record(vacancy, Change.FOUND, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
+    VacancyTemplate.objects.create(
+        name=f"{text} stored {WORD}", brand=brand, content=content(made["draft"]), updated_by=colleague
+    )
+    request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
     record(gone, Change.DELETED, author=colleague, at=now)
     pk = gone.pk
@@ -205,6 +210,13 @@ def build() -> SimpleNamespace:
     lost_pk = lost.pk
     lost.delete()
 
+    strict = make_brand(f"{OWN} strict brand", requires_approval=True)
+    for name in ("strict", "waiting"):
+        text = f"{OWN} {name}"
+        common = {"brand": strict, "head_recruiter": own.contact, "status": "draft", "publish_from": None}
+        setattr(own, name, make_vacancy(title=text, description=f"<p>{text}</p>", **common))
+    request_approval(own.waiting, {"status": "published"}, at=timezone.now(), author=None)
+
     # rows to delete
     spare_brand = make_brand(f"{OWN} spare brand")
     spare_option = make_option("regions", "Spare region")
@@ -221,6 +233,9 @@ def build() -> SimpleNamespace:
         "vacancies.filteroption": spare_option,
         "vacancies.recruiter": make_recruiter("Spare contact"),
         "vacancies.vacancy": own.spare,
+        "vacancies.vacancytemplate": VacancyTemplate.objects.create(
+            name=f"{OWN} template", brand=own.brand, content={"title": OWN}
+        ),
         "applications.token": own.token,
         "applications.accesslog": AccessLog.objects.get(application=own.application.pk),
         "applications.application": own.application,
@@ -248,8 +263,8 @@ def build() -> SimpleNamespace:
             codename=EVERY_BRAND.partition(".")[2]
         )
     )
-    for user in (staff["Recruiter"], staff["Brand administrator"], staff["Handy"]):
-        user.brands.add(own.brand, spare_brand)
+    for user in (staff["Recruiter"], staff["Approver"], staff["Brand administrator"], staff["Handy"]):
+        user.brands.add(own.brand, spare_brand, strict)
     spare["auth.user"].brands.add(spare_brand)
     root = User.objects.create_superuser("root")
 
@@ -322,6 +337,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         return {"data": json.dumps(requested), "content_type": "application/json"}
     elif kind == "restore":
         data = {"revision": 1, "seen": row.revision if row else 1}
+    elif kind == "approval":
+        data = {"withdraw": "1"}
+    elif kind == "template":
+        data = {"name": "Posted", "brand": world.own.brand.pk}
     elif kind == "schedule":
         data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
@@ -358,6 +377,8 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
                 "brand": world.own.brand.pk, "head_recruiter": world.own.contact.pk,
                 "version": row.updated_at.isoformat() if row else "",
             }  # fmt: skip
+        case "vacancies.vacancytemplate":
+            return {"name": "Posted", "brand": world.own.brand.pk}
         case "vacancies.filter":
             return {"label": "Posted", "position": 0}
         case "vacancies.filteroption":

@@ -186,10 +186,9 @@ class TemplatesAdmin(JobsiteAdmin):
             raise PermissionDenied
         return template
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """`template` and `edit` are no fields."""
-        initial = super().get_changeform_initial_data(request)
-        return {name: value for name, value in initial.items() if name not in ("template", "edit")}
+    def edited_template(self, request: HttpRequest) -> VacancyTemplate | None:
+        """Return the template that the form of a new vacancy edits."""
+        return self.template_of(request) if "edit" in request.GET else None
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change, **kwargs)
@@ -230,7 +229,7 @@ class TemplatesAdmin(JobsiteAdmin):
             template = self.template_of(request)
             ticked = request.POST.getlist("template_files")
             context["vacancy_template"] = template
-            context["is_template_edited"] = "edit" in request.GET
+            context["is_template_edited"] = template is not None and "edit" in request.GET
             context["template_files"] = [
                 {**each, "is_ticked": request.method == "GET" or each["file"] in ticked}
                 for each in (files_of(template.content) if template else [])
@@ -246,22 +245,23 @@ class TemplatesAdmin(JobsiteAdmin):
     # --- saving ---
 
     def save_model(self, request: HttpRequest, obj: Vacancy, form: Any, change: bool) -> None:
-        if change or "edit" not in request.GET:
+        if change or self.edited_template(request) is None:
             super().save_model(request, obj, form, change)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: list[Any], change: bool) -> None:
         vacancy = form.instance
         template = None if change else self.template_of(request)
-        if template is None or "edit" not in request.GET:
+        is_edited = template is not None and "edit" in request.GET
+        with dry_run(is_edited):  # a template is saved as a vacancy to get its content, then rolled back
+            if is_edited:
+                super().save_model(request, vacancy, form, change)
             if template:
                 self._add_files(request, template, vacancy)
             super().save_related(request, form, formsets, change)
+            stored = content_of(vacancy) if is_edited else {}
+        if template is None or not is_edited:
             return
-        with dry_run(True):  # saved as a vacancy to get its content, then rolled back
-            super().save_model(request, vacancy, form, change)
-            self._add_files(request, template, vacancy)
-            super().save_related(request, form, formsets, change)
-            template.content = content_of(vacancy)
+        template.content = stored
         user: Any = request.user
         template.updated_by, template.updated_at = user, timezone.now()
         template.save()

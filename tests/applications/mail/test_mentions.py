@@ -33,5 +33,6 @@ def test_colleagues_are_told_and_learn_nothing_of_the_applicant(at):
     assert message.subject == "An mentioned you: Baker"
     assert message.body == (
         "An mentioned you in a note about an application.\n\nVacancy: Baker\n"
-        f"https://jobs.example.org/admin/applications/application/{application.pk}/change/"
+        f"https://jobs.example.org/admin/applications/application/{application.pk}/change/\n\n"
+        "Choose the emails that you receive:\nhttps://jobs.example.org/admin/applications/message/mine/"
     )

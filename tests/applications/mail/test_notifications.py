@@ -134,7 +134,7 @@ def test_closing_email_takes_few_queries(acme, ed, django_assert_num_queries):
         changed_by(ed, closing(acme))
     work = ClosingEmails()
     item = work.next_due(NOW)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(10):
         work.do(item)
 
 

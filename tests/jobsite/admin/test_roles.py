@@ -26,10 +26,11 @@ from vacancies.models import Vacancy
 pytestmark = pytest.mark.django_db
 
 # The permissions per model and role: view, add, change, delete. Not derived from `jobsite.admin.roles`.
-R, E, V, A, D = "Recruiter", "Editor", "Filter manager", "Auditor", "Administrator"
+R, P, E, V, A, D = "Recruiter", "Approver", "Editor", "Filter manager", "Auditor", "Administrator"
 B = "Brand administrator"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
+    "vacancies.vacancytemplate": {R: "vcd", E: "vcd", A: "v", D: "vcd"},  # added on the page of a vacancy
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
     "vacancies.recruiter": {R: "vac", E: "vacd", A: "v", D: "vacd"},
     "vacancies.filter": {R: "v", E: "v", V: "vc", A: "v", D: "vc"},
@@ -54,7 +55,11 @@ for _roles in MAY.values():  # a brand administrator is a recruiter who also man
 PARTS = {
     "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
+    "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
 }
+for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
+    if R in permissions:
+        permissions[P] = permissions[R]
 NEITHER = ""
 # The permissions for GET and POST of each page; NEITHER for an unsupported method.
 ASKS = {
@@ -76,6 +81,7 @@ ASKS = {
     "applications.application email": ("email a", "email a"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
     "applications.message digest": ("applications.application v", "applications.application v"),
+    "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
@@ -83,6 +89,9 @@ ASKS = {
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
+    "vacancies.vacancy approval": "vc",  # POST withdraws the request
+    "vacancies.vacancy submit": "cc",
+    "vacancies.vacancy template": ("template a", "template a"),
     "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
     "vacancies.vacancy feature": "cc", "vacancies.vacancy unfeature": "cc",
@@ -125,6 +134,8 @@ def requested(route: str) -> list[tuple[str, str]]:
 def target(world: Any, route: str) -> Any:
     """Return the row to open a page of."""
     model, kind = kind_of(route)
+    if model == "vacancies.vacancy" and kind in ("submit", "approval"):
+        return world.own.strict.pk if kind == "submit" else world.own.waiting.pk
     if model == "vacancies.vacancy":
         action = kind.rpartition("/")[2]
         name = {"unpublish": "shown", "extend": "shown", "unfeature": "archived"}.get(action, "draft")
