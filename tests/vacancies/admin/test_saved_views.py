@@ -40,7 +40,7 @@ def test_view_keeps_filters_order_and_columns(anna: Client) -> None:
     draft = make_vacancy(status="draft", location="Ghent")
     make_vacancy()
 
-    view = save_view(anna, query="state=draft&o=-2&p=7&view=3&edit=1&q=", shown="state location")
+    view = save_view(anna, query="state=draft&o=-state&p=7&view=3&edit=1&q=", shown="state location")
 
     assert view.query == "o=-state&state=draft"
     assert (view.columns, view.is_shared, view.owner.get_username()) == (["state", "location"], False, "anna")
