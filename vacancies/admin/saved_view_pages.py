@@ -141,17 +141,20 @@ class SavedViewPagesAdmin(ListColumnsAdmin):
             return refused
         if request.POST.get("shortcuts") in ("on", "off"):
             remember(request, has_shortcuts=request.POST["shortcuts"] == "on")
+        back = self._back(request)
         if "columns" in request.POST:
-            chosen = [
-                name for name in self.offered_columns(request) if name in request.POST.getlist("columns")
-            ]
+            sent = request.POST.getlist("columns")
+            chosen = [name for name in self.offered_columns(request) if name in sent]
             view = self._visible(request, request.POST.get("view"))
             if view and may_change(request.user, view):
                 view.columns = chosen
                 view.save(update_fields=["columns"])
             else:
                 remember(request, columns=chosen)
-        return redirect(self._back(request))
+                if view:  # out of a colleague's view, which has its own columns
+                    address, _mark, query = back.partition("?")
+                    back = f"{address}?{'&'.join(filter(None, (stored_query(query), f'{VIEW_VAR}={ALL}')))}"
+        return redirect(back)
 
     def _visible(self, request: HttpRequest, pk: Any) -> SavedView | None:
         return next((view for view in views_of(request) if view.pk == as_id(pk)), None)

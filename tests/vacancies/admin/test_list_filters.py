@@ -24,11 +24,11 @@ def messages(response: Any) -> list[str]:
 
 
 def test_options_of_one_filter_are_alternatives_and_filters_add_up(anna: Client) -> None:
-    both = make_vacancy(options={"regions": ["Antwerp"], "jobcustom1": ["Day"]})
+    both = make_vacancy(options={"regions": ["Antwerp"], "jobcustom1_values": ["Day"]})
     ghent = make_vacancy(options={"regions": ["Ghent"]})
-    make_vacancy(options={"regions": ["Leuven"], "jobcustom1": ["Day"]})
+    make_vacancy(options={"regions": ["Leuven"], "jobcustom1_values": ["Day"]})
     antwerp, in_ghent = make_option("regions", "Antwerp").pk, make_option("regions", "Ghent").pk
-    day = make_option("jobcustom1", "Day").pk
+    day = make_option("jobcustom1_values", "Day").pk
 
     assert listed(anna, f"{LIST}?option={antwerp}") == {both.pk}
     assert listed(anna, f"{LIST}?option={antwerp}&option={in_ghent}") == {both.pk, ghent.pk}
