@@ -35,8 +35,8 @@ LIST = "/admin/vacancies/vacancy/"
 BRANDS, RECRUITERS, OPTIONS = 4, 50, 200
 BATCH = 50_000  # rows per statement
 
-# Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except one of
-# 200 that is scheduled. One of 200 closes within the week.
+# Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except one
+# of 200 that is scheduled. One of 200 closes within the week.
 COLUMNS = {
     "id": "n",
     "title": "'Nurse ' || n || ' in ' || (n %% 97)",
