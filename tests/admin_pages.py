@@ -320,6 +320,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
     elif kind == "extend":
         data = {"day": str(day)}
+    elif kind == "list-preference":
+        data = {"columns": ["location"]}
+    elif kind in ("views", "views/add"):
+        data = {"name": "Posted", "query": "state=draft"}
     elif kind == "note":
         data = {"text": "Posted"}
     elif kind == "email":

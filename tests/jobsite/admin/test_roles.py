@@ -75,6 +75,10 @@ ASKS = {
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
+    "vacancies.vacancy list-preference": (NEITHER, "v"), "vacancies.vacancy views/add": "vv",
+    "vacancies.vacancy views": (NEITHER, NEITHER),  # for its owner only
+    "vacancies.vacancy views/delete": (NEITHER, NEITHER),
+    "vacancies.vacancy filter-options": ("v", NEITHER), "vacancies.vacancy filter-recruiters": ("v", NEITHER),
     "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
 }  # fmt: skip
