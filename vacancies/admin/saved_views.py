@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from jobsite.admin.base import person
-from vacancies.admin.change_list import VIEW_VAR
-from vacancies.admin.list_columns import TITLE
+from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
+from vacancies.admin.list_columns import EDITED_COLUMNS, TITLE
 from vacancies.admin.list_filters import ENDING
 from vacancies.admin.saved_view_pages import (
     ALL,
@@ -41,7 +41,8 @@ class SavedViewsAdmin(SavedViewPagesAdmin):
     def get_list_display(self, request: HttpRequest) -> Any:
         view = chosen_view(request)
         chosen = view.columns if view and view.columns else preference_of(request).columns
-        return (TITLE, *self.shown_columns(request, chosen))
+        edited = EDITED_COLUMNS if EDIT_VAR in request.GET else ()
+        return tuple(dict.fromkeys((TITLE, *self.shown_columns(request, chosen), *edited)))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Open the default view, or the filters of the view that the address names. Filters of a view that

@@ -54,6 +54,13 @@ def test_rows_are_edited_only_on_request(anna: Client) -> None:
     assertContains(page, f'aria-label="Closing date of “{vacancy.title}”"')
 
 
+def test_edited_columns_are_shown_while_editing(anna: Client) -> None:
+    make_vacancy()
+    anna.post(f"{LIST}list-preference/", {"columns": ["", "brand"]})
+    assert anna.get(LIST).context["shown_columns"] == ("brand",)
+    assert anna.get(EDIT).context["shown_columns"] == ("brand", "last_day", "hot")
+
+
 def test_changed_rows_are_saved_with_a_version(anna: Client) -> None:
     first, second, third = (make_vacancy(publish_until=in_days(n)) for n in (3, 4, 5))
     new = TODAY + timedelta(days=20)
