@@ -347,6 +347,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         data = {"day": str(day)}
     elif kind == "import":
         data = {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted\n,Posted".encode())}
+    elif kind == "list-preference":
+        data = {"columns": ["location"]}
+    elif kind in ("views", "views/add"):
+        data = {"name": "Posted", "query": "state=draft"}
     elif kind == "note":
         data = {"text": "Posted"}
     elif kind == "email":

@@ -165,7 +165,9 @@ class VacancyQuerySet(PublishedQuerySet):
             case "scheduled":
                 return published.filter(publish_from__gt=at)
             case "expired":
-                return published.filter(publish_from__lte=at, publish_until__lte=at)
+                return published.filter(
+                    publish_until__lte=at
+                )  # it begins before it ends: see the constraints
         return self.filter(status=state)
 
     def shown(self, *, at: datetime) -> Self:

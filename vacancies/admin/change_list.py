@@ -1,5 +1,6 @@
 """The list of vacancies: its order, its pages and its rows."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from vacancies.models import State, Status, Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
 from vacancies.readmodel.vacancy_counts import by_block
 
+ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
 VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
 SORTED = 50_000  # more rows are not sorted: there is no index for each column
 # What cells show. The others, such as the texts, stay in the database.
@@ -89,6 +91,7 @@ class VacancyChangeList(ChangeList):
         if order := self.params.get(ORDER_VAR):
             self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
         rows: Any = super().get_queryset(request, exclude_parameters)
+        self.clear_all_filters_qs = f"?{VIEW_VAR}=all"  # with a saved view alone, its filters would come back
         return rows
 
     def get_ordering_field(self, field_name: Any) -> Any:
@@ -150,9 +153,17 @@ class VacancyChangeList(ChangeList):
         found = {row.pk: row for row in rows}
         self.result_list = [found[pk] for pk in pks if pk in found]
 
-    @property
+    @cached_property
     def headers(self) -> list[dict[str, Any]]:
-        return list(unfold_list.result_headers(self))
+        """The headings of unfold, whose links have the names of columns."""
+        headers = list(unfold_list.result_headers(self))
+        for header in headers:
+            for name in ("url_primary", "url_remove", "url_toggle"):
+                if name in header:
+                    header[name] = ORDER.sub(
+                        lambda found: order_as_names(found[0], self.list_display), header[name]
+                    )
+        return headers
 
     @property
     def num_sorted_fields(self) -> int:

@@ -17,6 +17,7 @@ from vacancies.models import Vacancy
 DEFAULT_COLUMNS = ("state", "brand", "audience", "hot", "appears", "last_day")
 COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "changed")
 TITLE = "title"  # always the first column
+EDITED_COLUMNS = ("last_day", "hot")  # shown while the list is edited
 
 
 class ListColumnsAdmin(JobsiteAdmin):

@@ -184,5 +184,5 @@ class ListEditingAdmin(JobsiteAdmin):
     def _save_row(self, request: HttpRequest, form: RowForm) -> None:
         vacancy = self.save_form(request, form, change=True)
         self.save_model(request, vacancy, form, change=True)
-        self.save_related(request, form, formsets=[], change=True)
+        super().save_related(request, form, formsets=[], change=True)  # no content warnings
         self.log_change(request, vacancy, self.construct_change_message(request, form, None))

@@ -9,7 +9,7 @@ from django.contrib.admin import ListFilter
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,6 +21,10 @@ from vacancies.querysets import VacancyQuerySet
 
 FOUND = 20  # rows in an answer of the search
 CHOSEN = 50  # values of a filter
+
+
+def url_name(name: str) -> str:
+    return f"vacancies_vacancy_filter_{name}s"
 
 
 class SearchedForm(forms.Form):
@@ -89,9 +93,7 @@ class SearchedFilter(ListFilter):
                 attrs={
                     "class": "unfold-filter-autocomplete",
                     "data-theme": "admin-autocomplete",
-                    "data-ajax--url": reverse(
-                        "admin:vacancies_vacancy_filter_rows", args=[self.parameter_name]
-                    ),
+                    "data-ajax--url": reverse(f"admin:{url_name(self.parameter_name)}"),
                     "data-ajax--delay": "250",
                     "data-ajax--cache": "true",
                 }
@@ -164,17 +166,12 @@ class SearchedFiltersAdmin(JobsiteAdmin):
     """Serves the search of these filters."""
 
     def get_urls(self) -> list[URLPattern]:
-        own = path(
-            "filter-rows/<slug:name>/",
-            self.admin_site.admin_view(self.filter_rows_view),
-            name="vacancies_vacancy_filter_rows",
-        )
-        return [own, *super().get_urls()]
+        view = self.admin_site.admin_view(self.filter_rows_view)
+        own = [path(f"filter-{name}s/", view, {"name": name}, name=url_name(name)) for name in FILTERS]
+        return [*own, *super().get_urls()]
 
     def filter_rows_view(self, request: HttpRequest, name: str) -> JsonResponse:
         """`term`, `page` -> the rows with every word of `term`, in the format of Select2."""
-        if name not in FILTERS:
-            raise Http404
         of = FILTERS[name]
         if not (self.has_view_permission(request) and request.user.has_perm(of.permission)):
             raise PermissionDenied

@@ -55,6 +55,7 @@ SPECIAL = {
         *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
         *("autosave", "discard"),
+        *("list-preference", "views", "views/add", "views/delete", "filter-options", "filter-recruiters"),
     ),
 }
 OF_THE_SITE = {  # with their queries
@@ -205,7 +206,8 @@ def asked_of_list(world: Any, model: str) -> list[str]:
         "_facets=1",
         f"stage={world.foreign.application.changes.last().stage_id}",
     ]
-    others += ["attention=ending", "when=all", "filter__id__exact=1", "action=view"]
+    others += ["mine=1", "option=1", f"recruiter={world.foreign.contact.pk}", "o=-last_day", "edit=1"]
+    others += ["view=1", "attention=ending", "when=all", "filter__id__exact=1", "action=view"]
     return [*lookups, *orders, *searches, *others]
 
 

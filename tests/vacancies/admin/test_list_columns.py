@@ -55,8 +55,16 @@ def test_no_column_means_the_default_columns(anna: Client) -> None:
 
 
 def test_columns_keep_the_order_of_the_address(anna: Client) -> None:
-    data = {"columns": ["", "last_day", "location"], "shown": " ".join(DEFAULT), "back": f"{LIST}?o=-7"}
+    data = {"columns": ["", "last_day", "location"], "back": f"{LIST}?o=-last_day"}
     assert anna.post(PREFERENCE, data)["Location"] == f"{LIST}?o=-last_day"
+
+
+def test_headings_link_to_the_order_by_name(anna: Client) -> None:
+    make_vacancy()
+    assertContains(anna.get(f"{LIST}?state=published"), 'href="?o=last_day&amp;state=published"')
+    html = anna.get(f"{LIST}?o=-last_day.title").content.decode()
+    assert 'href="?o=last_day.title"' in html
+    assert 'href="?o=title.-last_day"' in html
 
 
 @pytest.mark.parametrize(

