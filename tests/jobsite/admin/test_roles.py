@@ -74,6 +74,8 @@ ASKS = {
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
+    "vacancies.vacancy export-csv": "vv", "vacancies.vacancy export-xlsx": "vv",
+    "vacancies.vacancy import": "cc", "vacancies.vacancy import-template": "cc",
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
     "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
@@ -88,6 +90,10 @@ CHANGES_NOTHING = (
     "application-form",
     "deleted",
     "board",
+    "export-csv",
+    "export-xlsx",
+    "import",  # shows the changes first
+    "import-template",
     "emails",  # asks for a confirmation first
 )
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
