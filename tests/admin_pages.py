@@ -346,7 +346,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind == "extend":
         data = {"day": str(day)}
     elif kind == "import":
-        data = {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted\n,Posted".encode())}
+        data = {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted".encode())}
     elif kind == "list-preference":
         data = {"columns": ["location"]}
     elif kind in ("views", "views/add"):

@@ -158,7 +158,7 @@ def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
     is_part = request.GET.get("part") == "results"
     groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if text else []
     count = sum(len(group.hits) for group in groups)
-    context = {
+    context: dict[str, Any] = {
         "text": text,
         "groups": groups,
         "count_text": ngettext("%(count)d result", "%(count)d results", count) % {"count": count},

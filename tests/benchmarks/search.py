@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ.setdefault("RATE_LIMIT", "off")
@@ -22,6 +21,7 @@ import django
 django.setup()
 
 from django.contrib.auth.models import Permission, User  # noqa: E402
+from django.core.management.color import no_style  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.models import Model  # noqa: E402
 from django.test import Client  # noqa: E402
@@ -64,11 +64,13 @@ def fill(vacancies: int, applications: int) -> None:
           email_folded=address, vacancy_id=f"{first.pk} + (n * 7919) % {vacancies}", reference="'R' || n",
           )  # fmt: skip
     with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), [Vacancy, User, Application]):
+            cursor.execute(statement)
         cursor.execute("ANALYZE")
 
 
 def _copy(row: Model, count: int, words: tuple[str, ...], **columns: str) -> None:
-    """Copy `row` `count` times with other `columns`: SQL with the number `n` and one of the `words`, w.word."""
+    """Copy `row` `count` times with other `columns`: SQL with the number `n` and a word, w.word."""
     table = row._meta.db_table
     names = [field.column for field in row._meta.concrete_fields]
     values = {name: f"t.{name}" for name in names} | columns | {"id": f"{row.pk} + n"}
@@ -96,7 +98,7 @@ def signed_in() -> dict[str, Client]:
     recruiter.brands.set([Brand.objects.order_by("pk")[7]])
     clients = {}
     for user in (root, recruiter):
-        clients[user.username] = Client()
+        clients[user.username] = Client(SERVER_NAME="localhost")
         clients[user.username].force_login(user)
     return clients
 
@@ -112,12 +114,17 @@ def cpu() -> float:
     return mine + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(client: Client, text: str) -> tuple[float, Any]:
-    response = client.get("/admin/search/", {"q": text, "part": "results"})  # warm
+def measure(client: Client, text: str) -> tuple[float, str]:
+    """Return the CPU time of a search, and what was found."""
+    page = client.get("/admin/search/", {"q": text}).content.decode()
     start = cpu()
     for _ in range(TIMES):
-        response = client.get("/admin/search/", {"q": text, "part": "results"})
-    return (cpu() - start) / TIMES, response.context["groups"]
+        part = client.get("/admin/search/", {"q": text, "part": "results"}).content.decode()
+    seconds = (cpu() - start) / TIMES
+    stopped = ", a statement was stopped" if "This search takes long" in page else ""
+    assert 'id="site-search-all"' in part
+    hits = part.count('role="option"') - 1  # without "All results"
+    return seconds, f"{hits} hits{stopped}"
 
 
 def main() -> int:
@@ -133,13 +140,9 @@ def main() -> int:
     print(f"{Vacancy.objects.count()} vacancies, {Application.objects.count()} applications")
     for name, client in signed_in().items():
         for text in SEARCHES:
-            seconds, groups = measure(client, text)
+            seconds, found = measure(client, text)
             slowest = max(slowest, seconds)
-            hits = ", ".join(
-                f"{group.label} {len(group.hits)}{' (timeout)' if group.is_incomplete else ''}"
-                for group in groups
-            )
-            print(f"{name:10} {text:20} {1000 * seconds:7.1f} ms  {hits}", flush=True)
+            print(f"{name:10} {text:20} {1000 * seconds:7.1f} ms  {found}", flush=True)
     return int(slowest > LIMIT)
 
 

@@ -117,7 +117,7 @@ def test_files_that_unpack_to_much_are_refused_before_they_are_unpacked():
 
 
 def test_sizes_that_a_file_states_are_not_exceeded():
-    """A forged size in the directory of the archive: Python reads that many bytes and compares the checksum."""
+    """A forged size in the directory of the archive: Python reads that many bytes and compares the hash."""
     content = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")
     (size,) = (each.file_size for each in ZipFile(BytesIO(content)).infolist() if each.filename == SHEET)
     forged = content.replace(size.to_bytes(4, "little"), (10).to_bytes(4, "little"))

@@ -88,6 +88,8 @@ ASKS = {
     "vacancies.vacancy reports": ("v", NEITHER),
     "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
+    "vacancies.vacancy export-csv": "vv", "vacancies.vacancy export-xlsx": "vv",
+    "vacancies.vacancy import": "cc", "vacancies.vacancy import-template": "cc",
     "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
     "vacancies.vacancy approval": "vc",  # POST withdraws the request
     "vacancies.vacancy submit": "cc",
@@ -114,6 +116,10 @@ CHANGES_NOTHING = (
     "application-form",
     "deleted",
     "board",
+    "export-csv",
+    "export-xlsx",
+    "import",  # shows the changes first
+    "import-template",
     "emails",  # asks for a confirmation first
 )
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]

@@ -9,6 +9,7 @@ from django.core import signing
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -18,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.spreadsheets.reading import SpreadsheetError, read
-from jobsite.spreadsheets.writing import csv_response, xlsx_response
+from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from jobsite.unique_names import retry_on_conflict
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
@@ -63,7 +64,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
     def export_xlsx(self, request: HttpRequest, queryset: QuerySet) -> Any:
         return self._export(request, queryset, "xlsx")
 
-    def export_view(self, request: HttpRequest, ending: str) -> HttpResponse:
+    def export_view(self, request: HttpRequest, ending: str) -> HttpResponseBase:
         """Export the rows that the list shows with the same query, of all its pages."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -74,7 +75,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
         back = redirect("admin:vacancies_vacancy_changelist")
         return self._export(request, changelist.queryset, ending) or back
 
-    def _export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponse | None:
+    def _export(self, request: HttpRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
         """Return the file. Show a message and return None if it would be too large."""
         pks = array("q", queryset.values_list("pk", flat=True).iterator())
         if ending == "xlsx" and len(pks) > XLSX_MAX:
@@ -91,7 +92,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
         """Return an XLSX file with the headings."""
         if not self.may_import(request):
             raise PermissionDenied
-        names = [heading for name, heading in headings().items() if name != "updated_at"]
+        names: list[Cell] = [heading for name, heading in headings().items() if name != "updated_at"]
         response = xlsx_response([[names]], "vacancies", at=timezone.now())
         response["Content-Disposition"] = 'attachment; filename="vacancies-template.xlsx"'
         return response

@@ -107,7 +107,7 @@ def _current_cells(page: Any, request: HttpRequest, sheet: Sheet) -> dict[int, d
     """Return the cells of the vacancies in `sheet` that the user may access, by id."""
     pks = sorted({pk for row in sheet.rows if (pk := as_id(row.key)) is not None})
     namesakes = recruiters_with_a_namesake()
-    found = {}
+    found: dict[int, dict[str, Any]] = {}
     for start in range(0, len(pks), BATCH):
         rows = page.get_queryset(request).filter(pk__in=pks[start : start + BATCH]).with_related()
         found |= {vacancy.pk: cells(vacancy, namesakes) for vacancy in rows}
@@ -232,7 +232,7 @@ def _fill(form: Any, posted: dict[str, Any]) -> None:
             form.data.setlist(name, value if isinstance(value, (list, tuple)) else [value or ""])
 
 
-def _parts(widget: MultiWidget, initial: Any) -> list[str]:
+def _parts(widget: Any, initial: Any) -> list[str]:
     local = timezone.localtime(initial) if initial else None
     parts = zip(widget.widgets, widget.decompress(initial), strict=True)
     texts = [each.format_value(part) or "" for each, part in parts]
