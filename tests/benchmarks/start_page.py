@@ -2,9 +2,9 @@
 
     DATABASE_URL=sqlite:////tmp/start.sqlite3 .venv/bin/python -m tests.benchmarks.start_page --vacancies 51
 
-Fills an empty database, records the figures, and requests the pages as a recruiter of two of six brands and as
-a superuser. Prints the CPU time and the number of statements per page, as tests/benchmarks/inbox.py does. All
-vacancies are published, which is the most that pages can have to count."""
+Fills an empty database, records the figures, and requests the pages as a recruiter of two of six brands and
+as a superuser. Prints the CPU time and the number of statements per page, as tests/benchmarks/inbox.py does.
+All vacancies are published, which is the most that pages can have to count."""
 
 import argparse
 import sys
