@@ -99,7 +99,7 @@ def line_chart(
         )
         line = '<g class="chart-series is-{}"><polyline class="chart-line" points="{}"></polyline>{}</g>'
         lines.append(format_html(line, number + 1, path, marks))
-    every = max(1, ceil(len(labels) / 4))
+    every = max(1, ceil(len(labels) / 3))  # more labels would overlap on a phone
     return format_html(
         '<svg class="chart" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}{}{}</svg>',
         width, height, _scale(top, y, LEFT, width - RIGHT),

@@ -1,4 +1,4 @@
-"""The start page and the reports: trends, the calendar by keyboard, charts with tables, without JavaScript."""
+"""The start page and the reports: trends, calendar, charts with tables; by keyboard, without JavaScript."""
 
 from datetime import timedelta
 from typing import Any
