@@ -44,6 +44,7 @@ KINDS = (  # of deleted rows
     "idempotency_keys",
     "used_proofs",
     "emails_to_colleagues",
+    "invitations",
     "form_snapshots",
     "accesses",
     "log_entries",
