@@ -36,7 +36,7 @@ class KindFilter(admin.SimpleListFilter):
     APPLICANTS, ALL = "applicants", "all"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [(self.APPLICANTS, _("Applicants")), (self.ALL, _("All"))]
+        return [(self.APPLICANTS, _("Applicants and others")), (self.ALL, _("All"))]
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
@@ -161,7 +161,7 @@ class UserAdmin(InvitationsAdmin):
 
     @action(description=_("Deactivate"), permissions=["change"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
-        chosen = queryset.filter(is_active=True).exclude(pk=request.user.pk)
+        chosen = queryset.filter(is_active=True).exclude(pk=request.user.pk or 0)
         if "confirmed" in request.POST:
             self._set_active(request, chosen, False)
             return None

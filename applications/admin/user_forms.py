@@ -17,6 +17,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from applications.operations.applicants import USERNAME_MAX
 from jobsite.admin import roles
 from jobsite.languages import site_language
 from vacancies.admin.brand_access import brands_of, colleagues_of
@@ -47,7 +48,9 @@ class BrandsField(forms.ModelMultipleChoiceField):
 
 
 class InviteForm(forms.Form):
-    email = forms.EmailField(label=_("E-mail address"), max_length=254, widget=UnfoldAdminEmailInputWidget)
+    email = forms.EmailField(  # becomes the user name
+        label=_("E-mail address"), max_length=USERNAME_MAX, widget=UnfoldAdminEmailInputWidget
+    )
     first_name = forms.CharField(
         label=_("First name"), max_length=150, required=False, widget=UnfoldAdminTextInputWidget
     )

@@ -50,4 +50,5 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
 
 def forget_email(invitation: Invitation) -> None:
     """Delete the email of `invitation` if it is not sent yet: its link is not valid any more."""
-    Message.objects.filter(pk=invitation.message_id, state__in=Message.WAITING).delete()
+    if invitation.message_id:
+        Message.objects.filter(pk=invitation.message_id, state__in=Message.WAITING).delete()

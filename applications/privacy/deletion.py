@@ -45,6 +45,7 @@ KINDS = (  # of deleted rows
     "used_proofs",
     "emails_to_colleagues",
     "unsaved_input",
+    "invitations",
     "form_snapshots",
     "accesses",
     "log_entries",

@@ -13,6 +13,7 @@ from applications.mail.delivery import as_email
 from applications.mail.links import invitation_of, invitation_path
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
+from applications.privacy.retention import purge_credentials
 from jobsite.admin import roles
 from tests.factories import make_brand
 
@@ -208,10 +209,8 @@ def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     for client in (stranger, other):
         assert f"/account/login?next={path}" in client.get(path).content.decode().replace("%3A", ":")
         assert client.post(path, WORDS).status_code == 200
-    assert (User.objects.filter(email__iexact="kim@example.org").count(), Invitation.objects.count()) == (
-        1,
-        1,
-    )
+    assert User.objects.filter(email__iexact="kim@example.org").count() == 1
+    assert Invitation.objects.count() == 1
     assert signed_in(known).post(path)["Location"] == "/admin/"
     assert set(known.groups.all()) == {group("Recruiter"), group("Brand administrator")}
     assert set(known.brands.all()) == {acme, beta}
@@ -334,7 +333,8 @@ def test_invitation_is_worth_no_more_than_its_author(brand_admin, acme):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("email", ""), ("email", "no address"), ("email", "a@b.example\nBcc: c@d.example"), ("role", "x"),
+    [("email", ""), ("email", "no address"), ("email", "a@b.example\nBcc: c@d.example"),
+     ("email", f"{'x' * 60}@{'y' * 60}.{'z' * 60}.example"), ("role", "x"),
      ("role", ""), ("brands", ["x"]), ("language", "xx"), ("first_name", "x" * 151)],
 )  # fmt: skip
 def test_bad_input_names_the_field(brand_admin, acme, field, value):
@@ -386,3 +386,15 @@ def test_list_takes_the_same_queries_for_more_users_and_invitations(
     fill(range(2, 12))
     with django_assert_max_num_queries(len(few)):
         client.get(LIST)
+
+
+# --- retention -------------------------------------------------------------------------------------
+
+
+def test_forgotten_invitations_are_deleted_after_thirty_days(brand_admin, acme):
+    now = timezone.now()
+    for days in (29, 31):
+        at = now - timedelta(days=days)
+        make_invitation(brand_admin, "Recruiter", acme, email=f"{days}@example.org", at=at)
+    assert purge_credentials(now=now)["invitations"] == 1
+    assert Invitation.objects.get().email == "29@example.org"

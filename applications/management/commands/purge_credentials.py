@@ -9,8 +9,8 @@ from jobsite.ops.commands import Command as BaseCommand
 class Command(BaseCommand):
     help = (
         "Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs of work, old emails "
-        "to colleagues, old unsaved input of recruiters, and unused form snapshots. Run it daily if "
-        "purge_applications, which does the same, is not run."
+        "to colleagues and invitations, old unsaved input of recruiters, and unused form snapshots. Run it "
+        "daily if purge_applications, which does the same, is not run."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,5 +25,6 @@ class Command(BaseCommand):
             used_proofs=counts["used_proofs"],
             emails_to_colleagues=counts["emails_to_colleagues"],
             unsaved_input=counts["unsaved_input"],
+            invitations=counts["invitations"],
             form_snapshots=counts["form_snapshots"],
         )

@@ -51,10 +51,10 @@ class Hand:
             return False
 
     def link(self, name: Any) -> Any:
-        return self.page.get_by_role("link", name=name)
+        return self.page.get_by_role("link", name=name, exact=isinstance(name, str))
 
     def button(self, name: Any) -> Any:
-        return self.page.get_by_role("button", name=name)
+        return self.page.get_by_role("button", name=name, exact=isinstance(name, str))
 
     def field(self, name: Any) -> Any:
         return self.page.get_by_label(name)

@@ -45,7 +45,8 @@ def select_all(hand: Hand) -> None:
 
 
 def confirm(hand: Hand, name: Any) -> None:
-    hand.follow(hand.page.locator("#content").get_by_role("button", name=name))
+    is_exact = isinstance(name, str)
+    hand.follow(hand.page.locator("#content").get_by_role("button", name=name, exact=is_exact))
 
 
 def day(days: int) -> str:

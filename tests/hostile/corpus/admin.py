@@ -249,7 +249,19 @@ def admin(content: Content) -> Iterator[Case]:
         "groups=" + "9" * 30,
     ):
         yield post(f"/admin/auth/user/{content.users['A']}/change/", data, root)
-        yield post("/admin/auth/user/add/", data, root)
+        yield post("/admin/auth/user/add/?account", data, root)
         yield post(f"/admin/auth/user/{content.users['A']}/password/", data, root)
+    for data in (
+        "email=%00&first_name=%00&role=%00&brands=%00&language=%00",
+        "email=a@b.example&role=abc&brands=abc&language=xx",
+        "email=" + "x" * 5000 + "@b.example&role=" + "9" * 30 + "&brands=" + "9" * 30,
+    ):
+        yield post("/admin/auth/user/add/", data, root)
+    for pk in ("0", "9" * 18, "9" * 30):
+        yield post(f"/admin/auth/user/invitations/{pk}/send-again/", "", root)
+        yield post(f"/admin/auth/user/invitations/{pk}/withdraw/", "", root)
+    for token in ("%00", "1-2:x", "9" * 30, "x" * 5000):
+        yield get(f"/account/invitation/{token}")
+        yield post(f"/account/invitation/{token}", "new_password1=x")
     for data in ("old_password=%00&new_password1=%00&new_password2=%00", "new_password1=" + "x" * 5000):
         yield post("/admin/password_change/", data)

@@ -52,5 +52,5 @@ def test_vacancy_shows_the_name_of_its_form_as_text(client: Client, filters: Any
 def test_rules_for_passwords_are_still_a_list(client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
 
-    for url in ("/account/password", "/admin/auth/user/add/"):
+    for url in ("/account/password", "/admin/auth/user/add/?account"):
         assertContains(client.get(url), "<ul><li>")
