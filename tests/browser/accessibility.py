@@ -7,7 +7,10 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 # axe leaves this rule of WCAG 2.2 (2.5.8) off by default.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
-RUN = f"async (only) => (await axe.run(document, {{...{json.dumps(OPTIONS)}, ...only}})).violations"
+RUN = f"""async (only) => {{
+  document.getAnimations().forEach((each) => each.finish()); // colours that are under way
+  return (await axe.run(document, {{...{json.dumps(OPTIONS)}, ...only}})).violations;
+}}"""
 # What the colours and the width of the window can change.
 PARTIAL = ("color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block")
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 320, "height": 800}
@@ -16,7 +19,6 @@ STATES = (("light", WIDE), ("dark", WIDE), ("light", NARROW), ("dark", NARROW))
 SHOW = """async (scheme) => {
   document.documentElement.classList.toggle("dark", scheme === "dark");
   await new Promise(requestAnimationFrame);
-  document.getAnimations().forEach((each) => each.finish());
 }"""
 
 

@@ -5,10 +5,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from PIL import Image
 
+from tests.browser.accessibility import findings  # noqa: F401 - for tests of pages
 from tests.factories import make_brand, make_option, make_recruiter
 
 PASSWORD = "secret-1234"
@@ -78,12 +78,6 @@ def run_action(page: Any, label: str) -> None:
     page.select_option("select[name=action]", label=label)
     with page.expect_navigation():
         page.get_by_role("button", name="Run").click()
-
-
-def findings(page: Any) -> list[str]:
-    """Return all findings of axe in the content of a page."""
-    results = Axe().run(page, context="#content").response["violations"]
-    return [f"{each['id']}: {node['html']}" for each in results for node in each["nodes"]]
 
 
 def screenshot(page: Any, name: str) -> None:

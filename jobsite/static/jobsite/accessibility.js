@@ -1,41 +1,68 @@
-// Names for screen readers where the theme has only icons. Icons are letters in a font of symbols: without this, a
-// screen reader reads "arrow_back".
+// What the theme lacks for screen readers and the keyboard: names where it has only icons, and fewer tab stops. Icons
+// are letters in a font of symbols: without this, a screen reader reads "arrow_back".
 (() => {
   const ICONS = ".material-symbols-outlined";
   const words = () => document.getElementById("main")?.dataset ?? {};
+
+  function textOf(control) {
+    const copy = control.cloneNode(true);
+    copy.querySelectorAll(ICONS).forEach((each) => each.remove());
+    return copy.textContent.trim();
+  }
+
+  /** Name a button or link that consists of an icon. */
+  function name(control) {
+    if (control.matches("[aria-label], [aria-labelledby], [title]") || textOf(control)) return;
+    const field = control.closest("form, div")?.querySelector("input[placeholder]");
+    if (control.matches("[x-on\\:click*=showActions]")) control.setAttribute("aria-label", words().moreActions);
+    else if (control.matches("button[type=submit]") && field) control.setAttribute("aria-label", field.placeholder);
+  }
 
   function hideIcons(root) {
     root.querySelectorAll(`${ICONS}:not([aria-hidden], [role])`).forEach((icon) => {
       icon.setAttribute("aria-hidden", "true");
       const control = icon.closest("a, button, [role=button]");
-      if (!control || control.matches("[aria-label], [aria-labelledby], [title]")) return;
-      const copy = control.cloneNode(true);
-      copy.querySelectorAll(ICONS).forEach((each) => each.remove());
-      if (copy.textContent.trim()) return;
-      const name = nameOf(control);
-      if (name) control.setAttribute("aria-label", name);
+      if (control) name(control);
     });
   }
 
-  // The name of a button or link that consists of an icon.
-  function nameOf(control) {
-    const field = control.closest("form")?.querySelector("[name=q]");
-    if (control.id === "searchbar-submit" && field) return field.placeholder;
-    if (control.matches("[x-on\\:click*=showActions]")) return words().moreActions;
-    const input = control.closest(".relative, label")?.querySelector("[placeholder], [aria-label]");
-    return input?.getAttribute("aria-label") || input?.placeholder || "";
+  /** An icon beside a link to the same page is one tab stop too many: the logo, the arrow back to the list. */
+  function skipDoubles(root) {
+    root.querySelectorAll(":is(#nav-sidebar, #header-inner) a[href]").forEach((link) => {
+      const area = link.closest("#header-inner, nav");
+      const same = Array.from(area.querySelectorAll("a[href]")).filter((each) => each.href === link.href);
+      if (textOf(link) || !same.some(textOf)) return;
+      link.tabIndex = -1;
+      link.setAttribute("aria-hidden", "true");
+    });
   }
 
   // A scrolling part is a landmark without a name and a tab stop. It contains links, so that the keyboard scrolls it.
   function openScrollers(root) {
     root.querySelectorAll(".simplebar-content-wrapper[role]").forEach((part) => {
       if (!part.querySelector("a[href], button, input, select, textarea")) return;
-      for (const name of ["role", "aria-label", "tabindex"]) part.removeAttribute(name);
+      for (const each of ["role", "aria-label", "tabindex"]) part.removeAttribute(each);
+    });
+  }
+
+  /** A toolbar is one tab stop. Arrow keys move in it (ARIA Authoring Practices). */
+  function joinToolbar(toolbar) {
+    const items = Array.from(toolbar.querySelectorAll("a[href], button"));
+    const stop = (item) => items.forEach((each) => (each.tabIndex = each === item ? 0 : -1));
+    stop(items[0]);
+    toolbar.addEventListener("focusin", (event) => items.includes(event.target) && stop(event.target));
+    toolbar.addEventListener("keydown", (event) => {
+      const at = items.indexOf(event.target);
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: items.length - 1 }[event.key];
+      if (at < 0 || to === undefined) return;
+      event.preventDefault();
+      items[(to + items.length) % items.length].focus();
     });
   }
 
   function complete(root) {
     hideIcons(root);
+    skipDoubles(root);
     openScrollers(root);
     root.querySelectorAll("th:not([role])").forEach((head) => {
       if (!head.textContent.trim() && !head.querySelector("input")) head.setAttribute("role", "cell"); // of handles
@@ -44,7 +71,10 @@
     root.querySelectorAll(".help-tooltip[aria-label]:not([role])").forEach((icon) => icon.setAttribute("role", "img"));
   }
 
-  window.addEventListener("load", () => setTimeout(() => complete(document))); // after the scripts of widgets
+  window.addEventListener("load", () => {
+    document.querySelectorAll(".panel-bar [role=toolbar]").forEach(joinToolbar);
+    setTimeout(() => complete(document)); // after the scripts of widgets
+  });
   document.addEventListener("htmx:afterSwap", (event) => complete(event.target));
   document.addEventListener("formset:added", (event) => complete(event.target));
 })();

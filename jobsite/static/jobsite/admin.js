@@ -51,7 +51,8 @@ window.addEventListener("load", () => {
     opener.setAttribute("data-opener", "");
     const icons = opener.querySelectorAll(".material-symbols-outlined");
     icons.forEach((icon) => icon.setAttribute("aria-hidden", "true"));
-    if (opener.textContent.trim() !== Array.from(icons, (icon) => icon.textContent.trim()).join("")) return;
+    const isIcon = opener.matches(".material-symbols-outlined");
+    if (!isIcon && opener.textContent.trim() !== Array.from(icons, (icon) => icon.textContent.trim()).join("")) return;
     const choice = opener.closest(".related-widget-wrapper");
     const label = choice && choice.querySelector("select") && choice.querySelector("select").labels[0];
     opener.setAttribute("aria-label", label ? `${label.textContent.trim()} …` : choice ? "…" : document.getElementById("main")?.dataset.menu || "Menu");

@@ -9,10 +9,14 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
+from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import ADD, LIST, LONG_AGO, NO_ROWS, errors, opened, page, picture, saved
+from vacancies.admin.base import TABLE_NOTE
+from vacancies.history.versions import record
 from vacancies.models import (
     Attachment,
     Brand,
+    Change,
     Filter,
     FilterOption,
     Recruiter,
@@ -48,6 +52,53 @@ def test_vacancy_is_created_and_published_in_one_post(
     assert (vacancy.state, vacancy.publish_until) == (State.PUBLISHED, None)
     assert before <= vacancy.publish_from <= timezone.now()
     assert [item["title"] for item in anna.get("/v1/vacancies").json()["data"]] == ["Nurse"]
+
+
+@pytest.mark.parametrize("brands", [("Acme",), ("Acme", "Rival")])
+@pytest.mark.parametrize("who", ["editor", "recruiter"])
+def test_draft_needs_only_a_title(client: Client, who: str, brands: tuple[str, ...]) -> None:
+    user = User.objects.create_user(who, is_staff=True)
+    rights = ["add_vacancy", "view_vacancy"] + (["work_for_every_brand"] if who == "editor" else [])
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    for name in brands:
+        make_brand(name).members.add(user)
+    client.force_login(user)
+
+    response = client.post(ADD, opened(client, ADD) | {"title": "Nurse"})
+
+    assert saved(response)
+    nurse = Vacancy.objects.get()
+    has_choice = who == "editor" and len(brands) > 1
+    assert (nurse.status, nurse.brand and nurse.brand.name) == ("draft", None if has_choice else "Acme")
+
+
+def test_brand_that_a_recruiter_used_last_is_preselected(colleague: Client) -> None:
+    user = User.objects.get(username="colleague")
+    other, foreign = make_brand("Other"), make_brand("Foreign")
+    other.members.add(user)
+    for brand in (other, foreign):  # the latter before the user lost it
+        record(make_vacancy(brand=brand), Change.CREATED, author=user, at=timezone.now())
+
+    assert opened(colleague, ADD)["brand"] == [str(other.pk)]
+
+
+def test_recruiter_cannot_remove_the_brand(colleague: Client) -> None:
+    response = colleague.post(ADD, opened(colleague, ADD) | {"title": "Nurse", "brand": ""})
+
+    assert errors(response) == {"brand": ["This field is required."]}
+    assert not Vacancy.objects.exists()
+
+
+def test_table_becomes_a_list_with_a_warning(anna: Client, vacancy: Vacancy) -> None:
+    """Without JavaScript, the field has HTML."""
+    html = "<table><tr><td>Pay<td>3,000</table>"
+
+    response = anna.post(page(vacancy), opened(anna, page(vacancy)) | {"offer": html}, follow=True)
+
+    assert Vacancy.objects.get().offer == "<ul><li>Pay: 3,000</li></ul>"
+    assert [str(m) for m in response.context["messages"]].count(str(TABLE_NOTE)) == 1
+    response = anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Cook"}, follow=True)
+    assert str(TABLE_NOTE) not in [str(m) for m in response.context["messages"]]
 
 
 def test_form_posted_back_unchanged_changes_nothing(anna: Client, vacancy: Vacancy, regions: list) -> None:
@@ -220,13 +271,25 @@ def test_user_with_view_permission_reads_all_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("size", "is_kept"), [((300, 900), True), ((900, 300), True), ((299, 600), False), ((1201, 400), False)]
+    ("size", "refusal"),
+    [
+        ((300, 900), ""),
+        ((900, 300), ""),
+        ((299, 600), "“a.png” has 299 × 600 pixels: its shorter side needs at least 300."),
+        (
+            (1201, 400),
+            "“a.png” has 1201 × 400 pixels: its longer side may have at most three times as many as its "
+            "shorter side.",
+        ),
+    ],
 )
 def test_image_of_a_vacancy_can_be_cropped(
-    anna: Client, vacancy: Vacancy, size: tuple[int, int], is_kept: bool
+    anna: Client, vacancy: Vacancy, size: tuple[int, int], refusal: str
 ) -> None:
     posted = opened(anna, page(vacancy)) | {"image": picture("a.png", "PNG", size)}
 
-    assert saved(anna.post(page(vacancy), posted)) == is_kept
+    response = anna.post(page(vacancy), posted)
+
+    assert saved(response) if not refusal else errors(response) == {"image": [refusal]}
     vacancy.refresh_from_db()
-    assert bool(vacancy.image) == is_kept
+    assert bool(vacancy.image) == (not refusal)
