@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -33,8 +33,8 @@ def authors_since(vacancy: Vacancy, seen: str) -> list[str]:
     """Return who changed the vacancy since the version `seen`. Only versions of its brand: a forged, older
     version would name people of other brands."""
     versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(change=Change.FOUND)
-    with suppress(ValueError):
-        versions = versions.filter(created_at__gt=datetime.fromisoformat(seen))
+    with suppress(ValueError, OverflowError):
+        versions = versions.filter(created_at__gt=datetime.fromisoformat(seen).astimezone(UTC))
     authors = [row.author for row in versions.select_related("author").order_by("pk")]
     return list(dict.fromkeys(person(author) if author else _("someone else") for author in authors))
 

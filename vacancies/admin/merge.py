@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django import forms
 from django.utils.translation import gettext as _
 
+from jobsite.admin.base import as_id
 from jobsite.html import sanitise, text_lines
 from vacancies.admin.base import ProseWidget
 from vacancies.admin.form_input import Input, names_of, widget_of
@@ -118,7 +119,8 @@ def lines(each: forms.Field, values: Values) -> list[str]:
     if isinstance(widget, forms.FileInput):
         return [values[0].rpartition("/")[2]]
     if isinstance(each, forms.ModelChoiceField):
-        row = each.queryset.filter(pk__in=[value for value in values if value.isdecimal()]).first()  # type: ignore[union-attr]
+        pks = [as_id(value) for value in values if as_id(value)]
+        row = each.queryset.filter(pk__in=pks).first()  # type: ignore[union-attr]
         return [each.label_from_instance(row) if row else _("Not available to you")]
     if isinstance(each, forms.ChoiceField):
         labels = {str(key): str(label) for key, label in each.choices}  # type: ignore[union-attr,misc]

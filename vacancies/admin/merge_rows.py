@@ -7,6 +7,7 @@ from django import forms
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from jobsite.admin.base import as_id
 from vacancies.admin.form_input import ROWS_MAX, Input, widget_of
 from vacancies.admin.merge import MINE, Merge, Overlap, Sides, Values, file_of, lines, values_of
 
@@ -35,13 +36,13 @@ class Row:
 
 
 def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[Row]:
-    total = next(iter(data.get(f"{prefix}-TOTAL_FORMS", ())), "")
-    count = min(int(total), ROWS_MAX) if total.isdecimal() else 0
-    found: list[Input] = [{} for _number in range(count)]
+    total = as_id(next(iter(data.get(f"{prefix}-TOTAL_FORMS", ())), ""))
+    found: list[Input] = [{} for _number in range(min(total or 0, ROWS_MAX))]
     for name, values in data.items():
         number, _dash, of_row = name.removeprefix(f"{prefix}-").partition("-")
-        if name.startswith(f"{prefix}-") and number.isdecimal() and int(number) < count:
-            found[int(number)][of_row] = values
+        index = as_id(number) if name.startswith(f"{prefix}-") else None
+        if index is not None and index < len(found):
+            found[index][of_row] = values
     return [Row(f"{prefix}-{index}-", inputs, is_mine) for index, inputs in enumerate(found)]
 
 

@@ -171,6 +171,11 @@ def admin(content: Content) -> Iterator[Case]:
     ):  # fmt: skip
         yield post(change, data)
         yield post("/admin/vacancies/vacancy/add/", data)
+        for page in ("autosave", "discard"):  # then the form is opened with it
+            yield post(
+                f"/admin/vacancies/vacancy/{content.own_draft}/{page}/", f"page=p&base=[&_files=x&{data}"
+            )
+        yield get(change)
     for app, model, name in (
         ("vacancies", "vacancy", "brand"), ("vacancies", "vacancy", "nosuch"), ("vacancies", "vacancy", "title"), ("vacancies", "vacancy", "id"), ("vacancies", "vacancy", "%00"),
         ("vacancies", "nosuch", "brand"), ("nosuch", "vacancy", "brand"), ("%00", "%00", "%00"), ("auth", "user", "groups"), ("auth", "user", "password"), ("auth", "permission", "content_type"),

@@ -290,9 +290,15 @@ def test_page_without_its_start_asks_about_every_difference(
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"location": "Ghent"}))
 
+    forged = {
+        "version": "0001-01-01T00:00:00+14:00",
+        "brand": "9" * 18,
+        "attachments-TOTAL_FORMS": "9" * 5000,
+    }
     for base in ("", "{", "[]", json.dumps({"title": "Nurse"}), json.dumps({"title": [1]})):
         response = anna.post(page(vacancy), mine | {"base": base, "title": "Mine"})
         assert keys(response) == ["title", "location"]
+        assert anna.post(page(vacancy), mine | forged | {"base": base}).status_code == 409
 
 
 def test_review_shows_the_merged_vacancy(anna: Client, bob: Client, vacancy: Vacancy) -> None:
