@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -20,7 +21,7 @@ from vacancies.admin.list_filters import COUNTED
 from vacancies.admin.publication import PublicationActionsAdmin, sections
 from vacancies.admin.publication_actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.selection import Selection
-from vacancies.models import Change, Vacancy
+from vacancies.models import Change, Vacancy, Version
 from vacancies.querysets import VacancyQuerySet, own_brand
 from vacancies.undo import undo, versions_of_action
 
@@ -108,9 +109,8 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             return HttpResponseNotAllowed(["POST"])
         back = way_back(request, reverse(LIST))
         now = timezone.now()
-        versions = versions_of_action(as_id(number) or 0, author=request.user, at=now).filter(
-            own_brand(request.user)
-        )
+        action = versions_of_action(as_id(number) or 0, author=request.user, at=now)
+        versions = own_versions(request.user, action)
         first = versions.order_by("pk").first()
         if not self.has_right(UNDO_NEEDS.get(first.change, "change") if first else "view", request):
             raise PermissionDenied
@@ -125,3 +125,11 @@ class BulkPublicationAdmin(PublicationActionsAdmin):
             text = _("Nothing to undo. An action can be undone for half an hour, by the user who did it.")
             self.message_user(request, text, messages.WARNING)
         return redirect(back)
+
+
+def own_versions(user: Any, versions: QuerySet[Version]) -> QuerySet[Version]:
+    """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
+    versions = versions.filter(own_brand(user))
+    own = Vacancy.objects.workable_by(user).filter(pk=OuterRef("pk"))
+    there = Vacancy.objects.filter(pk__in=versions.order_by().values("vacancy"))
+    return versions.exclude(vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True)))

@@ -146,7 +146,7 @@ class PublicationActionsAdmin(JobsiteAdmin):
             rows = list(vacancies.without_texts()) if action.permission == "delete" else []
             changed: list[int] = []
             if seen is not None:
-                now = Selection.of(vacancies.select_for_update(of=("self",))).seen
+                now = Selection.of(vacancies.select_for_update()).seen
                 changed = [pk for pk, at in now.items() if at != seen.seen.get(pk)]
             result = action.run(
                 vacancies=vacancies.exclude(pk__in=changed) if changed else vacancies,

@@ -15,5 +15,6 @@ class Selection(selection.Selection):
 
     @classmethod
     def of(cls, vacancies: Any, limit: int | None = None) -> "Selection":
-        rows = vacancies.order_by().values_list("pk", "updated_at")[:limit]
+        # In one order, so that two requests that lock rows wait for each other.
+        rows = vacancies.order_by("pk").values_list("pk", "updated_at")[:limit]
         return cls({pk: (at - _EPOCH) // timedelta(microseconds=1) for pk, at in rows})

@@ -230,6 +230,15 @@ def test_undo_needs_access_to_the_brand(colleague: Client) -> None:
     assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
+def test_undo_does_not_name_a_vacancy_that_moved_to_another_brand(colleague: Client) -> None:
+    vacancy = make_vacancy(brand=make_brand("Mine"))
+    url = undo_url(confirm(colleague, "unpublish", [vacancy]))
+    Vacancy.objects.update(brand=make_brand("Other"), title="Secret", updated_at=NOW)
+    response = colleague.post(url, follow=True)
+    assert "Secret" not in response.content.decode()
+    assert Vacancy.objects.get().state == State.UNPUBLISHED
+
+
 def test_undo_needs_the_permission_and_is_offered_with_it(colleague: Client) -> None:
     user = User.objects.get(username="colleague")
     vacancy = make_vacancy(brand=make_brand("Mine"))
