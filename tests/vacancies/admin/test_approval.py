@@ -96,6 +96,8 @@ def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None
 
     assert reported(submit(ed, vacancy, note="Please read")) == ["1 vacancy was submitted for approval."]
     assert (reread(vacancy).status, listed(lea, f"{LIST}?attention=approval")) == ("draft", {vacancy.pk})
+    buttons = [button["url"] for button in ed.get(page(vacancy)).context["publication_buttons"]]
+    assert buttons == [url(vacancy, name) for name in ("archive", "duplicate")]
     shown = lea.get(url(vacancy)).content.decode()
     assert "Submitted by Ed on 2 Mar 2026, 09:30." in shown
     assert "Please read" in shown
