@@ -405,6 +405,19 @@ def test_brand_without_approval_is_not_submitted(ed: Client, strict: Brand) -> N
     assert reported(submit(ed, vacancy)) == ["“Nurse” was not changed. Its brand needs no approval."]
 
 
+def test_only_who_manages_accounts_switches_approval(strict: Brand) -> None:
+    where = f"/admin/vacancies/brand/{strict.pk}/change/"
+    editor = staff("editor", strict, "view_brand", "change_brand")
+    assert saved(editor.post(where, {"name": "Strict", "description": ""}))
+    strict.refresh_from_db()
+    assert strict.requires_approval
+    admin = staff("admin", strict, "view_brand", "change_brand", "change_user")
+    assert "requires_approval" in admin.get(where).content.decode()
+    assert saved(admin.post(where, {"name": "Strict", "description": ""}))
+    strict.refresh_from_db()
+    assert not strict.requires_approval
+
+
 # --- imports ---
 
 
