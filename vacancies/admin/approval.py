@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -122,6 +122,13 @@ class ApprovalAdmin(JobsiteAdmin):
         return redirect("admin:vacancies_vacancy_change", vacancy.pk)
 
     # --- pages ---
+
+    def buttons(self, request: HttpRequest, vacancy: Vacancy) -> list[dict[str, Any]]:
+        """A vacancy that waits is not submitted again."""
+        found = super().buttons(request, vacancy)  # type: ignore[misc]
+        submit = reverse("admin:vacancies_vacancy_submit", args=[vacancy.pk])
+        is_waiting = any(button["url"] == submit for button in found) and waiting_request(vacancy)
+        return [button for button in found if not (is_waiting and button["url"] == submit)]
 
     def has_approve_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(APPROVE)

@@ -23,8 +23,8 @@ class BrandAdmin(ContentAdmin):
     autocomplete_fields = ("form",)
     search_fields = ("name",)
     fieldsets = (
-        (None, {"fields": ("name", "description", "url", "form", "requires_approval")}),
-        (_("People"), {"fields": ("members",)}),
+        (None, {"fields": ("name", "description", "url", "form")}),
+        (_("People"), {"fields": ("members", "requires_approval")}),
         (_("Icons"), {"fields": (
             "icon_small", "icon_small_url", "small_icon",
             "icon_large", "icon_large_url", "large_icon",
@@ -33,7 +33,8 @@ class BrandAdmin(ContentAdmin):
     readonly_fields = ("small_icon", "large_icon")
 
     def get_fieldsets(self, request: HttpRequest, obj: Brand | None = None) -> Any:
-        """Members of a brand can see its applicants, so only users who manage accounts can edit them."""
+        """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
+        users who manage accounts can edit both."""
         if request.user.has_perm("auth.change_user"):
             return self.fieldsets
         return [(name, spec) for name, spec in self.fieldsets if "members" not in spec["fields"]]

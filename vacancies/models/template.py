@@ -9,12 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.models.catalogue import Brand
-from vacancies.querysets import own_brand
+from vacancies.querysets import EVERY_BRAND, own_brand
 
 
 class TemplateQuerySet(models.QuerySet):
     def usable_by(self, user: Any) -> Self:
         """Templates of the brands of `user`, and those for all brands."""
+        if user.has_perm(EVERY_BRAND):
+            return self.all()
         return self.filter(own_brand(user) | Q(brand=None))
 
 

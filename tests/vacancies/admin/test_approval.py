@@ -96,6 +96,8 @@ def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None
 
     assert reported(submit(ed, vacancy, note="Please read")) == ["1 vacancy was submitted for approval."]
     assert (reread(vacancy).status, listed(lea, f"{LIST}?attention=approval")) == ("draft", {vacancy.pk})
+    buttons = [button["url"] for button in ed.get(page(vacancy)).context["publication_buttons"]]
+    assert buttons == [url(vacancy, name) for name in ("archive", "duplicate")]
     shown = lea.get(url(vacancy)).content.decode()
     assert "Submitted by Ed on 2 Mar 2026, 09:30." in shown
     assert "Please read" in shown
@@ -401,6 +403,19 @@ def test_brand_without_approval_is_not_submitted(ed: Client, strict: Brand) -> N
     Brand.objects.update(requires_approval=False)
     vacancy = make(strict, **DRAFT)
     assert reported(submit(ed, vacancy)) == ["“Nurse” was not changed. Its brand needs no approval."]
+
+
+def test_only_who_manages_accounts_switches_approval(strict: Brand) -> None:
+    where = f"/admin/vacancies/brand/{strict.pk}/change/"
+    editor = staff("editor", strict, "view_brand", "change_brand")
+    assert saved(editor.post(where, {"name": "Strict", "description": ""}))
+    strict.refresh_from_db()
+    assert strict.requires_approval
+    admin = staff("admin", strict, "view_brand", "change_brand", "change_user")
+    assert "requires_approval" in admin.get(where).content.decode()
+    assert saved(admin.post(where, {"name": "Strict", "description": ""}))
+    strict.refresh_from_db()
+    assert not strict.requires_approval
 
 
 # --- imports ---

@@ -202,6 +202,8 @@ def test_template_for_all_brands_is_used_by_all_and_changed_by_few(nurse: Vacanc
     editor = staff("editor", rights=(*EDITS, *OF_TEMPLATES, "work_for_every_brand"))
     assert saved(save_as(editor, nurse, brand=""))
     template = VacancyTemplate.objects.get()
+    save_as(editor, nurse, name="Of Acme")
+    assert {each.name for each in editor.get(TEMPLATES).context["cl"].queryset} == {"Care", "Of Acme"}
     other = staff("other", make_brand("Other"))
     data = opened(other, start(template))
     assert data["title"] == "Nurse"
