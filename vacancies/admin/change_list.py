@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin.views.main import ORDER_VAR
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
@@ -53,7 +53,7 @@ class IdPaginator(Paginator):
     def page(self, number: Any) -> Any:
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
-        return self._get_page(self._ids(start, min(start + self.per_page, self.count)), number, self)
+        return Page(self._ids(start, min(start + self.per_page, self.count)), number, self)
 
     def _ids(self, start: int, end: int) -> list[int]:
         rows: Any = self.object_list
@@ -79,6 +79,7 @@ class VacancyChangeList(ChangeList):
     """Finds the ids of the page first, then reads what the columns of these rows show."""
 
     result_list: Any
+    queryset: Any
     params: dict[str, Any]
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
