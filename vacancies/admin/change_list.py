@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
@@ -71,7 +72,7 @@ class IdPaginator(Paginator):
 @dataclass
 class Cell:
     name: str
-    label: str
+    short_label: str  # shown on phones
     content: Any
 
 
@@ -176,7 +177,8 @@ class VacancyChangeList(ChangeList):
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
         names = [name for name in self.list_display if name not in ("action_checkbox", "title")]
-        labels = {name: page.column_label(name) for name in names}
+        labels = {name: f"{page.column_label(name)}:" for name in names}
+        labels["last_day"] = pgettext("before a closing date", "until")
         for row in self.result_list:
             cells = []
             for name in names:
