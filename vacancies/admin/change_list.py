@@ -7,13 +7,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin.views.main import ORDER_VAR
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
@@ -53,7 +54,7 @@ class IdPaginator(Paginator):
     def page(self, number: Any) -> Any:
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
-        return self._get_page(self._ids(start, min(start + self.per_page, self.count)), number, self)
+        return Page(self._ids(start, min(start + self.per_page, self.count)), number, self)
 
     def _ids(self, start: int, end: int) -> list[int]:
         rows: Any = self.object_list
@@ -71,7 +72,7 @@ class IdPaginator(Paginator):
 @dataclass
 class Cell:
     name: str
-    label: str
+    short_label: str  # shown on phones
     content: Any
 
 
@@ -79,6 +80,7 @@ class VacancyChangeList(ChangeList):
     """Finds the ids of the page first, then reads what the columns of these rows show."""
 
     result_list: Any
+    queryset: Any
     params: dict[str, Any]
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
@@ -175,7 +177,8 @@ class VacancyChangeList(ChangeList):
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
         names = [name for name in self.list_display if name not in ("action_checkbox", "title")]
-        labels = {name: page.column_label(name) for name in names}
+        labels = {name: f"{page.column_label(name)}:" for name in names}
+        labels["last_day"] = pgettext("before a closing date", "until")
         for row in self.result_list:
             cells = []
             for name in names:

@@ -15,7 +15,6 @@ class ExtendForm(forms.Form):
         label=gettext_lazy("Extend by"),
         choices=[("2", gettext_lazy("2 weeks")), ("4", gettext_lazy("4 weeks"))],
         coerce=int,
-        empty_value=0,
         required=False,
         initial="2",
         widget=UnfoldAdminRadioSelectWidget,

@@ -37,7 +37,7 @@ class RowForm(VacancyForm):
     """The two fields of a row. It compares them with what the page showed: a change by somebody else in the
     meantime is never overwritten, and one of another field is no conflict."""
 
-    version = None
+    version = None  # type: ignore[assignment] # removes the field
     last_day = forms.DateField(
         label=gettext_lazy("Closing date"),
         required=False,
@@ -75,9 +75,7 @@ class RowForm(VacancyForm):
         for name in self.changed_data:
             field = self.fields[name]
             with suppress(forms.ValidationError):
-                seen = field.to_python(
-                    self._widget_data_value(field.hidden_widget(), self[name].html_initial_name)
-                )
+                seen = field.to_python(self.data.get(self[name].html_initial_name))
                 if now[name] not in (seen, self.cleaned_data.get(name)):
                     text = _(
                         "Not saved: somebody else changed “%(vacancy)s” in the meantime. Check it, then save."

@@ -83,7 +83,7 @@ class BrandFilter(DropdownFilter):
 class MineFilter(DropdownFilter):
     """By whether the user is a recruiter of the vacancy, or created it."""
 
-    title = _("mine")
+    title = _("my vacancies")
     parameter_name = "mine"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:

@@ -42,7 +42,9 @@ class SavedViewsAdmin(SavedViewPagesAdmin):
         view = chosen_view(request)
         chosen = view.columns if view and view.columns else preference_of(request).columns
         edited = EDITED_COLUMNS if EDIT_VAR in request.GET else ()
-        return tuple(dict.fromkeys((TITLE, *self.shown_columns(request, chosen), *edited)))
+        order = (part.removeprefix("-") for part in request.GET.get(ORDER_VAR, "").split("."))
+        by = (name for name in order if name in self.offered_columns(request))
+        return tuple(dict.fromkeys((TITLE, *self.shown_columns(request, chosen), *edited, *by)))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Open the default view, or the filters of the view that the address names. Filters of a view that

@@ -12,6 +12,10 @@ window.addEventListener("load", () => {
       const field = editor.querySelector("textarea");
       if (edited && field) edited.setAttribute("aria-label", nameOf(field));
     });
+    document.querySelectorAll(".select2-selection--multiple .select2-search__field").forEach((search) => {
+      const field = search.closest(".select2").previousElementSibling;
+      if (field && !search.getAttribute("aria-label")) search.setAttribute("aria-label", nameOf(field));
+    });
     document.querySelectorAll(".select2-selection--single").forEach((box) => {
       const field = box.closest(".select2").previousElementSibling;
       const shown = box.querySelector(".select2-selection__rendered");

@@ -59,12 +59,17 @@ def test_columns_keep_the_order_of_the_address(anna: Client) -> None:
     assert anna.post(PREFERENCE, data)["Location"] == f"{LIST}?o=-last_day"
 
 
+def test_column_of_the_order_is_shown(anna: Client) -> None:
+    anna.post(PREFERENCE, {"columns": ["", "location"]})
+    assert columns(anna, f"{LIST}?o=-last_day.changed") == ["location", "last_day", "changed"]
+
+
 def test_headings_link_to_the_order_by_name(anna: Client) -> None:
     make_vacancy()
     assertContains(anna.get(f"{LIST}?state=published"), 'href="?o=last_day&amp;state=published"')
     html = anna.get(f"{LIST}?o=-last_day.title").content.decode()
     assert 'href="?o=last_day.title"' in html
-    assert 'href="?o=title.-last_day"' in html
+    assert 'href="?o=-title.-last_day"' in html
 
 
 @pytest.mark.parametrize(
