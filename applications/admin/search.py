@@ -4,6 +4,7 @@ It shows the first hits of each kind among the rows of the kind's own list, so p
 are those of the lists. Statements are limited, so that a search costs the same however many rows there are.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.db.models import Model, Q
+from django.db.models import Max, Model, Q
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -32,8 +33,9 @@ from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MAX = 200
 WORDS_MAX = 8
-NEWEST = 20_000  # rows whose names are compared one by one: those of a kind without an index for it
-TIME_MAX = 500  # milliseconds of a statement on PostgreSQL
+NEWEST = 20_000  # rows of a large kind that are compared one by one
+INDEXED = 500  # rows from an index, of any brand
+TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Group:
 @dataclass(frozen=True)
 class Kind:
     """A kind of rows: its label and model, how a word matches, and what a hit shows. `exact` finds rows by a
-    number or an address through an index. Of a large kind, only the newest rows are searched for words."""
+    number or an address through an index. Of a large kind, only the newest rows are compared; older ones come
+    from a trigram index on the SQL expression `indexed`, which has words as `folded` returns them."""
 
     label: Any
     model: type[Model]
@@ -65,6 +68,8 @@ class Kind:
     related: tuple[str, ...] = ()
     exact: Callable[[str], Q | None] = lambda text: None
     is_large: bool = False
+    indexed: str = ""
+    folded: Callable[[str], str] = fold
 
 
 def contains(*columns: str) -> Callable[[str], Q]:
@@ -112,7 +117,8 @@ KINDS = (
         lambda vacancy: (vacancy.title, _joined(vacancy.state.label, vacancy.brand)),
         related=("brand",),
         exact=_id,
-        is_large=connection.vendor == "sqlite",  # which has no trigram index
+        is_large=True,
+        indexed="title_folded",
     ),
     Kind(
         gettext_lazy("Applications"),
@@ -122,6 +128,8 @@ KINDS = (
         related=("user", "vacancy"),
         exact=_reference_or_address,
         is_large=True,
+        indexed="upper(given_name || ' ' || family_name || ' ' || email_folded)",
+        folded=str.upper,
     ),
     Kind(
         gettext_lazy("Recruiters"),
@@ -167,7 +175,7 @@ def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
     if is_part:
         return TemplateResponse(request, "admin/search_options.html", context)
     title = _("Search: %(text)s") % {"text": text} if text else _("Search")
-    context |= {**admin.site.each_context(request), "title": title, "newest": NEWEST}
+    context |= {**admin.site.each_context(request), "title": title}
     return TemplateResponse(request, "admin/search.html", context)
 
 
@@ -192,32 +200,67 @@ def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
 def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[str], count: int) -> Group:
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
-    list_url = f"{reverse(f'admin:{name}_changelist')}?{urlencode({'q': text})}"
     own = page.get_queryset(request)
-    try:
-        with _limited_time():
-            pks = _found(kind, own, text, words, count)
-    except OperationalError:
-        group.is_incomplete, group.url = True, list_url
-        return group
-    found = own.select_related(*kind.related).in_bulk(pks[:count])
-    for pk in pks[:count]:
+    pks: dict[Any, None] = {}  # in order
+    for find in (_exact, _newest, _indexed):
+        if len(pks) > count:
+            break
+        try:
+            with _limited_time():
+                pks |= dict.fromkeys(find(kind, own, text, words)[: count + 1])
+        except OperationalError:
+            group.is_incomplete = True
+    first = list(pks)[:count]
+    found = own.select_related(*kind.related).in_bulk(first)
+    for pk in first:
         if pk in found:
             title, detail = kind.shown(found[pk])
             group.hits.append(Hit(title, detail, reverse(f"admin:{name}_change", args=[pk])))
-    if kind.is_large or len(pks) > count:
-        group.url = list_url
+    if kind.is_large or group.is_incomplete or len(pks) > count:
+        group.url = f"{reverse(f'admin:{name}_changelist')}?{urlencode({'q': text})}"
     return group
 
 
-def _found(kind: Kind, own: Any, text: str, words: list[str], count: int) -> list[Any]:
-    """Return the ids of the first rows, at most one more than `count`: those that `text` names exactly, then
-    the newest with all `words`."""
-    exact = kind.exact(text)
-    pks = list(_ids(own.filter(exact))[:count]) if exact is not None else []
-    rows = own.filter(pk__in=_ids(own)[:NEWEST]) if kind.is_large else own
-    rows = rows.filter(reduce(and_, map(kind.matches, words)))
-    return list(dict.fromkeys([*pks, *_ids(rows)[: count + 1]]))
+def _exact(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+    """Return the ids of the rows that `text` names by a number, a reference or an address."""
+    condition = kind.exact(text)
+    return _ids(own.filter(condition)) if condition is not None else []
+
+
+def _newest(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+    """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
+    has_words = reduce(and_, map(kind.matches, words))
+    rows = kind.model._default_manager.all()
+    if kind.is_large:
+        last = rows.aggregate(last=Max("pk"))["last"] or 0
+        return _ids(own.filter(has_words, pk__gt=last - NEWEST))
+    # Mostly there are none of any brand. Then it does not matter which ones the user may see.
+    return _ids(own.filter(has_words)) if rows.filter(has_words).exists() else []
+
+
+def _indexed(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
+    """Return the ids of rows with all `words` from the trigram index: of a frequent word only some."""
+    if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words)) < 2:
+        return []
+    conditions, parameters = [], []
+    for word in map(kind.folded, words):
+        patterns = (
+            [f"%{_escaped(word)}%"] if len(word) > 2 else [f"{_escaped(word)}%", f"% {_escaped(word)}%"]
+        )
+        conditions.append(f"({' OR '.join([f'{kind.indexed} LIKE %s'] * len(patterns))})")
+        parameters += patterns
+    table = kind.model._meta.db_table
+    with connection.cursor() as cursor:
+        # Only the index: a scan that hopes to find enough rows early reads the whole table if there are none.
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
+        pks = [pk for (pk,) in cursor.fetchall()]
+        cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
+    return _ids(own.filter(pk__in=pks))
+
+
+def _escaped(word: str) -> str:
+    return re.sub(r"([\\%_])", r"\\\1", word)
 
 
 def _ids(rows: Any) -> Any:
@@ -226,13 +269,14 @@ def _ids(rows: Any) -> Any:
 
 @contextmanager
 def _limited_time() -> Iterator[None]:
-    """Cancel a statement that takes long: for some words and brands, the database has no good index."""
+    """Cancel a statement that takes long. Without JIT: compiling the statement that finds the forms of a user
+    takes 20 times as long as running it."""
     if connection.vendor != "postgresql":
         yield
         return
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {TIME_MAX}")
+            cursor.execute(f"SET LOCAL statement_timeout = {TIME_MAX}; SET LOCAL jit = off")
         yield
 
 

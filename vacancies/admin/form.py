@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -97,9 +97,11 @@ def forms_for(user: Any) -> QuerySet[Form]:
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     own = Vacancy.objects.workable_by(user)
-    used = Q(vacancies__in=own.values("pk")) | Q(brands__in=brands_of(user))
+    used = Q(Exists(own.filter(form=OuterRef("pk")))) | Q(Exists(brands_of(user).filter(form=OuterRef("pk"))))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
-    taken = Form.objects.filter(Q(vacancies__isnull=False) | Q(brands__isnull=False))
+    # Not joined: a form can have as many vacancies as there are.
+    by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
+    taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
     free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
     whole = Form.objects.filter(
         Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
