@@ -73,8 +73,14 @@ def record_days(*, at: datetime) -> int:
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:
             return 0
-        DailyVacancies.objects.bulk_create(_rows(first, last), batch_size=BATCH)
+        create(DailyVacancies, _rows(first, last))
     return (last - first).days + 1
+
+
+def create(model: Any, rows: Iterator[Any]) -> None:
+    """Insert `rows`, which may be too many for the memory."""
+    while batch := list(islice(rows, BATCH)):
+        model.objects.bulk_create(batch)
 
 
 def _first_day(last: date) -> date | None:
