@@ -2,8 +2,8 @@
 
 They have no style and no script: a style sheet sets the colours by class, for light and dark pages. Series
 differ by dashes and the shape of their points, and have a legend, so that they are distinguishable without
-colour. Charts are hidden from screen readers: pages show the same numbers as a table. The class is not "chart",
-because the theme's script draws on elements with that class.
+colour. Charts are hidden from screen readers: pages show the same numbers as a table. The class is not
+"chart", because the theme's script draws on elements with that class.
 """
 
 from collections.abc import Sequence
