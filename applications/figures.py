@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
 from jobsite.locks import lock_transaction
-from vacancies.figures.recording import BACKFILL, BATCH, DAY, start_of_day, yesterday
+from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
 from vacancies.operations import end_of_day
 
 NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
@@ -27,7 +27,7 @@ def record_days(*, at: datetime) -> int:
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:
             return 0
-        DailyApplications.objects.bulk_create(_rows(first, last), batch_size=BATCH)
+        create(DailyApplications, _rows(first, last))
     return (last - first).days + 1
 
 

@@ -2,7 +2,8 @@
 
 They have no style and no script: a style sheet sets the colours by class, for light and dark pages. Series
 differ by dashes and the shape of their points, and have a legend, so that they are distinguishable without
-colour. Charts are hidden from screen readers: pages show the same numbers as a table.
+colour. Charts are hidden from screen readers: pages show the same numbers as a table. The class is not
+"chart", because the theme's script draws on elements with that class.
 """
 
 from collections.abc import Sequence
@@ -90,21 +91,21 @@ def line_chart(
         step = max(1, ceil(len(each.values) / 12))  # marks on every point would hide the dashes
         marks = format_html_join(
             "",
-            '<path class="chart-mark" transform="translate({} {})" d="{}"><title>{}</title></path>',
+            '<path class="plot-mark" transform="translate({} {})" d="{}"><title>{}</title></path>',
             (
                 (x(index), px(y(value)), SHAPES[number], f"{each.name}, {labels[index]}: {shown(value)}")
                 for index, value in enumerate(each.values)
                 if index % step == (len(each.values) - 1) % step
             ),
         )
-        line = '<g class="chart-series is-{}"><polyline class="chart-line" points="{}"></polyline>{}</g>'
+        line = '<g class="plot-series is-{}"><polyline class="plot-line" points="{}"></polyline>{}</g>'
         lines.append(format_html(line, number + 1, path, marks))
     every = max(1, ceil(len(labels) / 3))  # more labels would overlap on a phone
     return format_html(
-        '<svg class="chart" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}{}{}</svg>',
+        '<svg class="plot" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}{}{}</svg>',
         width, height, _scale(top, y, LEFT, width - RIGHT),
         format_html_join(
-            "", '<text class="chart-label" x="{}" y="{}" text-anchor="middle">{}</text>',
+            "", '<text class="plot-label" x="{}" y="{}" text-anchor="middle">{}</text>',
             (
                 (x(index), height - 8, label)
                 for index, label in enumerate(labels)
@@ -119,8 +120,8 @@ def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
     """Return horizontal lines with their values above, within the plot: large numbers need no margin."""
     return format_html_join(
         "",
-        '<line class="chart-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
-        '<text class="chart-label" x="{0}" y="{3}">{4}</text>',
+        '<line class="plot-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
+        '<text class="plot-label" x="{0}" y="{3}">{4}</text>',
         (
             (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), shown(top * part / 4))
             for part in range(5)
@@ -131,12 +132,12 @@ def _scale(top: float, y: Any, left: float, right: float) -> SafeString:
 def legend(series: Sequence[Series]) -> SafeString:
     """Return the names of `series` with their line and shape, as a list."""
     return format_html(
-        '<ul class="chart-legend" aria-hidden="true">{}</ul>',
+        '<ul class="plot-legend" aria-hidden="true">{}</ul>',
         format_html_join(
             "",
-            '<li><svg class="chart-key chart-series is-{}" viewBox="-16 -8 32 16" focusable="false">'
-            '<line class="chart-line" x1="-16" y1="0" x2="16" y2="0"></line>'
-            '<path class="chart-mark" d="{}"></path></svg>{}</li>',
+            '<li><svg class="plot-key plot-series is-{}" viewBox="-16 -8 32 16" focusable="false">'
+            '<line class="plot-line" x1="-16" y1="0" x2="16" y2="0"></line>'
+            '<path class="plot-mark" d="{}"></path></svg>{}</li>',
             ((n + 1, SHAPES[n], each.name) for n, each in enumerate(series[:SERIES_MAX])),
         ),
     )
@@ -151,14 +152,14 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 480) -> SafeStr
         length, y = max(value * inner / top, 1), index * row
         parts.append((y + 24, label, y + 32, px(length), px(length + 8), y + 44, shown(value)))
     return format_html(
-        '<svg class="chart is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
+        '<svg class="plot is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
         width,
         len(rows) * row + 8,
         format_html_join(
             "",
-            '<text class="chart-name" x="0" y="{}">{}</text>'
-            '<rect class="chart-bar" x="0" y="{}" width="{}" height="14" rx="2"></rect>'
-            '<text class="chart-name" x="{}" y="{}">{}</text>',
+            '<text class="plot-name" x="0" y="{}">{}</text>'
+            '<rect class="plot-bar" x="0" y="{}" width="{}" height="14" rx="2"></rect>'
+            '<text class="plot-name" x="{}" y="{}">{}</text>',
             parts,
         ),
     )

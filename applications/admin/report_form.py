@@ -24,7 +24,7 @@ class ReportForm(forms.Form):
 
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput({"type": "date"}))
-    brand = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
+    brand: Any = forms.ModelChoiceField(None, label=_("Brand"), required=False, empty_label=_("All brands"))
     by = forms.ChoiceField(label=_("Divided by"), required=False)
 
     def __init__(self, given: dict[str, str], *, user: Any, last: date) -> None:

@@ -51,7 +51,8 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     assert "/change/" in page.url
 
     visit(page, f"{site}/admin/")
-    follow(page, "link", "Reports")
+    with page.expect_navigation():
+        page.get_by_role("link", name="Reports").click()
     assert findings(page) == []
     screenshot(page, "reports")
     page.get_by_label("Divided by").select_option("regions")

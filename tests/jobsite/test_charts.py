@@ -47,7 +47,7 @@ def test_sparkline_needs_two_values():
 def test_lines_differ_in_shape_and_class():
     chart = parsed(line_chart(["a", "b", "c"], MANY))
     groups = chart.findall("g")
-    assert [group.get("class") for group in groups] == [f"chart-series is-{n}" for n in range(1, 7)]
+    assert [group.get("class") for group in groups] == [f"plot-series is-{n}" for n in range(1, 7)]
     assert len({group.find("path").get("d") for group in groups}) == 6
 
 

@@ -5,7 +5,9 @@ Of a vacancy that was published again, only the last period counts. Drafts and d
 count."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
+from itertools import chain, islice
 from typing import Any
 
 from django.db import transaction
@@ -73,8 +75,14 @@ def record_days(*, at: datetime) -> int:
         first = known + DAY if known else _first_day(last)
         if first is None or first > last:
             return 0
-        DailyVacancies.objects.bulk_create(_rows(first, last), batch_size=BATCH)
+        create(DailyVacancies, _rows(first, last))
     return (last - first).days + 1
+
+
+def create(model: Any, rows: Iterator[Any]) -> None:
+    """Insert `rows`, which may be too many for the memory."""
+    while batch := list(islice(rows, BATCH)):
+        model.objects.bulk_create(batch)
 
 
 def _first_day(last: date) -> date | None:
@@ -86,7 +94,7 @@ def _first_day(last: date) -> date | None:
     return max(day, last - (BACKFILL - 1) * DAY)
 
 
-def _rows(first: date, last: date) -> Any:
+def _rows(first: date, last: date) -> Iterator[DailyVacancies]:
     """Yield the rows of the days from `first` to `last`. Live vacancies are counted at the end of `last`. The
     numbers of the days before it follow from what went live and closed."""
     live: Counter[Group] = Counter()
@@ -104,11 +112,7 @@ def _rows(first: date, last: date) -> Any:
             went_live[row["day"]][_group(row)] = row["number"]
         for row in _closings(start, end, is_split):
             closed[row["day"]][_group(row)] = row
-    groups = {
-        *live,
-        *(g for day in went_live.values() for g in day),
-        *(g for day in closed.values() for g in day),
-    }
+    groups = {*live, *chain.from_iterable((*went_live.values(), *closed.values()))}
     day = last
     while day >= first:
         yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))  # the day is recorded
@@ -116,7 +120,8 @@ def _rows(first: date, last: date) -> Any:
             group = (brand, option)
             ended, began = closed[day].get(group, {}), went_live[day][group]
             if live[group] or began or ended:
-                columns = _columns(live[group], began, ended)
+                # Not below 0: a vacancy may have been closed between the queries.
+                columns = _columns(max(live[group], 0), began, ended)
                 yield DailyVacancies(day=day, brand_id=brand, option_id=option, **columns)
             live[group] += ended.get("number", 0) - began
         day -= DAY
