@@ -104,7 +104,8 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         since = max(now - COLLEAGUE_MAIL_KEPT, before or now - COLLEAGUE_MAIL_KEPT)
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
-        counts["invitations"] = Invitation.objects.filter(sent_at__lt=since).delete()[0]
+        forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]
+        counts["invitations"] = forgotten.get(Invitation._meta.label, 0)
     counts["form_snapshots"] = _purge_snapshots()
     return counts
 
