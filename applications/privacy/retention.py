@@ -105,7 +105,8 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         own = Message.objects.filter(application=None, finished_at__lt=since)
         counts["emails_to_colleagues"] = own.delete()[0]
         counts["unsaved_input"] = purge_unsaved(now=now)
-        counts["invitations"] = Invitation.objects.filter(sent_at__lt=since).delete()[0]
+        forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]
+        counts["invitations"] = forgotten.get(Invitation._meta.label, 0)
     counts["form_snapshots"] = _purge_snapshots()
     return counts
 

@@ -25,6 +25,7 @@ USERS = "/admin/auth/user/"
 def test_colleague_is_invited_and_accepts(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     roles.create()
+    make_brand("Beta")  # one brand is preselected
     log_in(page, site)
     visit(page, f"{site}{USERS}")
     follow(page, "link", "Invite a colleague")
@@ -37,7 +38,7 @@ def test_colleague_is_invited_and_accepts(live_server: Any, browser_page: Any, o
     follow(page, "button", "Send the invitation")
     page.get_by_text("Choose at least one brand.").wait_for()
     assert findings(page) == []
-    page.get_by_role("group", name="Brands").get_by_label("Acme").check()
+    page.get_by_role("group", name="Brands").get_by_role("checkbox", name="Acme").check()
     follow(page, "button", "Send the invitation")
     page.get_by_text("The invitation is sent to noor@example.org.").wait_for()
     page.get_by_text("Email queued, valid until").wait_for()
@@ -80,8 +81,8 @@ def test_user_gets_another_role_and_brand(
     screenshot(page, f"user-{theme}")
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_label(re.compile("^Editor")).check()
-    page.get_by_label("Beta").check()
+    page.get_by_role("checkbox", name=re.compile("^Editor")).check()
+    page.get_by_role("checkbox", name="Beta").check()
     with page.expect_navigation():
         page.click("[name=_save]")
     assert {group.name for group in noor.groups.all()} == {"Recruiter", "Editor"}
@@ -149,6 +150,6 @@ def test_access_log_leads_to_people_and_applications(
     assert findings(page) == []
     visit(page, f"{site}/admin/applications/application/{jan.pk}/change/")
     with page.expect_navigation():
-        page.locator(".application-parts").get_by_role("link", name="Access log").click()
+        page.locator(".panel-bar").get_by_role("link", name="Access log").click()
     page.get_by_role("link", name="Jan Peeters: Nurse").first.wait_for()
     assert page.get_by_role("link", name="Mia Maes: Nurse").count() == 0

@@ -164,4 +164,5 @@ def cells_of(figures: dict[str, Any] | None) -> list[str]:
     return [str(figures["clicks"]), str(figures["keys"]), f"{figures['seconds']:.0f}"]
 
 
-main()
+if __name__ == "__main__":
+    main()

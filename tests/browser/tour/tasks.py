@@ -90,11 +90,7 @@ def extend_five(hand: Hand) -> None:
         raise AssertionError("The list does not show the five vacancies.")
     select_all(hand)
     hand.action("Extend…", "Extend")
-    weeks = page.get_by_label("4 weeks")
-    if weeks.count():
-        if not page.get_by_label("2 weeks").is_checked():
-            hand.click(weeks)
-    else:
+    if not page.locator("#content input[type=radio]:checked").count():  # a number of weeks by default
         fill_date(hand, page.locator("#id_day"), 30)
     confirm(hand, re.compile("Extend"))
     hand.find(hand.text(re.compile("5 vacancies were extended")))
