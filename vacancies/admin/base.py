@@ -71,7 +71,7 @@ class ContentAdmin(JobsiteAdmin):
             formfield.help_text = f"{IMAGE_RULE} {formfield.help_text}".strip()
         return formfield
 
-    def save_model(self, request: HttpRequest, obj: models.Model, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Say that a text without the editor's help, which a browser without scripts sends, had a table."""
         super().save_model(request, obj, form, change)
         changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))
