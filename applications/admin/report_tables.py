@@ -160,8 +160,8 @@ def groups(scope: Scope) -> ReportTable:
         if of_group or row["went_live"] or row["closed"]:
             days = average(row["days_live"], row["closed"])
             found.append([scope.name(pk), of_group, row["went_live"], row["closed"], days])
-    found.sort(key=lambda row: (-int(row[1]), str(row[0])))
-    bars = [(str(row[0]), float(row[4])) for row in found if row[4] != ""]
+    found.sort(key=lambda row: (-int(str(row[1])), str(row[0])))
+    bars = [(str(row[0]), float(str(row[4]))) for row in found if row[4] != ""]
     return ReportTable(
         "groups",
         _("Time to close by: %(name)s") % {"name": scope.label},

@@ -244,7 +244,7 @@ class TemplatesAdmin(JobsiteAdmin):
 
     # --- saving ---
 
-    def save_model(self, request: HttpRequest, obj: Vacancy, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if change or self.edited_template(request) is None:
             super().save_model(request, obj, form, change)
 

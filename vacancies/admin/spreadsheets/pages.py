@@ -37,7 +37,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         export, upload, template = map(
-            self.admin_site.admin_view, (self.export_view, self.import_view, self.template_view)
+            self.admin_site.admin_view, (self.export_view, self.import_view, self.import_template_view)
         )
         return [
             path("export-csv/", export, {"ending": "csv"}, name="vacancies_vacancy_export_csv"),
@@ -88,7 +88,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
 
     # --- import ---
 
-    def template_view(self, request: HttpRequest) -> HttpResponse:
+    def import_template_view(self, request: HttpRequest) -> HttpResponse:
         """Return an XLSX file with the headings."""
         if not self.may_import(request):
             raise PermissionDenied
@@ -105,12 +105,12 @@ class SpreadsheetAdmin(JobsiteAdmin):
         if request.method == "POST" and "plan" in request.POST:
             return self._confirm(request)
         if request.method != "POST":
-            return self._page(request, columns=list(headings().values()))
+            return self._import_page(request, columns=list(headings().values()))
         try:
             return self._dry_run(request)
         except SpreadsheetError as error:
             columns = list(headings().values())
-            return self._page(request, status=400, columns=columns, file_error=str(error))
+            return self._import_page(request, status=400, columns=columns, file_error=str(error))
 
     def _dry_run(self, request: HttpRequest) -> HttpResponse:
         file = request.FILES.get("file")
@@ -167,7 +167,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
             plan = signing.dumps(content, salt=_salt(request), compress=True)
             if len(plan) > PLAN_MAX:
                 raise SpreadsheetError(_("The file has too much text. Split it into several files."))
-        return self._page(
+        return self._import_page(
             request,
             status=409 if is_refused else 400 if wrong else 200,
             is_refused=is_refused,
@@ -182,7 +182,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
             has_results=True,
         )
 
-    def _page(self, request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+    def _import_page(self, request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": _("Import vacancies"),
