@@ -5,6 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const page = document.querySelector("[data-autosave]");
   const form = document.querySelector("#vacancy_form");
   if (!page || !form) return;
+  form.autocomplete = "off"; // otherwise browsers put what they remember of selects over what the server restored
 
   const _ = window.gettext || ((text) => text);
   const PREFIX = "unsaved:"; // jobsite/admin.js removes these copies at the sign-out
@@ -184,6 +185,7 @@ document.addEventListener("DOMContentLoaded", () => {
     forget();
   });
   window.addEventListener("beforeunload", (event) => {
+    remember();
     if (!isLeaving && isUnsaved()) event.preventDefault();
   });
   window.addEventListener("pagehide", () => {
