@@ -79,13 +79,6 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
 
-    def get_actions(self, request: HttpRequest) -> Any:
-        """Templates for all brands would be deleted too: they are deleted one by one."""
-        actions = super().get_actions(request)
-        if not request.user.has_perm(EVERY_BRAND):
-            actions.pop("delete_selected", None)
-        return actions
-
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if db_field.name == "brand":
