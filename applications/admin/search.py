@@ -31,9 +31,9 @@ from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
-TEXT_MAX = 200
+TEXT_MIN, TEXT_MAX = 2, 200
 WORDS_MAX = 8
-NEWEST = 20_000  # rows of a large kind that are compared one by one
+NEWEST = 10_000  # rows of a large kind that are compared one by one
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -164,7 +164,7 @@ def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
     """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
     text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
     is_part = request.GET.get("part") == "results"
-    groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if text else []
+    groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if len(text) >= TEXT_MIN else []
     count = sum(len(group.hits) for group in groups)
     context: dict[str, Any] = {
         "text": text,
@@ -253,6 +253,7 @@ def _indexed(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
     with connection.cursor() as cursor:
         # Only the index: a scan that hopes to find enough rows early reads the whole table if there are none.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        cursor.execute(f"SET LOCAL gin_fuzzy_search_limit = {4 * INDEXED}")  # of a frequent word, only some
         cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")

@@ -96,10 +96,10 @@ def forms_for(user: Any) -> QuerySet[Form]:
     """
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
-    own = Vacancy.objects.workable_by(user)
-    used = Q(Exists(own.filter(form=OuterRef("pk")))) | Q(Exists(brands_of(user).filter(form=OuterRef("pk"))))
+    # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
+    own = Vacancy.objects.workable_by(user).exclude(form=None).order_by().distinct()
+    used = Q(pk__in=list(own.values_list("form", flat=True))) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
-    # Not joined: a form can have as many vacancies as there are.
     by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
     taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
     free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))

@@ -59,7 +59,7 @@ window.addEventListener("load", () => {
 
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    if (!input.value.trim()) close();
+    if (input.value.trim().length < 2) close();
     else timer = setTimeout(search, 200);
   });
 
@@ -69,7 +69,7 @@ window.addEventListener("load", () => {
       event.preventDefault(); // keeps the text; the next one empties it
       close();
     } else if (list.hidden) {
-      if (event.key === "ArrowDown" && input.value.trim()) search();
+      if (event.key === "ArrowDown" && input.value.trim().length > 1) search();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const next = active + (event.key === "ArrowDown" ? 1 : -1);

@@ -60,7 +60,7 @@ def test_every_kind_is_found(root, db):
 
 @pytest.mark.parametrize(
     "text",
-    ["nurse", "NÜRSE", "urs", "ghent nurse", "nu", "g", "c+", "100%", "night_shift", "  nurse  ", "in gh"],
+    ["nurse", "NÜRSE", "urs", "ghent nurse", "nu", "c+", "100%", "night_shift", "  nurse  ", "in gh"],
 )
 def test_words_of_a_title_are_found(root, text):
     make_vacancy(title="Nürse in Ghent, C++ 100% night_shift")
@@ -225,20 +225,20 @@ def test_query_count(root, count, django_assert_max_num_queries):
 
     with django_assert_max_num_queries(40) as queries:
         root.get(SEARCH, {"q": "zebra", "part": "results"})
-    assert len([q for q in queries if q["sql"].startswith("SELECT")]) == 12
+    assert len([q for q in queries if q["sql"].startswith("SELECT")]) == 15
 
 
 def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):
     make_vacancy(title="Zebra")
     make_recruiter("Zebra")
-    real = module._found
+    real = module._newest
 
     def slow(kind: Any, *args: Any) -> Any:
         if kind.model is Application:
             raise module.OperationalError("canceling statement due to statement timeout")
         return real(kind, *args)
 
-    monkeypatch.setattr(module, "_found", slow)
+    monkeypatch.setattr(module, "_newest", slow)
 
     response = root.get(SEARCH, {"q": "zebra"})
 
