@@ -63,7 +63,7 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     row = page.get_by_role("row", name="Ghent")
     assert row.get_by_role("cell").all_inner_texts() == ["1", "2", "1", "31.0"]
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV: Time to close by: Region").click()
+        page.get_by_role("link", name="Time to close by: Region: CSV").click()
     assert download.value.suggested_filename.startswith("report-groups-")
     assert findings(page) == []
 

@@ -7,7 +7,7 @@ count."""
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -112,7 +112,7 @@ def _rows(first: date, last: date) -> Iterator[DailyVacancies]:
             went_live[row["day"]][_group(row)] = row["number"]
         for row in _closings(start, end, is_split):
             closed[row["day"]][_group(row)] = row
-    groups = {*live, *chain.from_iterable((*went_live.values(), *closed.values()))}
+    groups = set(live).union(*went_live.values(), *closed.values())
     day = last
     while day >= first:
         yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))  # the day is recorded

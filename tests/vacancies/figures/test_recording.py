@@ -140,8 +140,8 @@ def test_figures_do_not_raise_the_revision():
     from jobsite.models import Revision
 
     make_vacancy(publish_from=NOW - 2 * DAY)
-    before = Revision.objects.values().get()
+    before = list(Revision.objects.values())
 
     record_days(at=NOW)
 
-    assert Revision.objects.values().get() == before
+    assert list(Revision.objects.values()) == before
