@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget
 
-from jobsite.admin.base import with_named_parts
-from jobsite.admin.datetime_fields import ZonedDateTimeField
+from jobsite.admin.datetime_fields import ZonedDateTimeField, with_named_parts
 from vacancies import operations, undo
 from vacancies.admin import overwritten
 from vacancies.models import State, Vacancy, Version
