@@ -219,7 +219,7 @@ KNOWN = {
     # Only the state changes: the table keeps its name, which is set first.
     ("applications", "0007_email_kinds"): {
         f"AlterModelTable of digestoptout: {LATER}",
-        f"RenameModel of : {LATER}",
+        f"RenameModel of digestoptout: {LATER}",
     },
     ("vacancies", "0004_bucket_counts"): {
         f"DeleteModel of {model}: {LATER}" for model in ("dailycount", "listedvacancy")

@@ -475,5 +475,7 @@ def test_files_of_requests_are_kept_and_shown_to_the_brand(
     assert name
     assert list(orphans(at=datetime(2190, 1, 1, tzinfo=UTC))) == []
     other = staff("other", make_brand("Other"), *EDITS)
-    found = [each.get(f"/media/{name}").status_code for each in (ed, other, client)]
-    assert found == [200, 404, 404]
+    for each, status in ((ed, 200), (other, 404), (client, 404)):
+        response = each.get(f"/media/{name}")
+        assert response.status_code == status
+        response.close()
