@@ -478,4 +478,4 @@ def test_files_of_requests_are_kept_and_shown_to_the_brand(
     for each, status in ((ed, 200), (other, 404), (client, 404)):
         response = each.get(f"/media/{name}")
         assert response.status_code == status
-        response.close()
+        assert b"".join(response.streaming_content if response.streaming else [response.content])
