@@ -12,7 +12,7 @@ from typing import Any, Self
 from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, Exists, F, Func, Min, OuterRef, Prefetch, Q
+from django.db.models import Count, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -109,10 +109,9 @@ class PublishedQuerySet(models.QuerySet):
     def with_option(self, keyword: str, values: Collection[str]) -> Self:
         """Vacancies with at least one of the option `values` of the filter `keyword`."""
         choices = apps.get_model("vacancies", "VacancyOption").objects
-        with_option = choices.filter(
-            vacancy=OuterRef("pk"), option__filter__keyword=keyword, option__value__in=values
-        )
-        return self.filter(Exists(with_option))
+        chosen = choices.filter(option__filter__keyword=keyword, option__value__in=values)
+        # Not EXISTS, which SQLite evaluates for each vacancy of the list.
+        return self.filter(pk__in=chosen.values("vacancy"))
 
     def search(self, text: str) -> Self:
         """Vacancies with every word of `text` in a title or text. Case and accents do not matter."""

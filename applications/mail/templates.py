@@ -95,5 +95,5 @@ def email_from(
 ) -> Email:
     """Return the email that `template` becomes for `application`, in `language` if the template has it."""
     code = language_of(template, language)
-    texts = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))
-    return email(*texts, application, language=code, base_url=base_url)
+    subject, body = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))
+    return email(subject, body, application, language=code, base_url=base_url)

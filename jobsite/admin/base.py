@@ -48,13 +48,6 @@ class NamedRow(forms.ModelForm):
                     widget.attrs["aria-label"] = str(field.label or name)
 
 
-def with_named_parts(field: Any) -> Any:
-    """Label the date and the time input of `field`. Django 6.1 labels only the two together."""
-    for part in getattr(field.widget, "widgets", ()):
-        part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
-    return field
-
-
 class InlineFormSet(InlineAdminFormSet):
     """An inline whose button reads "Add attachment" instead of "Add another Attachment"."""
 
@@ -137,10 +130,6 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
         return super().get_search_results(request, queryset, search_term.replace("\0", ""))
-
-    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)
-        return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
 
     def get_inline_formsets(self, *args: Any, **kwargs: Any) -> Any:
         formsets = super().get_inline_formsets(*args, **kwargs)

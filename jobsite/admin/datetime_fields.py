@@ -139,10 +139,18 @@ def _names(naive: datetime) -> dict[str, str]:
     }
 
 
+def with_named_parts(field: Any) -> Any:
+    """Label the date and the time input of `field`. Django 6.1 labels only the two together."""
+    for part in getattr(field.widget, "widgets", ()):
+        part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
+    return field
+
+
 class ZonedDateTimesAdmin:
     """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.DateTimeField):
             kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
-        return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field

@@ -48,6 +48,12 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def accept_files(page: Any) -> None:
+    """Give file choosers to `expect_file_chooser` from now on. It asks for them itself, but does not wait
+    until the browser does so: on a busy machine, a key press was faster and the dialog was lost."""
+    page.on("filechooser", lambda _chooser: None)
+
+
 @pytest.fixture
 def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
     """A page in its own window. A script error or a violation of the content security policy fails the test,
@@ -55,6 +61,7 @@ def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines
+    accept_files(page)
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
 

@@ -21,6 +21,7 @@ from forms_structure import operations as forms
 from forms_structure.presets import presets
 from tests.applications.makers import PASSWORD, make_stage, make_step
 from tests.browser.admin import serve_static_files
+from tests.browser.conftest import accept_files
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
@@ -81,6 +82,7 @@ class Journey:
         self.requested: list[str] = []
         context.on("request", lambda request: self.requested.append(request.url))
         self.page = context.new_page()
+        accept_files(self.page)
         self.page.set_default_timeout(30_000)
         self.page.route("**/jobs", self._jobs)
         self.page.route(

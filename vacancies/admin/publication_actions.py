@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextareaWidget
 
-from jobsite.admin.base import with_named_parts
-from jobsite.admin.datetime_fields import ZonedDateTimeField
+from jobsite.admin.datetime_fields import ZonedDateTimeField, with_named_parts
 from vacancies import approving, operations
 from vacancies.models import State
 from vacancies.operations import BulkResult

@@ -30,9 +30,10 @@ BUCKETS = (
     "CAST(sum(internal) AS integer), CAST(sum(hot_internal) AS integer), count(*) "
     "FROM vacancies_bucketcount GROUP BY start_at, start_id ORDER BY start_at DESC, start_id DESC"
 )
+# `is_expired = false`: with NOT, SQLite without statistics reads all live vacancies through `listed_start`.
 _EXCLUDED = (
     "SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
-    "WHERE NOT is_expired AND publish_until <= %s AND publish_from <= %s "
+    "WHERE is_expired = false AND publish_until <= %s AND publish_from <= %s "
     "UNION ALL SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
     "WHERE NOT is_expired AND publish_from > %s AND (publish_from, vacancy_id) < (%s, %s)"
 )

@@ -5,13 +5,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
 from tests.vacancies.api.test_fast_path import bucket_counts, published_counts
-from tests.vacancies.readmodel.helpers import LIST, check, check_pages, use_small_buckets, write_rows
+from tests.vacancies.readmodel.helpers import (
+    LIST,
+    check,
+    check_pages,
+    on_sqlite,
+    use_small_buckets,
+    write_rows,
+)
 from vacancies.models import BucketCount, ListedVacancy, Vacancy
 from vacancies.readmodel.maintenance import balance, mark_expired
+from vacancies.readmodel.totals import read_totals
 
 NUMBER = 40
 DAY, SECOND, MICROSECOND = timedelta(days=1), timedelta(seconds=1), timedelta(microseconds=1)
@@ -108,3 +119,21 @@ def test_first_and_last_time(site, now, monkeypatch):
         check_pages(site, 1)
         assert bucket_counts() == published_counts()
         balance()
+
+
+@on_sqlite
+@pytest.mark.django_db
+def test_plans_without_statistics(now):
+    """Of an SQLite database that was never analyzed: no statement reads every live vacancy."""
+    with CaptureQueriesContext(connection) as queries:
+        read_totals(read_state(), now=now)
+        list(ListedVacancy.objects.with_option("regions", ["ghent"]).values_list("pk"))
+    plans = []
+    with connection.cursor() as cursor:
+        for query in queries:
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            plans.append(" / ".join(row[3] for row in cursor.fetchall()))
+
+    expired = next(plan for plan in plans if "UNION" in plan)
+    assert "listed_end (is_expired=? AND publish_until<?)" in expired
+    assert "CORRELATED" not in plans[-1]
