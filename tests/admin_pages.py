@@ -210,7 +210,7 @@ def build() -> SimpleNamespace:
     lost_pk = lost.pk
     lost.delete()
 
-    strict = make_brand(f"{OWN} strict brand", requires_approval=True)
+    strict = make_brand(f"{OWN} strict brand", requires_approval=True, form=own.form)
     for name in ("strict", "waiting"):
         text = f"{OWN} {name}"
         common = {"brand": strict, "head_recruiter": own.contact, "status": "draft", "publish_from": None}
@@ -280,6 +280,7 @@ def build() -> SimpleNamespace:
         ],
         "vacancies.brand": [foreign.brand.pk],
         "vacancies.recruiter": [foreign.contact.pk],
+        "vacancies.vacancytemplate": [VacancyTemplate.objects.get(brand=foreign.brand).pk],
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
         "applications.application": [foreign.application.pk],
         "applications.historyentry": [foreign.step.pk],
@@ -433,13 +434,14 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "vacancies.Vacancy": {"brand": world.foreign.brand},
         "vacancies.Brand": {"pk": world.foreign.brand.pk},
         "vacancies.Brand_members": {"brand": world.foreign.brand},
+        "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
         "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
         "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
         "applications.AccessLog": {"application": world.foreign.application.pk},
     }  # fmt: skip
-    for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version"):
+    for name in ("VacancyOption", "VacancyRecruiter", "Attachment", "Version", "Approval"):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}

@@ -1,7 +1,7 @@
 """Publication with the approval of a second person (docs/decisions.md #188)."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from vacancies import approving, operations
 from vacancies.exchange.importer import NEEDS_APPROVAL, Importer
 from vacancies.exchange.sources import Row
 from vacancies.history.versions import record
+from vacancies.media import orphans
 from vacancies.models import Approval, Brand, Change, Recruiter, State, Vacancy, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
@@ -440,3 +441,41 @@ def test_import_does_not_change_a_public_vacancy(strict: Brand) -> None:
     importer = imported(vacancy.pk, title="Changed")
     assert (reread(vacancy).title, importer.report.refused) == ("Nurse", 1)
     assert NEEDS_APPROVAL.startswith("The vacancy is public")
+
+
+# --- texts and files of requests ---
+
+
+def test_change_that_was_sent_back_is_continued(ed: Client, lea: Client, strict: Brand) -> None:
+    vacancy = make(strict)
+    data = opened(ed, page(vacancy)) | {
+        "title": "Head nurse", "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://x.test/a.pdf",
+    }  # fmt: skip
+    ed.post(page(vacancy), data)
+    decide(lea, vacancy, "send_back", note="Shorter")
+    again = f"{page(vacancy)}?changes={Approval.objects.get().pk}"
+    assert f'href="{again}"' in ed.get(page(vacancy)).content.decode()
+
+    assert ed.get(again).context["not_filled_in"] == ["Attachments"]
+    data = opened(ed, again)
+    assert data["title"] == "Head nurse"
+    ed.post(again, data)
+    assert Approval.objects.latest("pk").changes == {"title": "Head nurse"}
+    other = make(strict)
+    for wrong in ("x", "0", Approval.objects.latest("pk").pk):
+        assert opened(ed, f"{page(other)}?changes={wrong}")["title"] == "Nurse"
+
+
+def test_files_of_requests_are_kept_and_shown_to_the_brand(
+    ed: Client, strict: Brand, client: Client, settings: Any
+) -> None:
+    vacancy = make(strict)
+    ed.post(page(vacancy), opened(ed, page(vacancy)) | {"image": picture("a.png", "PNG")})
+    name = Approval.objects.get().changes["image"]
+    assert name
+    assert list(orphans(at=datetime(2190, 1, 1, tzinfo=UTC))) == []
+    other = staff("other", make_brand("Other"), *EDITS)
+    for each, status in ((ed, 200), (other, 404), (client, 404)):
+        response = each.get(f"/media/{name}")
+        assert response.status_code == status
+        assert b"".join(response.streaming_content if response.streaming else [response.content])

@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("
 MODELS = {
     *("auth.user", "auth.group", "forms_structure.consenttext", "forms_structure.form", "vacancies.brand"),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
+    "vacancies.vacancytemplate",
     *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
     *("applications.status", "applications.historyentry", "applications.message"),
     "applications.mailtemplate",
@@ -42,7 +43,7 @@ NOBODYS = {
 }
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
-    "applications.message": ("digest",),
+    "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "note", "delete-note", "email", "undo", "unread"),
         *("board", "move", "undo-moves", "emails"),
@@ -56,6 +57,7 @@ SPECIAL = {
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
         *("autosave", "discard"),
         *("list-preference", "views", "views/add", "views/delete", "filter-options", "filter-recruiters"),
+        *("submit", "approval", "template"),
     ),
 }
 OF_THE_SITE = {  # with their queries
