@@ -89,8 +89,8 @@ def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any
     follow(page, "button", "Apply Filters")
     assert sorted(titles(page)) == [f"Nurse {n}" for n in range(1, 6)]
     page.locator(".list-columns summary").click()
-    page.get_by_label("Location").check()
-    page.get_by_label("Audience").uncheck()
+    page.get_by_role("checkbox", name="Location").check()
+    page.get_by_role("checkbox", name="Audience").uncheck()
     screenshot(page, "columns")
     assert findings(page) == []
     follow(page, "button", "Show")
@@ -208,7 +208,7 @@ def test_list_works_without_scripts(live_server: Any, browser_page: Any, office:
     log_in(page, site)
     visit(page, f"{site}{ADMIN}")
     page.locator(".list-columns summary").click()
-    page.get_by_label("Location").check()
+    page.get_by_role("checkbox", name="Location").check()
     follow(page, "button", "Show")
     assert page.get_by_role("columnheader", name="Location").is_visible()
     follow(page, "link", "Closing this week")
