@@ -165,7 +165,11 @@ def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
     """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
     text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
     is_part = request.GET.get("part") == "results"
-    groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if len(text) >= TEXT_MIN else []
+    groups = (
+        list(_groups(request, text, FIRST if is_part else ON_PAGE))
+        if len(text) >= TEXT_MIN or as_id(text)
+        else []
+    )
     count = sum(len(group.hits) for group in groups)
     context: dict[str, Any] = {
         "text": text,
