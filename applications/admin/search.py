@@ -33,7 +33,8 @@ from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MIN, TEXT_MAX = 2, 200
 WORDS_MAX = 8
-NEWEST = 10_000  # rows of a large kind that are compared one by one
+# Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
+NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -164,7 +165,11 @@ def search(request: HttpRequest, extra_context: Any = None) -> HttpResponse:
     """`q` -> a page with the hits of each kind. `part=results` returns the options of the box."""
     text = request.GET.get("q", "").replace("\0", "")[:TEXT_MAX].strip()
     is_part = request.GET.get("part") == "results"
-    groups = list(_groups(request, text, FIRST if is_part else ON_PAGE)) if len(text) >= TEXT_MIN else []
+    groups = (
+        list(_groups(request, text, FIRST if is_part else ON_PAGE))
+        if len(text) >= TEXT_MIN or as_id(text)
+        else []
+    )
     count = sum(len(group.hits) for group in groups)
     context: dict[str, Any] = {
         "text": text,

@@ -32,7 +32,7 @@ from forms_structure.models import Form  # noqa: E402
 from vacancies.models import Brand, Recruiter, Vacancy  # noqa: E402
 
 LIMIT = 0.1  # seconds of CPU
-TIMES = 5
+TIMES = 20
 BRANDS = 100
 JOBS = ("Nurse", "Driver", "Baker", "Teacher", "Welder", "Cook", "Developer", "Cleaner", "Planner", "Guard")
 GIVEN = ("Mia", "Jan", "Noor", "Elise", "Lars", "Zoe", "Tom", "Anna", "Jurgen", "Fatima")

@@ -54,8 +54,7 @@ def test_results_appear_while_typing(live_server: Any, browser_page: Any, office
         box.press("Enter")
     page.get_by_role("heading", name="Recruiters").wait_for()
     assert findings(page) == []
-    page.emulate_media(color_scheme="dark")
-    screenshot(page, "search-page-dark")
+    screenshot(page, "search-page")
 
 
 def test_search_works_on_phones_and_without_javascript(

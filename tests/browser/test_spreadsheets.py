@@ -33,7 +33,7 @@ def test_thirty_vacancies_are_imported_from_the_template(
     assert findings(page) == []
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the empty template (XLSX)").click()
-    book = load_workbook(Path(download.value.path()))
+    book = load_workbook(BytesIO(Path(download.value.path()).read_bytes()))
     sheet = book.active
     columns = {cell.value: cell.column for cell in sheet[1]}
     for number in range(30):

@@ -15,6 +15,8 @@ window.addEventListener("load", () => {
   input.setAttribute("aria-controls", list.id);
   input.setAttribute("aria-expanded", "false");
 
+  const isEnough = () => /^\s*(\d|\S.)/.test(input.value);
+
   const options = () => Array.from(list.querySelectorAll("[role=option]"));
 
   const activate = (index) => {
@@ -59,7 +61,7 @@ window.addEventListener("load", () => {
 
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    if (input.value.trim().length < 2) close();
+    if (!isEnough()) close();
     else timer = setTimeout(search, 200);
   });
 
@@ -69,7 +71,7 @@ window.addEventListener("load", () => {
       event.preventDefault(); // keeps the text; the next one empties it
       close();
     } else if (list.hidden) {
-      if (event.key === "ArrowDown" && input.value.trim().length > 1) search();
+      if (event.key === "ArrowDown" && isEnough()) search();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const next = active + (event.key === "ArrowDown" ? 1 : -1);

@@ -222,7 +222,7 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
         "Featured": "<div><ins>Yes</ins></div>",
         "Lead recruiter": "<div><del>An Peeters</del> <ins>Jan</ins></div>",
         "Audience": "<div><del>Public sites</del> <ins>Internal only</ins></div>",
-        "Publish until": "<div>1 <del>May</del><ins>Jul</ins> 2026, 00:00</div>",
+        "Closing date": "<div>30 <del>Apr</del><ins>Jun</ins> 2026</div>",
         "Regions": "<div><ins>Leuven</ins></div><div>Antwerp</div><div><del>East; West</del></div>",
     }
     assert Vacancy.objects.get() == nurse

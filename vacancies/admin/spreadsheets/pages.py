@@ -16,6 +16,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.spreadsheets.reading import SpreadsheetError, read
@@ -30,6 +31,7 @@ CHANGES_MAX = 500  # rows of an import that change something: they are saved in 
 PLAN_MAX = 2_000_000  # characters of a plan in the page
 UNCHANGED_SHOWN = 100
 HOUR = 3600
+FILE_INPUT = {"id": "file", "accept": ".csv,.xlsx", "required": True}
 
 
 class SpreadsheetAdmin(JobsiteAdmin):
@@ -186,6 +188,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
         context = {
             **self.admin_site.each_context(request),
             "title": _("Import vacancies"),
+            "file_input": UnfoldAdminFileFieldWidget().render("file", None, FILE_INPUT),
             "opts": self.opts,
             "rows_max": ROWS_MAX,
             "changes_max": CHANGES_MAX,

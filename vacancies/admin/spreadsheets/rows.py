@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from jobsite.ops.commands import dry_run
+from vacancies.admin.base import closing_date_of
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,
@@ -26,7 +27,7 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
 )
 from vacancies.admin.spreadsheets.values import CellError, Values
-from vacancies.history.diff import Difference, differences, field_labels
+from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
 
@@ -156,6 +157,7 @@ class Import:
         if result.errors:
             return result
         before = content(vacancy) if vacancy else {}
+        closing = [closing_date_of(vacancy)] if vacancy and vacancy.publish_until else []
         form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None)
         form = form_class(QueryDict(mutable=True), instance=vacancy)
         posted = self._posted_values(row, form, result)
@@ -171,8 +173,16 @@ class Import:
         log = self.page.log_change if vacancy else self.page.log_addition
         log(self.request, saved, message)
         result.pk, result.title = saved.pk, saved.title
-        result.differences = differences(before, content(saved), self.labels)
+        result.differences = [
+            self._closing_date(saved, closing) if each.name == "publish_until" else each
+            for each in differences(before, content(saved), self.labels)
+        ]
         return result
+
+    def _closing_date(self, vacancy: Vacancy, before: list[str]) -> Difference:
+        """Return the change of the closing date as the file has it: the last day, not the time after it."""
+        after = [closing_date_of(vacancy)] if vacancy.publish_until else []
+        return Difference("publish_until", self.headings["last_day"], marked(before, after))
 
     def _check_access(self, row: PlannedRow, vacancy: Vacancy | None, result: RowResult) -> None:
         if row.pk and vacancy is None:
