@@ -58,12 +58,12 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     page.get_by_label("Divided by").select_option("regions")
     with page.expect_navigation():
         page.get_by_role("button", name="Show").click()
-    page.get_by_text("Table: Time to close by: Region").focus()
+    page.get_by_text("Table: Time to close by: Regions").focus()
     page.keyboard.press("Enter")
     row = page.get_by_role("row", name="Ghent")
     assert row.get_by_role("cell").all_inner_texts() == ["1", "2", "1", "31.0"]
     with page.expect_download() as download:
-        page.get_by_role("link", name="Time to close by: Region: CSV").click()
+        page.get_by_role("link", name="Time to close by: Regions: CSV").click()
     assert download.value.suggested_filename.startswith("report-groups-")
     assert findings(page) == []
 
