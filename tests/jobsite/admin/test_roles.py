@@ -120,7 +120,7 @@ def target(world: Any, route: str) -> Any:
     model, kind = kind_of(route)
     if model == "vacancies.vacancy":
         return world.own.shown.pk if kind in ("unpublish", "extend") else world.own.draft.pk
-    return world.spare[model].pk
+    return world.invitation.pk if kind.startswith("invitations/") else world.spare[model].pk
 
 
 def answers(client: Client, world: Any, route: str, method: str) -> Any:
