@@ -343,7 +343,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "usable_password": "true"
         }
     elif kind in ("add", "change", "review"):
-        data = {**NO_ROWS, **_fields(world, model, row)}
+        data = {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}
     return {"data": data}
 
 
