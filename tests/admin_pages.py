@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from applications.mail.outbox import queue
 from applications.models import AccessLog, MailTemplate, Message, Note, StageChange, Status, SubmissionFile
+from applications.operations.invitations import invite
 from applications.tokens import issue
 from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
@@ -268,10 +269,15 @@ def build() -> SimpleNamespace:
     spare["auth.user"].brands.add(spare_brand)
     root = User.objects.create_superuser("root")
 
+    invitation = invite(
+        email="invited@example.org", first_name="", last_name="", role=Group.objects.get(name="Recruiter"),
+        brands=[own.brand], language="en", author=root, at=timezone.now(),
+    )  # fmt: skip
+
     world = SimpleNamespace(
         own=own, foreign=foreign, shared=shared, default=default, extension=extension, root=root,
         free_extension=free_extension, taken_over=taken_over, given_away=given_away, lost=lost_pk,
-        spare=spare, staff=staff, other_stage=stage,
+        spare=spare, staff=staff, other_stage=stage, invitation=invitation,
     )  # fmt: skip
     world.foreign_pks = {
         "vacancies.vacancy": [
@@ -370,7 +376,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind in ("autosave", "discard"):
         data = {"page": "posted", "title": "Posted"}
     elif kind in ("add", "change", "review"):
-        data = {**NO_ROWS, **_fields(world, model, row)}
+        data = {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}
     return {"data": data}
 
 

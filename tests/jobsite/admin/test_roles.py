@@ -150,7 +150,7 @@ def target(world: Any, route: str) -> Any:
         action = kind.rpartition("/")[2]
         name = {"unpublish": "shown", "extend": "shown", "unfeature": "archived"}.get(action, "draft")
         return getattr(world.own, name).pk
-    return world.spare[model].pk
+    return world.invitation.pk if kind.startswith("invitations/") else world.spare[model].pk
 
 
 def answers(client: Client, world: Any, route: str, method: str) -> Any:
