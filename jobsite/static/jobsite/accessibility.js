@@ -29,6 +29,7 @@
   /** An icon beside a link to the same page is one tab stop too many: the logo, the arrow back to the list. */
   function skipDoubles(root) {
     root.querySelectorAll(":is(#nav-sidebar, #header-inner) a[href]").forEach((link) => {
+      if (link.closest("h1") && link.href === location.href) link.tabIndex = -1; // to this page
       const area = link.closest("#header-inner, nav");
       const same = Array.from(area.querySelectorAll("a[href]")).filter((each) => each.href === link.href);
       if (textOf(link) || !same.some(textOf)) return;

@@ -188,7 +188,7 @@ def test_video_and_table_are_converted_and_reported(client, tmp_path):
         ],
     )
     assert one(client)["offer"] == (
-        '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p><p>a | b</p>'
+        '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p><ul><li>a: b</li></ul>'
     )
 
 
