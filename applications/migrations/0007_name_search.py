@@ -33,6 +33,6 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("applications", "0006_mail_templates"), ("vacancies", "0006_title_search")]
+    dependencies = [("applications", "0007_invitations"), ("vacancies", "0006_title_search")]
 
     operations = [migrations.RunPython(make, drop, atomic=False)]

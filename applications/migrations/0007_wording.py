@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0007_invitations"),
+        ("applications", "0007_name_search"),
     ]
 
     operations = [
