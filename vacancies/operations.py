@@ -17,6 +17,7 @@ from vacancies.choices import Keyword
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
     PUBLICATION,
+    Content,
     content_at,
     record,
     record_drift,
@@ -226,10 +227,24 @@ def _decide(
             before.append(was)
         result.done = [vacancy.pk for vacancy in ready]
         if ready and not is_preview:
-            Vacancy.objects.bulk_update(ready, [*fields, "updated_at"], batch_size=BATCH)
+            save_changed(ready, before, at=at)
             versions = record_values(ready, before, change, author=author, at=at)
             result.first_version = versions[0].pk
     return result
+
+
+def save_changed(vacancies: Iterable[Vacancy], before: Iterable[Content], *, at: datetime) -> None:
+    """Save what differs from `before`, the `values_of` of each of `vacancies`. One query per combination of
+    values: `bulk_update` needs ten times as much CPU for 10,000 rows."""
+    groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+    for vacancy, was in zip(vacancies, before, strict=True):
+        now = values_of(vacancy, was)
+        changed = tuple((name, getattr(vacancy, name)) for name in was if was[name] != now[name])
+        groups.setdefault(changed, []).append(vacancy.pk)
+    for changed, pks in groups.items():
+        for start in range(0, len(pks), BATCH):
+            rows = Vacancy.objects.filter(pk__in=pks[start : start + BATCH])
+            rows.update(**dict(changed), updated_at=at)
 
 
 def duplicate(*, vacancy: Vacancy, at: datetime, author: Any = None) -> Vacancy:

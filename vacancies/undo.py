@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from vacancies.history.versions import record_deletion, record_values, values_of
 from vacancies.models import Change, Vacancy, Version
-from vacancies.operations import BATCH, BulkResult, restore, set_values
+from vacancies.operations import BulkResult, restore, save_changed, set_values
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
@@ -104,8 +104,7 @@ def undo(
         if result.done and recorded[0].change == Change.DUPLICATED:
             return delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
         if changed:
-            fields = [*before[0], "updated_at"]
-            Vacancy.objects.bulk_update(changed, fields, batch_size=BATCH)
+            save_changed(changed, before, at=at)
             record_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
     return result
