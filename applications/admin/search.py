@@ -205,6 +205,9 @@ def _groups(request: HttpRequest, text: str, count: int) -> Iterator[Group]:
 def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[str], count: int) -> Group:
     group = Group(str(kind.label))
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
+    has_words = reduce(and_, map(kind.matches, words))
+    if not kind.is_large and not kind.model._default_manager.filter(has_words).exists():
+        return group  # none of any brand, so it does not matter which ones the user may see
     own = page.get_queryset(request)
     pks: dict[Any, None] = {}  # in order
     for find in (_exact, _newest, _indexed):
@@ -234,13 +237,11 @@ def _exact(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
 
 def _newest(kind: Kind, own: Any, text: str, words: list[str]) -> Any:
     """Return the ids of rows with all `words`, the newest first. Of a large kind, older rows are not read."""
-    has_words = reduce(and_, map(kind.matches, words))
-    rows = kind.model._default_manager.all()
+    rows = own.filter(reduce(and_, map(kind.matches, words)))
     if kind.is_large:
-        last = rows.aggregate(last=Max("pk"))["last"] or 0
-        return _ids(own.filter(has_words, pk__gt=last - NEWEST))
-    # Mostly there are none of any brand. Then it does not matter which ones the user may see.
-    return _ids(own.filter(has_words)) if rows.filter(has_words).exists() else []
+        last = kind.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
+        rows = rows.filter(pk__gt=last - NEWEST)
+    return _ids(rows)
 
 
 def _indexed(kind: Kind, own: Any, text: str, words: list[str]) -> Any:

