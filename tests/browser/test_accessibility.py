@@ -117,7 +117,7 @@ def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
             "/account/login", "/account/reset", "/account/reset/sent", "/account/reset/x/y", *links,
             "/account/receipt/x", "/account/deleted", "/account/nothing", f"/apply/{vacancy.pk}", "/apply/0",
             f"/apply/thanks/{thanks}", f"/preview/{token_for(vacancy.pk)}", "/preview/x",
-            "/admin/login/", "/admin/nothing/",
+            "/admin/login/",
         ),
         signed_in=(
             "/account/", "/account/password", "/account/delete", account, f"{account}/withdraw",
