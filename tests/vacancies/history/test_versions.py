@@ -278,7 +278,7 @@ def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_nu
     history(anna, vacancy)
     # session, user; the vacancy for its brand, twice; versions with their authors; it again; labels; new
     # applications
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         history(anna, vacancy)
     for number in range(30):
         Vacancy.objects.update(title=f"Title {number}")
