@@ -27,7 +27,7 @@ from vacancies.approval import (
     withdraw,
 )
 from vacancies.approving import approve, fingerprint
-from vacancies.history.diff import Difference, differences
+from vacancies.history.diff import Difference, differences, field_labels
 from vacancies.history.versions import PUBLICATION, changed_content, content, values_of
 from vacancies.models import APPROVE, Approval, Status, Vacancy, needs_approval
 from vacancies.models.approval import PUBLIC
@@ -144,9 +144,11 @@ class ApprovalAdmin(JobsiteAdmin):
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Add the requests for approval, with both people, to the history."""
         rows = Approval.objects.filter(own_brand(request.user), vacancy__in=[as_id(object_id)])
+        found = list(rows.select_related("submitted_by", "decided_by"))
+        labels = field_labels() if found else {}
         approvals = [
-            described(approval) | {"differences": differences({}, approval.changes)}
-            for approval in rows.select_related("submitted_by", "decided_by")
+            described(approval) | {"differences": differences({}, approval.changes, labels)}
+            for approval in found
         ]
         return super().history_view(request, object_id, {"approvals": approvals} | (extra_context or {}))
 
