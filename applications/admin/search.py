@@ -219,7 +219,8 @@ def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[s
         except OperationalError:
             group.is_incomplete = True
     first = list(pks)[:count]
-    found = own.select_related(*kind.related).in_bulk(first)
+    # Without the annotations of the list, such as counts.
+    found = kind.model._default_manager.select_related(*kind.related).in_bulk(first)
     for pk in first:
         if pk in found:
             title, detail = kind.shown(found[pk])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from applications.admin import search as module
@@ -202,14 +203,15 @@ def test_the_box_is_on_every_page(office):  # noqa: F811
     assert 'id="site-search"' not in Client().get("/admin/login/").content.decode()
 
 
-def test_only_the_newest_applications_are_searched_by_name(root, monkeypatch):
+def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch):
     monkeypatch.setattr(module, "NEWEST", 1)
     vacancy = make_vacancy()
     old = apply(vacancy, "Zebra")
     Application.objects.filter(pk=old.pk).update(reference="7K3QX9WD")
     apply(vacancy, "Jan")
 
-    assert found(root, "zebra") == {}
+    is_indexed = connection.vendor == "postgresql"
+    assert found(root, "zebra") == ({"Applications": ["Zebra"]} if is_indexed else {})
     assert found(root, "7K3QX9WD") != {}
     response = root.get(SEARCH, {"q": "jan"})
     urls = {group.label: group.url for group in response.context["groups"]}
@@ -223,9 +225,10 @@ def test_query_count(root, count, django_assert_max_num_queries):
         apply(make_vacancy(), f"Zebra {number}")
     root.get(SEARCH, {"q": "zebra", "part": "results"})
 
-    with django_assert_max_num_queries(40) as queries:
+    with django_assert_max_num_queries(60) as queries:
         root.get(SEARCH, {"q": "zebra", "part": "results"})
-    assert len([q for q in queries if q["sql"].startswith("SELECT")]) == 15
+    selects = [query for query in queries if query["sql"].startswith("SELECT")]
+    assert len(selects) == (19 if connection.vendor == "postgresql" else 15)  # the two indexes
 
 
 def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):
