@@ -393,7 +393,12 @@ def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "moment"),
-    [("en", "3 Mar, 09:30"), ("nl", "3 mrt, 09:30"), ("fr", "3 mars à 09:30"), ("de", "3. März, 09:30")],
+    [
+        ("en", "3 Mar 2026, 09:30"),
+        ("nl", "3 mrt 2026, 09:30"),
+        ("fr", "3 mars 2026 à 09:30"),
+        ("de", "3. März 2026, 09:30"),
+    ],
 )
 def test_preview_end_is_localized(client: Client, shop: dict[Any, Any], language: str, moment: str) -> None:
     answer = client.get(f"/preview/{token_for(shop[State.DRAFT].pk)}", headers={"accept-language": language})

@@ -68,6 +68,8 @@
     root.querySelectorAll("th:not([role])").forEach((head) => {
       if (!head.textContent.trim() && !head.querySelector("input")) head.setAttribute("role", "cell"); // of handles
     });
+    // the headings of filters follow the heading of the page
+    root.querySelectorAll("#changelist-filter h3").forEach((heading) => heading.setAttribute("aria-level", "2"));
     // Django's choice of many: an icon with a tooltip has a name, so it needs a role
     root.querySelectorAll(".help-tooltip[aria-label]:not([role])").forEach((icon) => icon.setAttribute("role", "img"));
   }
