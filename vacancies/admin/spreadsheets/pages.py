@@ -27,7 +27,7 @@ from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, pla
 
 XLSX_MAX = 10_000  # rows of an XLSX export, which is made in memory
 ROWS_MAX = 5_000  # of an import
-CHANGES_MAX = 500  # rows of an import that change something: they are saved in one transaction
+CHANGES_MAX = 200  # rows of an import that change something: one transaction, about 0.1 s each
 PLAN_MAX = 2_000_000  # characters of a plan in the page
 UNCHANGED_SHOWN = 100
 HOUR = 3600
