@@ -15,7 +15,13 @@
     if (control.matches("[aria-label], [aria-labelledby], [title]") || textOf(control)) return;
     const field = control.closest("form, div")?.querySelector("input[placeholder]");
     if (control.matches("[x-on\\:click*=showActions]")) control.setAttribute("aria-label", words().moreActions);
-    else if (control.matches("button[type=submit]") && field) control.setAttribute("aria-label", field.placeholder);
+    else if (control.matches("button[type=submit]")) {
+      if (control.form && field) control.setAttribute("aria-label", field.placeholder);
+      else if (!control.form) {
+        control.tabIndex = -1; // an ornament beside a field that searches while somebody types
+        control.setAttribute("aria-hidden", "true");
+      }
+    }
   }
 
   function hideIcons(root) {
