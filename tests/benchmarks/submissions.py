@@ -229,7 +229,7 @@ def profile(maker: Maker) -> None:
     for _ in range(PROFILED):
         post(maker.plain)
     profiler.disable()
-    pstats.Stats(profiler).sort_stats("cumulative").print_stats("wt-j|main/(app|job|vac|form)", 45)
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats("/(applications|forms_structure|jobsite|vacancies)/", 45)
 
 
 if __name__ == "__main__":
