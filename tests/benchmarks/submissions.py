@@ -229,7 +229,9 @@ def profile(maker: Maker) -> None:
     for _ in range(PROFILED):
         post(maker.plain)
     profiler.disable()
-    pstats.Stats(profiler).sort_stats("cumulative").print_stats("/(applications|forms_structure|jobsite|vacancies)/", 45)
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats(
+        "/(applications|forms_structure|jobsite|vacancies)/", 45
+    )
 
 
 if __name__ == "__main__":
