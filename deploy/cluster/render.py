@@ -89,9 +89,13 @@ class Cluster:
             "etcd_hosts": self.each("etcd", lambda m: f'"{m.address}:2379"', ", "),
             "etcd_state": "existing" if joins else "new",
             "primary_servers": servers("{m.name} {m.address}:5432 check"),
-            "replica_servers": servers("{m.name} {m.address}:5432 check on-marked-up shutdown-backup-sessions"),
+            "replica_servers": servers(
+                "{m.name} {m.address}:5432 check on-marked-up shutdown-backup-sessions"
+            ),
             "backup_servers": servers("{m.name}-primary {m.address}:5432 backup track primary/{m.name}"),
-            "redis_servers": self.each("redis", lambda m: f"    server {m.name} {m.address}:6379 check", "\n"),
+            "redis_servers": self.each(
+                "redis", lambda m: f"    server {m.name} {m.address}:6379 check", "\n"
+            ),
             "redis_master": master,
             "replicaof": "" if machine.address == master else f"replicaof {master} 6379",
             "sentinel_quorum": str(len(self.having("sentinel")) // 2 + 1),
@@ -150,7 +154,11 @@ def with_settings(text: str, settings: dict[str, str]) -> str:
 
 
 # The group that may read the file; it contains passwords.
-GROUPS = {"/etc/patroni/config.yml": "postgres", "/etc/redis/redis.conf": "redis", "/etc/redis/sentinel.conf": "redis"}
+GROUPS = {
+    "/etc/patroni/config.yml": "postgres",
+    "/etc/redis/redis.conf": "redis",
+    "/etc/redis/sentinel.conf": "redis",
+}
 
 
 def write(path: Path, text: str, group: str | None) -> None:

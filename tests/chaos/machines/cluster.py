@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -48,8 +49,14 @@ def log(text: str) -> None:
 class Cluster:
     """All servers, in the order of their start. `stack` stops them."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int) -> None:
+    def __init__(
+        self, folder: Path, stack: contextlib.ExitStack, count: int, logs: Path | None = None
+    ) -> None:
         self.folder, self.stack = folder, stack
+        self.release = folder / "current"
+        self.release.symlink_to(servers.ROOT)
+        if logs:
+            stack.callback(self.keep_logs, logs)
         self.paused = threading.Event()
         self.network = Network()
         stack.callback(self.network.remove)
@@ -67,19 +74,20 @@ class Cluster:
         settings = {name: self.plan.settings(self.plan.machine(name)) for name in APPLICATIONS}
         self.env = ENV | {"STATIC_ROOT": str(folder / "static")}
         self.url = settings["app1"]["DATABASE_URL"]
-        self.token = database.fill(self.env | {"DATABASE_URL": self.url}, count)
-        database.connect_to(self.url)
+        quickly = "&options=-csynchronous_commit%3Doff"
+        self.token = database.fill(self.env | {"DATABASE_URL": self.url + quickly}, count)
+        database.connect_to(f"{self.url}&options=-csynchronous_commit%3Don")
         self.nodes = []
         for name in APPLICATIONS:
             names = ("DATABASE_URL", "REPLICA_URL", "CACHE_URL")
             env = self.env | {each: settings[name][each] for each in names}
-            self.nodes.append(self._add(servers.Gunicorn(folder / f"node_{name}", env)))
+            node = servers.Gunicorn(folder / f"node_{name}", env, "--chdir", str(self.release))
+            self.nodes.append(self._add(node))
         self.nginx = self._add(servers.LoadBalancer(folder / "nginx", self.nodes))
 
     def _plan(self) -> Any:
         """Write cluster.ini with the addresses of this run, and the configuration of each machine."""
         text = (servers.ROOT / "deploy/cluster/cluster.ini").read_text().replace("= CHANGE", f"= {PASSWORD}")
-        assert programs.Path
         version = servers.POSTGRES.parent.name  # type: ignore[union-attr]
         text = text.replace("10.0.0.0/24", self.network.network).replace("= 15\n", f"= {version}\n")
         for number, name in enumerate((*DATABASES, *APPLICATIONS), 11):
@@ -104,7 +112,9 @@ class Cluster:
             text = text.replace(old, f"{' ' * old.startswith(' ')}{root}/{old.strip().lstrip('/')}")
         text = text.replace(f"bin_dir: {root}/usr", "bin_dir: /usr")
         text = text.replace("supervised auto", "supervised no")
-        return text.replace("    user haproxy\n    group haproxy\n", "").replace("    log /dev/log local0 notice\n", "")
+        return text.replace("    user haproxy\n    group haproxy\n", "").replace(
+            "    log /dev/log local0 notice\n", ""
+        )
 
     def _write(self, path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -197,16 +207,30 @@ class Cluster:
         assert done.returncode == 0, done.stdout + done.stderr
         log(done.stdout.strip().splitlines()[0])
 
+    @property
+    def redis_master(self) -> programs.Redis:
+        """The master that Sentinel appointed: HAProxy's checks find the same."""
+        for server in self.redis.values():
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection((server.address, server.port), 2) as link,
+            ):
+                link.sendall(f"AUTH {PASSWORD}\r\nROLE\r\n".encode())
+                time.sleep(0.2)
+                if b"master" in link.recv(1000):
+                    return server
+        raise AssertionError("no master")
+
+    def manage(self, folder: Path, *words: str) -> None:
+        """Run manage.py of the release in `folder`."""
+        env = os.environ | self.env | {"DATABASE_URL": self.url}
+        command = [sys.executable, "manage.py", *words]
+        subprocess.run(command, cwd=folder, env=env, check=True, timeout=120)
+
     # --- What tests.chaos.run needs
 
-    def configure(self, env: dict[str, str], *switches: str) -> None:
-        """The nodes keep their environment."""
-
-    @property
-    def replicated_env(self) -> dict[str, str]:
-        return self.env
-
-    single_env = replicated_env
+    def configure(self, *switches: str) -> None:
+        """The nodes keep their switches."""
 
     def repair(self) -> None:
         """Thaw and start all servers, mend the network, and wait until the cluster is whole."""
