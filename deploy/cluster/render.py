@@ -147,9 +147,9 @@ class Cluster:
 def with_settings(text: str, settings: dict[str, str]) -> str:
     """The text of an environment file with these variables changed or added."""
     for name, value in settings.items():
-        line = f"{name}={value}"
-        text, count = re.subn(rf"^#? ?{name}=.*$", lambda _: line, text, count=1, flags=re.M)
-        text += "" if count else f"{line}\n"
+        found = re.search(rf"^#? ?{name}=.*$", text, re.M)
+        start, end = found.span() if found else (len(text), len(text))
+        text = f"{text[:start]}{name}={value}{text[end:] if found else chr(10)}"
     return text
 
 

@@ -1,4 +1,4 @@
-"""Injects faults into a site on one machine under traffic, one after another, and prints a table of the results.
+"""Injects faults into a site on one machine under traffic, and prints a table of the results.
 
     python -m tests.chaos single [--quick] [--only KEY ...] [--logs FOLDER]
 

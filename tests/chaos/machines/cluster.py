@@ -22,7 +22,7 @@ from tests.chaos.machines import programs
 from tests.chaos.machines.network import Network
 
 DATABASES, APPLICATIONS = ("db1", "db2", "db3"), ("app1", "app2")
-PASSWORD = "OnlyForChaosTests9"  # noqa: S105
+PASSWORD = "OnlyForChaosTests9"
 PARTS = {
     "etcd": ("/etc/default/etcd", programs.Etcd),
     "postgresql": ("/etc/patroni/config.yml", programs.Patroni),
@@ -76,6 +76,7 @@ class Cluster:
         self.url = settings["app1"]["DATABASE_URL"]
         quickly = "&options=-csynchronous_commit%3Doff"
         self.token = database.fill(self.env | {"DATABASE_URL": self.url + quickly}, count)
+        self.manage(servers.ROOT, "render_items")  # as after a deployment
         database.connect_to(f"{self.url}&options=-csynchronous_commit%3Don")
         self.nodes = []
         for name in APPLICATIONS:
