@@ -23,11 +23,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError
 
 from jobsite.api.caching import CACHE_UNTIL, REQUEST_TIME, etag_of, is_unchanged
 from jobsite.api.throttling import RateLimit
-from jobsite.serving import SOURCE, replicas
+from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
@@ -152,7 +152,7 @@ class ResponseCache:
                     if entry is None:
                         return self.make(key, state, now, environ, start_response)
         except DatabaseError:
-            if replicas.current() != "default":
+            if replica.current() != DEFAULT_DB_ALIAS:
                 raise  # the caller retries on the primary
             return self.application(environ, start_response)  # Django makes the error response
         if self.is_throttled(environ):
@@ -185,7 +185,7 @@ class ResponseCache:
         entry = self.entries.get(key)
         if entry is None or not entry.since <= now < entry.until:
             return None
-        # never serve older data from a lagging replica
+        # The connections of this process may lead to replicas that are late by different times.
         is_ahead = entry.revision > state.number >= 0 and now < entry.since + MAX_AHEAD
         if entry.revision != state.number and not is_ahead:
             return None
