@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 
 
 def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-    """Call Django behind the response cache, public reads on the replica if there is one. Of the parameters of
-    Content-Type, keep only the boundary of a form.
+    """Call Django behind the response cache, public reads on the replica if there is one. Of the parameters
+    of Content-Type, keep only the boundary of a form.
 
     Django decodes the query string in the charset of that header, before any middleware runs: an unknown
     charset would give a bare 500, and a known one would poison caches. Forms are UTF-8 here.
@@ -58,8 +58,8 @@ def _is_recruiter(environ: dict[str, Any]) -> bool:
 def _read(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     """Answer a public read on the replica. Retry once on the primary.
 
-    If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes connections
-    to the server that becomes the primary, and a new connection leads to another replica.
+    If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
+    connections to the server that becomes the primary. A new connection leads to another replica.
     """
     status, headers, body = "", [], b""
     for alias in (REPLICA, DEFAULT_DB_ALIAS, REPLICA):
@@ -69,14 +69,27 @@ def _read(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
             failure = status if status.startswith("5") else ""
         except Error as error:
             failure = type(error).__name__
+        if alias == REPLICA:
+            _log_replica(failure)
         if not failure or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
             break
         if alias == REPLICA:
             connections[REPLICA].close()
-            logger.warning("The replica could not answer a read: %s", failure)
     environ[SOURCE] = copy.get(SOURCE, "view")
     start_response(status, headers)
     return [body]
+
+
+_replica_failed = False
+
+
+def _log_replica(failure: str) -> None:
+    """Log that the replica fails or answers again, once in this process."""
+    global _replica_failed
+    if bool(failure) != _replica_failed:
+        _replica_failed = bool(failure)
+        message = f"fails ({failure}): the primary answers" if failure else "answers again"
+        logger.warning("The replica %s", message)
 
 
 count = None

@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, DatabaseError
+from django.db import DEFAULT_DB_ALIAS, Error
 
 from jobsite.api.caching import CACHE_UNTIL, REQUEST_TIME, etag_of, is_unchanged
 from jobsite.api.throttling import RateLimit
@@ -151,7 +151,7 @@ class ResponseCache:
                         entry = self.find(key, state, now)
                     if entry is None:
                         return self.make(key, state, now, environ, start_response)
-        except DatabaseError:
+        except Error:
             if replica.current() != DEFAULT_DB_ALIAS:
                 raise  # the caller retries on the primary
             return self.application(environ, start_response)  # Django makes the error response
@@ -246,7 +246,7 @@ class ResponseCache:
     def try_fast_path(self, environ: Environ, state: Any) -> RenderedResponse | None:
         try:
             return self.fast_path(environ, state)
-        except DatabaseError:
+        except Error:
             raise
         except Exception:  # a slow response is better than an error
             logger.exception("The fast path failed; Django makes the response.")

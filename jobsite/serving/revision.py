@@ -93,6 +93,16 @@ def read_state() -> RevisionState:
     return RevisionState(*rows[0]) if rows else RevisionState(0, 0)
 
 
+def bump(using: str) -> None:
+    """Raise both numbers, as the triggers do. On SQLite, also make them valid again after migrations."""
+    if connections[using].vendor == "sqlite":
+        sql = "UPDATE jobsite_revision SET number = abs(number) + 1, shared = shared + 1"
+    else:
+        sql = "INSERT INTO jobsite_pending_bump (shared) VALUES (1)"
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql)
+
+
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Run public reads in one snapshot: REPEATABLE READ on PostgreSQL, one read transaction on SQLite. Writes
