@@ -61,7 +61,7 @@ def _read(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
     connections to the server that becomes the primary. A new connection leads to another replica.
     """
-    status, headers, body = "", [], b""
+    status, headers, body = "", list[tuple[str, str]](), b""
     for alias in (REPLICA, DEFAULT_DB_ALIAS, REPLICA):
         try:
             with replica.reading(alias):
