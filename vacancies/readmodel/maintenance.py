@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import DatabaseError, connections, transaction
 from django.db.models import Exists, F, OuterRef, Q
-from django.db.models.functions import Abs, Now
+from django.db.models.functions import Now
 
-from jobsite.models import Revision
+from jobsite.serving.revision import bump
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
@@ -124,8 +124,7 @@ def rebuild(using: str = "default") -> None:
             # Only reads continue: no transaction has a lock that `add_missing` would wait for.
             tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
             cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
-        # New numbers invalidate every cache, and no rendered item is kept.
-        Revision.objects.using(using).filter(pk=1).update(number=Abs(F("number")) + 1, shared=F("shared") + 1)
+        bump(using)  # invalidates every cache, and no rendered item is kept
         cursor.execute("DELETE FROM vacancies_listedvacancy")
         cursor.execute("DELETE FROM vacancies_bucketcount")
         add_missing(using)
