@@ -53,7 +53,7 @@ def main() -> None:
             running(program, "-db", "-f", folder / "haproxy.cfg", env={}, log=folder / "haproxy.log")
         )
         env = {
-            "SECRET_KEY": "benchmark" * 8, "ALLOWED_HOSTS": "127.0.0.1", "RATE_LIMIT": "off", "LOG_REQUESTS": "off",
+            "SECRET_KEY": "only-for-benchmarks-0123456789" * 2, "ALLOWED_HOSTS": "127.0.0.1", "RATE_LIMIT": "off", "LOG_REQUESTS": "off",
             "DJANGO_SETTINGS_MODULE": "jobsite.settings", "DATABASE_URL": url,
         }  # fmt: skip
         for words in (["migrate", "-v0"], ["generate_vacancies", str(options.vacancies)], ["render_items"]):
