@@ -52,8 +52,7 @@ def cluster(migrated):
         yield SimpleNamespace(primary=started[0], replica=started[1])
     finally:
         for server in started:
-            server.thaw()
-            server.stop()
+            server.crash()
         shutil.rmtree(folder)
 
 

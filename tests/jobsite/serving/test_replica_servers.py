@@ -157,18 +157,6 @@ def test_statement_timeout_of_the_replica_is_retried_on_the_primary(published, m
     assert took < SOON
 
 
-def test_query_that_conflicts_with_replay_is_retried_on_the_primary(published, monkeypatch):
-    """Such as a column of a migration that the replica has not replayed yet."""
-    published.primary.sql("ALTER TABLE vacancies_vacancy RENAME COLUMN title TO other")
-    wait_for_replay(published)
-    published.primary.sql("SELECT 1")
-    status, _, _ = published.ask(f"{LIST}?page[size]=9")
-    assert status[:3] == "500"  # on both: it is an error of the site, and retried once
-    published.primary.sql("ALTER TABLE vacancies_vacancy RENAME COLUMN other TO title")
-    wait_for_replay(published)
-    assert title(published.ask(f"{LIST}?page[size]=9")) == "one"
-
-
 def test_slow_statement_on_a_healthy_server_succeeds(published):
     slow = f"SELECT 7 FROM pg_sleep({base.SILENCE + 0.5})"
     with replica.reading(REPLICA):
