@@ -33,16 +33,17 @@ _PARTS = (
 
 
 @contextmanager
-def best_effort_write() -> Iterator[Any]:
+def best_effort_write(patience: float | None = None) -> Iterator[Any]:
     """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
 
-    Raises a DatabaseError when a lock is not free in time.
+    Raises a DatabaseError when a lock is not free in time, or after `patience` seconds without a response.
     """
-    connection = connections["default"]
+    connection: Any = connections["default"]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
         try:
+            connection.patience = patience
             with transaction.atomic():
                 if connection.vendor == "postgresql":
                     cursor.execute(
@@ -50,6 +51,7 @@ def best_effort_write() -> Iterator[Any]:
                     )
                 yield cursor
         finally:
+            connection.patience = None
             if connection.vendor == "sqlite":
                 seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
                 cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")

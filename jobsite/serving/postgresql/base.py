@@ -19,6 +19,9 @@ _unresponsive_until: dict[str, float] = {}  # by alias
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    # Seconds to wait for a response, for writes that may fail. None: as long as the server works.
+    patience: float | None = None
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a new psycopg connection. Raises psycopg.Error, at the latest after `connect_timeout`."""
         if monotonic() < _unresponsive_until.get(self.alias, 0.0):
@@ -33,12 +36,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _wait(self, raw: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
         """Run psycopg's protocol `generator`. Raises psycopg.OperationalError if the server hangs."""
+        limits = {"timeout": self.patience or SILENCE, **kwargs}
         while True:
             try:
-                return psycopg.Connection.wait(raw, generator, *args, **{"timeout": SILENCE, **kwargs})
+                return psycopg.Connection.wait(raw, generator, *args, **limits)
             except psycopg.errors._WaitTimeout:
                 if "timeout" in kwargs:
                     raise
+                if self.patience:
+                    raw.close()
+                    raise psycopg.OperationalError("no response in time") from None
                 self._require_response(raw)  # the statement is slow, or the server hangs
 
     def _require_response(self, raw: Any) -> None:

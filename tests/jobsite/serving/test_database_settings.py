@@ -123,7 +123,11 @@ def test_redis_urls_use_our_cache(scheme):
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
-        ("DATABASES", {"default": {"ENGINE": SQLITE}, "replica": {"ENGINE": POSTGRESQL}}, ["jobsite.E009"]),
+        (
+            "DATABASES",
+            {"default": {"ENGINE": SQLITE, "NAME": "x"}, "replica": {"ENGINE": POSTGRESQL}},
+            ["jobsite.E009"],
+        ),
         ("DATABASES", {"default": {"ENGINE": POSTGRESQL}, "replica": {"ENGINE": SQLITE}}, ["jobsite.E009"]),
         ("DATABASES", {"default": {"ENGINE": SERVING}, "replica": {"ENGINE": SERVING}}, []),
     ],
