@@ -53,7 +53,8 @@ def main() -> None:
             running(program, "-db", "-f", folder / "haproxy.cfg", env={}, log=folder / "haproxy.log")
         )
         env = {
-            "SECRET_KEY": "only-for-benchmarks-0123456789" * 2, "ALLOWED_HOSTS": "127.0.0.1", "RATE_LIMIT": "off", "LOG_REQUESTS": "off",
+            "SECRET_KEY": "only-for-benchmarks-0123456789" * 2, "ALLOWED_HOSTS": "127.0.0.1",
+            "RATE_LIMIT": "off", "LOG_REQUESTS": "off",
             "DJANGO_SETTINGS_MODULE": "jobsite.settings", "DATABASE_URL": url,
         }  # fmt: skip
         for words in (["migrate", "-v0"], ["generate_vacancies", str(options.vacancies)], ["render_items"]):
@@ -72,8 +73,8 @@ def main() -> None:
             more = {"BODY_CACHE_MB": "0"} if kind == "cold" else {}
             for name, each in urls.items():
                 app = Application(
-                    folder / f"{kind} {name}", *gunicorn("jobsite.wsgi"), env=env | more | {"DATABASE_URL": each},
-                    probe=LIST,
+                    folder / f"{kind} {name}", *gunicorn("jobsite.wsgi"),
+                    env=env | more | {"DATABASE_URL": each}, probe=LIST,
                 )  # fmt: skip
                 apps[kind, name] = stack.enter_context(app)
         pid = int((folder / "postgresql/postmaster.pid").read_text().split()[0])

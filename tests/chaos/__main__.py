@@ -36,9 +36,8 @@ def main() -> int:
         *programs.missing(),
         *([] if servers.NGINX and servers.POSTGRES else ["nginx or PostgreSQL"]),
     ]:
-        sys.exit(
-            f"Not installed: {', '.join(missing)}. Debian's packages: patroni etcd-server haproxy redis-sentinel."
-        )
+        packages = "patroni etcd-server haproxy redis-sentinel"
+        sys.exit(f"Not installed: {', '.join(missing)}. Debian's packages: {packages}.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rows, violations, numbers, start = [], 0, count(), time.monotonic()
     with contextlib.ExitStack() as stack:
@@ -46,7 +45,7 @@ def main() -> int:
         cluster = Cluster(folder, stack, options.vacancies, options.logs)
         print(f"started after {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
         oracle = VersionedOracle(database.pool())
-        run(faults(cluster)["none"](), cluster, oracle, numbers)  # fills caches; the first row is the baseline
+        run(faults(cluster)["none"](), cluster, oracle, numbers)  # fills caches
         for key, make in faults(cluster).items():
             if options.only and key not in options.only:
                 continue

@@ -15,7 +15,7 @@ import yaml
 from tests.servers import ROOT
 
 FOLDER = ROOT / "deploy/cluster"
-PASSWORD = "LettersAndDigits1"  # noqa: S105
+PASSWORD = "LettersAndDigits1"
 HAPROXY = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 

@@ -129,7 +129,8 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
         one, other = cluster.nodes
         return scenario(
             "rolling deployment of a new release", "nothing",
-            (4, "link", partial(deploy, cluster)), (5, "hup", one.reload), (10, "hup", other.reload), seconds=20,
+            (4, "link", partial(deploy, cluster)), (5, "hup", one.reload), (10, "hup", other.reload),
+            seconds=20,
         )  # fmt: skip
 
     def switchover() -> Scenario:
@@ -140,9 +141,10 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
 
     def network_cut() -> Scenario:
         primary = cluster.primary.machine
+        cut, mend = (partial(each, primary) for each in (cluster.network.cut, cluster.network.mend))
         return scenario(
             "the primary's network cut for 60 s", "writes within 30 s; no split brain",
-            (4, "cut", partial(cluster.network.cut, primary)), (64, "mend", partial(cluster.network.mend, primary)),
+            (4, "cut", cut), (64, "mend", mend),
             seconds=80, pause=30 + AT_ONCE,
         )  # fmt: skip
 
@@ -200,7 +202,7 @@ def cells(result: Result) -> list[Any]:
     lost = [text for text in result.found if text.startswith("saved ")]
     refused = f"{len(recruiter.unavailable)} × 503, {len(recruiter.failed)} others"
     return [
-        result.scenario.title, len(took), len(failed), len(result.wrong) - len(lost), len(lost), recruiter.saved,
-        refused, f"{result.longest_pause:.1f}", f"{1000 * took[-1]:.0f}",
+        result.scenario.title, len(took), len(failed), len(result.wrong) - len(lost), len(lost),
+        recruiter.saved, refused, f"{result.longest_pause:.1f}", f"{1000 * took[-1]:.0f}",
         f"{1000 * took[int(0.99 * (len(took) - 1))]:.0f}", result.scenario.goal,
     ]  # fmt: skip
