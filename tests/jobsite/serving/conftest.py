@@ -19,6 +19,7 @@ from tests import servers
 from tests.jobsite.serving.databases import databases
 from tests.servers.process import ROOT, SYSTEM_ENV
 from tests.wsgi import ask
+from vacancies.api import rendered_items
 from vacancies.api.fast_path import FastPath
 
 
@@ -70,6 +71,7 @@ def site(cluster, settings, monkeypatch, django_db_blocker):
     monkeypatch.setattr(wsgi, "_replica_failed", False)
     monkeypatch.setattr(wsgi, "_django", ResponseCache(wsgi._bare, read_state, FastPath()))
     monkeypatch.setattr(base, "_unresponsive_until", {})
+    monkeypatch.setattr(rendered_items, "_paused_until", 0.0)
     hosts = ",".join(f"127.0.0.1:{server.port}" for server in (cluster.primary, cluster.replica))
     urls = {
         "DATABASE_URL": f"postgres://postgres@{hosts}/postgres?target_session_attrs=read-write",
