@@ -68,7 +68,7 @@ class Cluster:
         self.redis: dict[str, programs.Redis] = self._start("redis")
         self.sentinels: dict[str, programs.Sentinel] = self._start("sentinel")
         self.haproxies: dict[str, programs.HAProxy] = self._start("application")
-        servers.until(self.is_whole, within=120)
+        servers.until(self.is_whole, within=300)
         log("the database cluster is complete")
         self._create_database()
         settings = {name: self.plan.settings(self.plan.machine(name)) for name in APPLICATIONS}
@@ -188,7 +188,7 @@ class Cluster:
     def is_whole(self) -> bool:
         """Whether there are one primary and two replicas that have caught up, one of them synchronous."""
         states = [server.state("/primary")[0] for server in self.databases.values()]
-        late = [server.state("/replica?lag=0")[0] for server in self.databases.values()]
+        late = [server.state("/replica?lag=1MB")[0] for server in self.databases.values()]
         sync = [server.state("/sync")[0] for server in self.databases.values()]
         return states.count(200) == 1 and late.count(200) == 2 and sync.count(200) == 1
 
@@ -247,7 +247,7 @@ class Cluster:
         for server in self.databases.values():
             with contextlib.suppress(psycopg.Error):
                 server.sql(self.superuser(), "SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()")
-        took = servers.until(self.is_whole, within=120)
+        took = servers.until(self.is_whole, within=300)
         log(f"the cluster is whole again after {took:.1f} s")
 
     def keep_logs(self, folder: Path) -> None:
