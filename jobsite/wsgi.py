@@ -86,10 +86,11 @@ _replica_failed = False
 def _log_replica(failure: str) -> None:
     """Log that the replica fails or answers again, once in this process."""
     global _replica_failed
-    if bool(failure) != _replica_failed:
-        _replica_failed = bool(failure)
-        message = f"fails ({failure}): the primary answers" if failure else "answers again"
-        logger.warning("The replica %s", message)
+    if failure and not _replica_failed:
+        logger.warning("The replica fails (%s): the primary answers", failure)
+    elif _replica_failed and not failure:
+        logger.warning("The replica answers again")
+    _replica_failed = bool(failure)
 
 
 count = None
