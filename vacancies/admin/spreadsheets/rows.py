@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.contrib.messages.storage import default_storage
 from django.db import transaction
@@ -18,6 +19,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.ops.commands import dry_run
 from vacancies.admin.base import closing_date_of
+from vacancies.admin.brand_access import brands_of
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,
@@ -158,8 +160,12 @@ class Import:
             return result
         before = content(vacancy) if vacancy else {}
         closing = [closing_date_of(vacancy)] if vacancy and vacancy.publish_until else []
-        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None)
+        # All fields: the page of a vacancy has buttons for its status, a row has a column.
+        fields = flatten_fieldsets(self.page.fieldsets)
+        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None, fields=fields)
         form = form_class(QueryDict(mutable=True), instance=vacancy)
+        if vacancy is None and brands_of(self.request.user).count() > 1:
+            form.initial["brand"] = None  # the page preselects the brand that was saved last: a row states it
         posted = self._posted_values(row, form, result)
         if result.errors:
             return result
