@@ -82,17 +82,23 @@ class BulkEmailAdmin(BrandScopedAdmin):
         people = [each for each in addressed(selection) if each.address]
         emails = [email_to(each, template, own(request)) for each in people]
         with transaction.atomic():
-            sent = send_emails(emails, author=request.user, at=timezone.now())
+            sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
             record(request.user, Access.CHANGE, *sent)
-        again = len(emails) - len(sent)
         if sent:
             text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
             self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
-        if again:
+        if again := len(repeated):
             text = ngettext(
                 "%(count)d email was queued already.", "%(count)d emails were queued already.", again
             )
             self.message_user(request, text % {"count": again}, messages.WARNING)
+        if deleted := len(emails) - len(sent) - len(repeated):
+            text = ngettext(
+                "%(count)d application was deleted in the meantime.",
+                "%(count)d applications were deleted in the meantime.",
+                deleted,
+            )
+            self.message_user(request, text % {"count": deleted}, messages.WARNING)
 
 
 def written() -> list[MailTemplate]:

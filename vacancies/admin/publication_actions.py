@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from jobsite.admin.datetime_fields import ZonedDateTimeField, with_named_parts
+from jobsite.admin.datetime_fields import ZonedDateTimeField
 from vacancies import approving, operations, undo
 from vacancies.admin import overwritten
 from vacancies.admin.extension import ExtendForm
@@ -28,10 +28,6 @@ class ScheduleForm(forms.Form):
         validators=[validate_datetime],
         help_text=gettext_lazy("The vacancy goes live automatically at this time."),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        with_named_parts(self.fields["publish_from"])
 
 
 class SubmitForm(ScheduleForm):

@@ -5,6 +5,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import bulk_email
 from applications.models import AccessLog, Application, MailTemplate, Message
+from applications.operations.emails import send_emails
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.admin.test_bulk_move import messages_of, sent
 from tests.factories import make_vacancy
@@ -86,6 +87,19 @@ def test_second_click_sends_nothing(office, zoe, template):
 
     assert Message.objects.count() == 2
     assert messages_of(answer)[-1] == "2 emails were queued already."
+
+
+def test_application_deleted_in_the_meantime_is_not_a_repeated_email(office, zoe, template, monkeypatch):
+    def delete_and_send(emails, **values):
+        Application.objects.filter(pk=zoe.pk).delete()
+        return send_emails(emails, **values)
+
+    monkeypatch.setattr(bulk_email, "send_emails", delete_and_send)
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"}
+
+    answer = office.anna.post(EMAILS, data, follow=True)
+
+    assert messages_of(answer) == ["1 email is queued.", "1 application was deleted in the meantime."]
 
 
 def test_template_without_a_text_is_not_offered(office):

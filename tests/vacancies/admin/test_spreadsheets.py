@@ -22,10 +22,10 @@ from vacancies.models import Change, Vacancy, Version
 pytestmark = pytest.mark.django_db
 IMPORT = f"{LIST}import/"
 TITLES = [
-    "ID", "Title", "Status", "Brand", "Location", "Regions", "Lead recruiter (contact)", "Publish from", "Closing date",
-    "Audience", "Featured", "Continuously open", "Internal title", "Application URL", "Image URL", "Video",
-    "Description", "Short description", "Profile", "Offer", "Contact", "Company", "Extra information",
-    "Last change",
+    "ID", "Title", "Status", "Brand", "Location", "Regions", "Lead recruiter (contact)", "Publish from",
+    "Closing date", "Audience", "Featured", "Continuously open", "Internal title", "Application URL",
+    "Image URL", "Video", "Description", "Short description", "Profile", "Offer", "Contact", "Company",
+    "Extra information", "Last change",
 ]  # fmt: skip
 
 
