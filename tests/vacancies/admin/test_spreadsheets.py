@@ -430,10 +430,12 @@ def test_rows_cannot_be_given_to_other_brands(colleague, nurse):
     assert errors(shown)[0][3] == "Allowed: Mine."
 
 
-def test_a_new_row_of_a_recruiter_needs_a_brand(colleague, nurse):
-    make_brand("Second").members.add(User.objects.get(username="colleague"))
+def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
+    make_brand("A second one").members.add(User.objects.get(username="colleague"))
 
-    assert [each[1] for each in errors(upload(colleague, csv_file(["Title"], ["New"])))] == ["Brand"]
+    shown = upload(colleague, csv_file(["Title"], ["New"]))
+
+    assert changes(shown)["Brand"] == "<div><ins>A second one</ins></div>"
 
 
 def test_import_needs_the_permission_of_each_row(client, nurse):

@@ -181,6 +181,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
             unchanged_count=len(unchanged),
             unchanged_more=len(unchanged) - UNCHANGED_SHOWN,
             plan=plan if any(result.differences for result in results) else "",
+            import_count=sum(bool(result.differences) for result in results),
             has_results=True,
         )
 

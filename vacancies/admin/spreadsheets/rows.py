@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.ops.commands import dry_run
 from vacancies.admin.base import closing_date_of
-from vacancies.admin.brand_access import brands_of
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
     Sheet,
@@ -164,8 +163,6 @@ class Import:
         fields = flatten_fieldsets(self.page.fieldsets)
         form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None, fields=fields)
         form = form_class(QueryDict(mutable=True), instance=vacancy)
-        if vacancy is None and brands_of(self.request.user).count() > 1:
-            form.initial["brand"] = None  # the page preselects the brand that was saved last: a row states it
         posted = self._posted_values(row, form, result)
         if result.errors:
             return result
