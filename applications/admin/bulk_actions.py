@@ -12,11 +12,10 @@ from django.utils.translation import ngettext
 from applications import exports
 from applications.admin.brand_access import record
 from applications.admin.bulk_email import BulkEmailAdmin
-from applications.admin.bulk_move import BulkMoveAdmin
 from applications.models import Access, Application
 
 
-class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
+class BulkActionsAdmin(BulkEmailAdmin):
     actions: Any = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
 
     def get_actions(
