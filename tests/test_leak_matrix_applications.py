@@ -279,6 +279,7 @@ def made_tokens(world: World, viewer: str) -> list[str]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("viewer", slow_except(["receipt link"], VIEWERS))
 def test_public_routes_show_and_change_only_own_applications(world, viewer):
     client, seen = world.client(viewer), set()
@@ -400,6 +401,7 @@ def posts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
                 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("viewer", slow_except(["recruiter of another brand"], VIEWERS))
 def test_admin_shows_and_changes_only_applications_of_own_brands(world, viewer):
     client, seen, statuses, effective = world.client(viewer), {}, {}, set()

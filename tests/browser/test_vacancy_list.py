@@ -37,7 +37,6 @@ def titles(page: Any) -> list[str]:
     return page.locator("#result_list tbody th a").all_inner_texts()
 
 
-@pytest.mark.smoke
 def test_closing_vacancies_are_extended_with_six_clicks(
     live_server: Any, browser_page: Any, office: User
 ) -> None:

@@ -339,6 +339,7 @@ def test_audit_finds_no_differences(every_kind, settings, mode):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)]
 )

@@ -391,6 +391,7 @@ def test_previews(client: Client, shop: dict[Any, Any], language: str) -> None:
         assert leftovers(answer, english, language) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "moment"),
     [

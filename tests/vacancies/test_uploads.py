@@ -252,6 +252,7 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
     return DOCX[:first] + entries + end_records + comment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", ["docx", "xlsx", "pptx", "odt", "ods"])
 @pytest.mark.parametrize(
     ("end", "counted", "comment"),

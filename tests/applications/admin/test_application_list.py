@@ -119,6 +119,7 @@ def test_filters(office, at):
     assert {each: listed(office.anna, **dict([each])) for each in expected} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stage", "age", "read", "mark", "rating", "vacancy__id__exact"])
 @pytest.mark.parametrize("value", ["x", "9" * 30, "-1", "²", "older", ""])
 def test_invalid_filter_is_no_error(office, name, value):
@@ -143,6 +144,7 @@ def test_empty_list_says_so(office):
     assertContains(office.anna.get(LIST, {"q": "nobody"}), "No results found")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "?o=3", "?o=-5.2", "?o=6", "?q=mia", "?read=no"])
 def test_query_count_does_not_depend_on_the_rows(office, query):
     def count():

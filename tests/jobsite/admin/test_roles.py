@@ -205,6 +205,7 @@ def test_role_has_exactly_its_permissions(world, role, model):
     assert stored() == everything
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [*roles.NAMES, "Nobody"])
 def test_pages_of_the_site_change_nothing(world, role):
     client, everything = signed_in(world, role), stored()

@@ -446,6 +446,7 @@ def test_import_does_not_change_a_public_vacancy(strict: Brand) -> None:
 # --- texts and files of requests ---
 
 
+@pytest.mark.slow
 def test_change_that_was_sent_back_is_continued(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict)
     data = opened(ed, page(vacancy)) | {

@@ -239,6 +239,7 @@ def test_too_long_input_is_refused(anna: Client, vacancy: Vacancy) -> None:
     assert response.json() == {"error": "This is too long to be kept on the server."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "status"),
     [

@@ -89,6 +89,7 @@ def test_mine_does_not_bypass_brands(colleague: Client) -> None:
 # --- search of the rows ---
 
 
+@pytest.mark.slow
 def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_queries: Any) -> None:
     filter = make_filter("regions", label="Region")
     FilterOption.objects.bulk_create(

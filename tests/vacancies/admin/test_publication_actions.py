@@ -32,6 +32,7 @@ STATES: dict[str, dict[str, Any]] = {
 # --- on the page of a vacancy ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "offered"),
     [
@@ -142,6 +143,7 @@ def test_schedule_and_extend_validate_the_date(anna: Client, at: datetime) -> No
     assert published.publish_until == datetime(2026, 4, 1, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_publication_action_confirms_on_get_and_runs_on_post(anna: Client, vacancy: Vacancy) -> None:
     url = f"{LIST}{vacancy.pk}/unpublish/"
     assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
