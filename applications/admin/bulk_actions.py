@@ -13,6 +13,7 @@ from applications import exports
 from applications.admin.brand_access import record
 from applications.admin.bulk_email import BulkEmailAdmin
 from applications.admin.bulk_move import BulkMoveAdmin
+from applications.admin.selection import Selection
 from applications.models import Access, Application
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 
@@ -61,7 +62,8 @@ class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
     ) -> HttpResponse | None:
         """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
         if not is_confirmed(request):
-            listed = [Row(str(each)) for each in rows]
+            people = Selection.of(rows).people()
+            listed = [Row(f"{each.shown_name} – {each.vacancy.title}") for each in people]
             return ask(
                 self, request, label=label, icon=icon, is_refused=not listed,
                 text=gettext("The mark changes for your colleagues too."),

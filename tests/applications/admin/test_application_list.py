@@ -166,7 +166,7 @@ def test_marking_as_read_and_unread(office, at):
     asked = office.anna.post(LIST, chosen | {"action": "mark_read"})
     [section] = asked.context["sections"]
     assert ([row.name for row in section.rows], Application.objects.filter(read_at=at).count()) == (
-        [str(office.own)],
+        [f"{office.own.shown_name} – {office.own.vacancy.title}"],
         0,
     )
     chosen["confirmed"] = "1"
