@@ -67,6 +67,7 @@ class RowForm(VacancyForm):
     def clean(self) -> dict[str, Any]:
         if "is_hot" not in self.changed_data:
             self.cleaned_data["is_hot"] = self.instance.is_hot
+        self._refuse_overwriting()  # first: the form of a vacancy sets the new closing date
         return super().clean()
 
     def _refuse_overwriting(self) -> None:

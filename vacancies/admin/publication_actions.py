@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -67,8 +68,8 @@ def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: b
 class PublicationAction:
     """An action on the publication of vacancies: its texts, and the states that it applies to.
 
-    `run` has a parameter `is_preview`. `overwritten` returns what it overwrites of a vacancy. `undone_by` is
-    the permission to undo it."""
+    `run` has a parameter `is_preview`; `preview_values` are those of its form with which it refuses least.
+    `overwritten` returns what it overwrites of a vacancy. `undone_by` is the permission to undo it."""
 
     name: str
     label: Any
@@ -85,6 +86,7 @@ class PublicationAction:
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
     overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
+    preview_values: Callable[[datetime], dict[str, Any]] = lambda at: {}
     undone_by: str = "change"
 
     @property
@@ -119,6 +121,7 @@ ACTIONS = (
         ScheduleForm,
         shows_changes=True,
         overwritten=overwritten.by_scheduling,
+        preview_values=lambda at: {"publish_from": at + timedelta(seconds=1)},
         with_approval=False,
     ),
     PublicationAction(
@@ -158,6 +161,7 @@ ACTIONS = (
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         ExtendForm,
         overwritten=overwritten.by_extending,
+        preview_values=lambda at: {"weeks": 4},
     ),
     PublicationAction(
         "feature",

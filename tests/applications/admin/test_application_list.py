@@ -165,6 +165,13 @@ def test_marking_as_read_and_unread(office, at):
     other = apply(office.own.vacancy, read_at=at - timedelta(days=1))
     chosen = {"_selected_action": [office.own.pk, other.pk, office.foreign.pk]}
 
+    asked = office.anna.post(LIST, chosen | {"action": "mark_read"})
+    [section] = asked.context["sections"]
+    assert ([row.name for row in section.rows], Application.objects.filter(read_at=at).count()) == (
+        [f"{office.own.shown_name} – {office.own.vacancy.title}"],
+        0,
+    )
+    chosen["confirmed"] = "1"
     answer = office.anna.post(LIST, chosen | {"action": "mark_read"}, follow=True)
     assert [str(each) for each in answer.context["messages"]] == ["1 marked as read."]
     rows = Application.objects.order_by("pk").values_list("pk", "read_at")
@@ -178,6 +185,6 @@ def test_marking_as_read_and_unread(office, at):
 
 def test_auditor_cannot_mark(office):
     auditor = staff("auditor", "Auditor")
-    auditor.post(LIST, {"action": "mark_read", "_selected_action": [office.own.pk]})
+    auditor.post(LIST, {"action": "mark_read", "_selected_action": [office.own.pk], "confirmed": "1"})
 
     assert Application.objects.get(pk=office.own.pk).read_at is None

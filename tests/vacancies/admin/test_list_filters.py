@@ -68,7 +68,7 @@ def test_mine_are_those_of_my_address_and_those_i_created(anna: Client) -> None:
     lead, other = make_vacancy(head_recruiter=me), make_vacancy(recruiters=("Anna",))
     make_vacancy(head_recruiter=make_recruiter("Bob", email="bob@acme.test"))
     copied = make_vacancy()
-    run(anna, "duplicate_selected", [copied])
+    run(anna, "duplicate", [copied])
     copy = Vacancy.objects.latest("pk")
     assert listed(anna, f"{LIST}?mine=1") == {lead.pk, other.pk, copy.pk}
 
@@ -154,14 +154,7 @@ def test_tab_lists_what_closes_this_week_first_to_close_first(anna: Client) -> N
 @pytest.mark.parametrize(("by", "days"), [("2", 14), ("4", 28)])
 def test_extend_by_weeks_counts_from_each_closing_date(anna: Client, by: str, days: int) -> None:
     rows = [make_closing(n, title=f"Row {n}") for n in (1, 3)]
-    picked = {"action": "extend_selected", "_selected_action": [row.pk for row in rows]}
-
-    asked = anna.post(LIST, picked)
-    assert ends_in(rows[0]) == 1
-    assert {row.pk for row in asked.context["some"]} == {row.pk for row in rows}
-    done = anna.post(LIST, picked | {"confirmed": "1", "by": by}, follow=True)
-
-    assert messages(done)[0].startswith("2 vacancies were extended.")
+    assert run(anna, "extend", rows, by=by) == ["2 vacancies were extended."]
     assert [ends_in(row) for row in rows] == [1 + days, 3 + days]
 
 

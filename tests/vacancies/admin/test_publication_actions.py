@@ -232,7 +232,7 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
 
     assert [(row.name, row.notes) for section in requested.context["sections"] for row in section.rows] == [
         *((f"Row {n}", ["The closing date 11 Mar 2026, 09:30 is replaced."]) for n in range(3)),
-        ("Endless", []),
+        ("Endless", ["It has no closing date."]),
     ]
     assert Version.objects.count() == 0
     sent = {"vacancies": str(requested.context["selection"]), "back": LIST}
