@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from vacancies.approval import needed_reason
+from vacancies.approval import approved_unchanged, needed_reason
 from vacancies.choices import Keyword
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
@@ -288,9 +288,9 @@ def restore(
     that no longer exist.
 
     The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless `is_undo`: then it
-    is published as before. If `forms` is given, a form that is not among them counts as missing. Raise
-    ValidationError if the vacancy is published or scheduled and the restored content could not be published,
-    or needs approval.
+    is published as before, if that needs no new approval. If `forms` is given, a form that is not among them
+    counts as missing. Raise ValidationError if the vacancy is published or scheduled and the restored content
+    could not be published, or needs approval.
     """
     wanted = content_at(version)
     with transaction.atomic():
@@ -302,7 +302,11 @@ def restore(
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             missing = [wanted["brand"][1]] if wanted["brand"] and not brand else []
             if is_undo:
+                as_draft = values_of(vacancy, PUBLICATION)
                 set_values(vacancy, {name: wanted[name] for name in PUBLICATION})
+                is_new = needs_approval(before=None, after=vacancy, at=at)
+                if is_new and not approved_unchanged([version.vacancy_id]):
+                    set_values(vacancy, as_draft)
         else:
             if needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):
                 raise ValidationError(needed_reason())

@@ -54,8 +54,8 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 
 class VacancyAdmin(
-    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, ApprovalAdmin,
-    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin,
+    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, AutosaveAdmin, ApprovalAdmin,
+    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
     actions: Any = ("export_csv", "export_xlsx", *BulkPublicationAdmin.actions)  # delete is the last one
     form = VacancyForm

@@ -102,7 +102,7 @@ ASKS = {
     "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
     "vacancies.vacancy feature": "cc", "vacancies.vacancy unfeature": "cc",
     **{f"vacancies.vacancy bulk/{name}": (NEITHER, "c") for name in
-       ("publish", "schedule", "unpublish", "extend", "archive", "feature", "unfeature")},
+       ("publish", "schedule", "submit", "unpublish", "extend", "archive", "feature", "unfeature")},
     "vacancies.vacancy bulk/duplicate": (NEITHER, "a"), "vacancies.vacancy bulk/delete": (NEITHER, "d"),
     "vacancies.vacancy undo": (NEITHER, NEITHER),  # for the user who did it; see test_undo.py
 }  # fmt: skip
@@ -144,8 +144,8 @@ def requested(route: str) -> list[tuple[str, str]]:
 def target(world: Any, route: str) -> Any:
     """Return the row to open a page of."""
     model, kind = kind_of(route)
-    if model == "vacancies.vacancy" and kind in ("submit", "approval"):
-        return world.own.strict.pk if kind == "submit" else world.own.waiting.pk
+    if model == "vacancies.vacancy" and kind in ("submit", "bulk/submit", "approval"):
+        return world.own.waiting.pk if kind == "approval" else world.own.strict.pk
     if model == "vacancies.vacancy":
         action = kind.rpartition("/")[2]
         name = {"unpublish": "shown", "extend": "shown", "unfeature": "archived"}.get(action, "draft")

@@ -24,6 +24,7 @@ from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from jobsite.unique_names import retry_on_conflict
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
+from vacancies.approval import SUBMITTED
 
 XLSX_MAX = 10_000  # rows of an XLSX export, which is made in memory
 ROWS_MAX = 5_000  # of an import
@@ -147,6 +148,8 @@ class SpreadsheetAdmin(JobsiteAdmin):
         ):
             if count:
                 self.message_user(request, text % {"count": count}, messages.SUCCESS)
+        if any(SUBMITTED in result.notes for result in results):
+            self.message_user(request, SUBMITTED, messages.INFO)
         return redirect("admin:vacancies_vacancy_changelist")
 
     def _results_page(

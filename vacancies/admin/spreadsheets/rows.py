@@ -28,9 +28,11 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
 )
 from vacancies.admin.spreadsheets.values import CellError, Values
+from vacancies.approval import SUBMITTED
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
+from vacancies.operations import set_values
 
 RECEIVED = 80  # characters of a text in an error
 
@@ -176,9 +178,14 @@ class Import:
         log = self.page.log_change if vacancy else self.page.log_addition
         log(self.request, saved, message)
         result.pk, result.title = saved.pk, saved.title
+        after = content(saved)
+        if hasattr(saved, "requested"):  # shown with what waits for approval
+            result.notes.append(str(SUBMITTED))
+            after |= saved.requested.changes
+            set_values(saved, {"publish_until": after["publish_until"]})
         result.differences = [
             self._closing_date(saved, closing) if each.name == "publish_until" else each
-            for each in differences(before, content(saved), self.labels)
+            for each in differences(before, after, self.labels)
         ]
         return result
 
