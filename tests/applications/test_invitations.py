@@ -223,7 +223,7 @@ def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, ac
     assert User.objects.filter(email="new@example.org").count() == 1
 
 
-def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta):
+def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta, at):
     make_colleague("zzcolleague", "Recruiter", beta)
     User.objects.create_user("zzapplicant", "zzapplicant@example.org")
     client = signed_in(brand_admin)
