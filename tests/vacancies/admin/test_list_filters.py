@@ -62,6 +62,13 @@ def test_recruiter_filter_finds_lead_and_other_recruiters(anna: Client) -> None:
     assert listed(anna, f"{LIST}?recruiter={jan}&recruiter={piet}") == {lead.pk, other.pk}
 
 
+def test_field_for_a_vacancy_searches_titles(anna: Client) -> None:
+    nurse, _baker = make_vacancy(title="Nurse"), make_vacancy(title="Baker")
+    field = "app_label=applications&model_name=application&field_name=vacancy"
+    response = anna.get(f"/admin/autocomplete/?{field}&term=nur")
+    assert response.json()["results"] == [{"id": str(nurse.pk), "text": "Nurse"}]
+
+
 def test_mine_are_those_of_my_address_and_those_i_created(anna: Client) -> None:
     User.objects.update(email="Anna@acme.test")
     me = make_recruiter("Anna", email="anna@ACME.test")
