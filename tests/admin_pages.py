@@ -365,7 +365,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
     elif kind in ("move", "emails"):
         changes = f"{pk}:{row.changes.last().pk}" if row else "0:"
         data = {"applications": changes, "stage": world.other_stage.pk}
-    elif kind == "undo":
+    elif kind == "undo" and model == "applications.application":
         data = {"change": row.changes.last().pk if row else 0}
     elif kind == "option":
         data = {"label": "Posted"}

@@ -65,6 +65,13 @@ def reread(vacancy: Vacancy) -> Vacancy:
     return Vacancy.objects.get(pk=vacancy.pk)
 
 
+def recorded(vacancy: Vacancy) -> Version:
+    """Record the stored content of `vacancy`, a day ago."""
+    version = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    assert version is not None
+    return version
+
+
 def requests(vacancy: Vacancy) -> list[str]:
     return list(Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True))
 
@@ -104,9 +111,9 @@ def status_field(client: Client, vacancy: Vacancy) -> None:
 
 
 def new_vacancy(client: Client, vacancy: Vacancy) -> None:
-    values = {"title": "New", "description": "<p>New</p>", "audience": "public", "brand": vacancy.brand_id}
-    values |= {"head_recruiter": vacancy.head_recruiter_id} | PUBLISHED
-    client.post(ADD, opened(client, ADD) | NO_ROWS | values)
+    values: dict[str, Any] = {"title": "New", "description": "<p>New</p>", "audience": "public"}
+    values |= {"brand": vacancy.brand_id, "head_recruiter": vacancy.head_recruiter_id}
+    client.post(ADD, opened(client, ADD) | NO_ROWS | PUBLISHED | values)
     assert Vacancy.objects.filter(title="New").exists()
 
 
@@ -155,13 +162,13 @@ def import_of_a_closing_date(client: Client, vacancy: Vacancy) -> None:
 
 def import_of_a_new_vacancy(client: Client, vacancy: Vacancy) -> None:
     cells = {"Title": "New", "Status": "Published", "Brand": "Strict", "Description": "<p>New</p>"}
-    imported(client, **cells, **{"Lead recruiter (contact)": vacancy.head_recruiter.name})
+    imported(client, **cells, **{"Lead recruiter (contact)": str(vacancy.head_recruiter)})
     assert Vacancy.objects.get(title="New").status == Status.DRAFT
 
 
 def restore(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
-    old = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    old = recorded(vacancy)
     Vacancy.objects.filter(pk=vacancy.pk).update(status="draft", title="Changed")
     client.post(f"{LIST}{vacancy.pk}/versions/{old.pk}/")
     assert reread(vacancy).title == "Nurse"
@@ -231,7 +238,7 @@ def import_a_title(client: Client, vacancy: Vacancy) -> None:
 
 def restore_a_title(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(title="Changed")
-    old = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    old = recorded(vacancy)
     Vacancy.objects.filter(pk=vacancy.pk).update(title="Nurse")
     client.post(f"{LIST}{vacancy.pk}/versions/{old.pk}/")
 
@@ -315,7 +322,7 @@ def bulk_feature(client: Client, vacancy: Vacancy) -> None:
 
 def restore_featured(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(is_hot=True)
-    old = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
+    old = recorded(vacancy)
     Vacancy.objects.filter(pk=vacancy.pk).update(is_hot=False)
     client.post(f"{LIST}{vacancy.pk}/versions/{old.pk}/")
 
