@@ -153,7 +153,7 @@ document.addEventListener("DOMContentLoaded", () => {
     sent = current;
     const copy = read(key);
     if (isBack) forget();
-    else if (copy && JSON.stringify(copy.fields) === current) keep({ ...copy, isSent: true });
+    else if (copy && JSON.stringify(copy.fields) === current) keep({ ...copy, isSent: true, sentAt: Date.now() });
     say(isUnsaved() ? "kept" : "none");
   }
 
@@ -161,6 +161,12 @@ document.addEventListener("DOMContentLoaded", () => {
   async function restore() {
     const copy = read(key);
     if (!copy) return true;
+    // Sent while this page was loading, perhaps too late for it.
+    if (copy.isSent && copy.sentAt > performance.timeOrigin && !("unsaved" in page.dataset)) {
+      isLeaving = true;
+      location.replace(location.pathname);
+      return false;
+    }
     const isOlder = copy.at < Number(page.dataset.restoredAt || 0) * SECOND;
     if (copy.isSent || copy.page === page.dataset.settled || isOlder) {
       if (!("unsaved" in page.dataset)) forget();
