@@ -64,6 +64,10 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
         found["publish_until"] = closing_date_passed()
+    elif vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
+        found["publish_until"] = _(
+            "The vacancy would close before it goes live. Choose a later closing date."
+        )
     return found
 
 
@@ -111,13 +115,7 @@ def schedule(
             return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = publish_from
-        found = publish_blockers(vacancy=vacancy, at=at)
-        if vacancy.publish_until and vacancy.publish_until <= publish_from:
-            found.setdefault(
-                "publish_until",
-                _("The vacancy would close before it goes live. Choose a later closing date."),
-            )
-        return found
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
 

@@ -107,7 +107,9 @@ def undo(
                 vacancy.updated_at = at
                 changed.append(vacancy)
         if result.done and recorded[0].change == Change.DUPLICATED:
-            return delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
+            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
+            deleted.refused |= result.refused
+            return deleted
         if changed:
             save_changed(changed, before, at=at)
             record_values(changed, before, Change.RESTORED, author=author, at=at)

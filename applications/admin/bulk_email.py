@@ -98,8 +98,7 @@ class BulkEmailAdmin(BulkMoveAdmin):
         self, request: HttpRequest, selection: Selection, template: MailTemplate, stage: Stage | None
     ) -> None:
         with transaction.atomic():
-            # Who somebody else moved in the meantime gets no email about this stage.
-            left = self.move_and_report(request, selection, stage).elsewhere if stage else []
+            left = self._moved_by_others(request, selection, stage) if stage else set()
             people = [each for each in addressed(selection) if each.address and each.pk not in left]
             emails = [email_to(each, template, own(request)) for each in people]
             sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
@@ -119,6 +118,13 @@ class BulkEmailAdmin(BulkMoveAdmin):
                 deleted,
             )
             self.message_user(request, text % {"count": deleted}, messages.WARNING)
+
+    def _moved_by_others(self, request: HttpRequest, selection: Selection, stage: Stage) -> set[int]:
+        """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
+        `stage` now: they get no second email about it."""
+        result = self.move_and_report(request, selection, stage)
+        there = Selection.of(Application.objects.filter(pk__in=result.there)).seen
+        return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 
 
 def written() -> list[MailTemplate]:

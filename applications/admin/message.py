@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
 from applications.admin.brand_access import BrandScopedAdmin, record
@@ -57,7 +58,8 @@ class MessageAdmin(BrandScopedAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(my_emails)
         # emails of earlier releases link to digest/
-        own = [path("mine/", view, name="my_emails"), path("digest/", view)]
+        earlier = RedirectView.as_view(pattern_name="admin:my_emails")
+        own = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
         return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:

@@ -120,6 +120,11 @@ class UserAdmin(InvitationsAdmin):
             parts.append((_("Advanced"), {"fields": advanced, "classes": ("collapse",)}))
         return parts
 
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Whoever changes an address can then reset the password and act as that colleague."""
+        own = super().get_readonly_fields(request, obj)
+        return own if obj is None or request.user.is_superuser else (*own, "email", "username")
+
     def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, **kwargs)
         form.request = request

@@ -121,6 +121,16 @@ def test_applicant_whom_a_colleague_moved_gets_no_email(office, zoe, template):
     assert stages_of(zoe) == ["New", "Hired"]
 
 
+def test_second_recruiter_does_not_reject_again(office, template):
+    data = {"template": template.pk, "stage": office.rejected.pk, "confirmed": "1"}
+    data["applications"] = sent(office.own)
+    staff("bob", brands=[office.brand]).post(EMAILS, data)
+
+    office.anna.post(EMAILS, data)
+
+    assert Message.objects.count() == 1
+
+
 def test_move_with_an_email_needs_the_permission_to_change(office, template):
     writer = User.objects.create_user("writer", is_staff=True)
     writer.brands.set([office.brand])

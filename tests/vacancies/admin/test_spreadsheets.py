@@ -463,6 +463,23 @@ def test_a_plan_of_another_user_or_a_forged_one_is_refused(anna, colleague, nurs
 # --- confirmation ---
 
 
+def test_second_click_imports_nothing(anna, nurse):
+    shown = upload(anna, csv_file(["Title"], ["New"]))
+    confirm(anna, shown)
+
+    answer = anna.post(IMPORT, {"plan": shown.context["plan"]}, follow=True)
+
+    assert [str(each) for each in answer.context["messages"]][-1] == "This file was imported already."
+    assert Vacancy.objects.filter(title="New").count() == 1
+
+
+@pytest.mark.parametrize("content", [b",,,\n", "\ufeff".encode()])
+def test_file_without_rows_is_explained(anna, content):
+    shown = upload(anna, SimpleUploadedFile("v.csv", content))
+
+    assert (shown.status_code, shown.context["file_error"]) == (400, "The file is empty.")
+
+
 def test_all_rows_are_imported_or_none(anna, nurse):
     names = ["ID", "Title"]
     shown = upload(anna, csv_file(names, ["", "New"], [nurse.pk, "Night nurse"]))

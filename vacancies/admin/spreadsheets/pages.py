@@ -1,12 +1,15 @@
 """The pages of the export and the import of vacancies."""
 
 from array import array
+from secrets import token_hex
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core import signing
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -19,6 +22,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from jobsite.admin.base import JobsiteAdmin
+from jobsite.locks import lock_transaction
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from jobsite.unique_names import retry_on_conflict
@@ -133,7 +137,15 @@ class SpreadsheetAdmin(JobsiteAdmin):
         except signing.BadSignature as error:
             raise BadRequest("plan is not one that this user was shown in the last 12 hours.") from error
         rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
-        is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+        with transaction.atomic():
+            lock_transaction(f"import {request.user.pk}")
+            own: Any = LogEntry.objects.filter(user=request.user.pk)
+            if own.filter(change_message=plan["id"]).exists():  # a second click
+                self.message_user(request, _("This file was imported already."), messages.WARNING)
+                return redirect("admin:vacancies_vacancy_changelist")
+            is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+            if is_done:
+                own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
             return self._results_page(request, rows, results, [], is_refused=True)
         new = sum(result.is_new for result in results)
@@ -168,7 +180,8 @@ class SpreadsheetAdmin(JobsiteAdmin):
         shown = {str(row.number): result.digest(row.texts) for row, result in zip(rows, results, strict=True)}
         plan = ""
         if rows and not wrong:
-            content = {"rows": [[row.number, row.pk, row.texts] for row in rows], "shown": shown}
+            listed = [[row.number, row.pk, row.texts] for row in rows]
+            content = {"id": f"import {token_hex(8)}", "rows": listed, "shown": shown}
             plan = signing.dumps(content, salt=_salt(request), compress=True)
             if len(plan) > PLAN_MAX:
                 raise SpreadsheetError(_("The file has too much text. Split it into several files."))

@@ -139,6 +139,9 @@ class Import:
         """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
         Return whether they were imported, and the results."""
         with transaction.atomic():
+            # In one order, so that two requests that lock rows wait for each other.
+            known = Vacancy.objects.filter(pk__in=[row.pk for row in rows if row.pk]).order_by("pk")
+            list(known.select_for_update().values_list("pk"))
             results = [self._import(row) for row in rows]
             for row, result in zip(rows, results, strict=True):
                 result.is_meanwhile_changed = result.digest(row.texts) != shown.get(str(row.number))

@@ -104,15 +104,15 @@ document.addEventListener("DOMContentLoaded", () => {
 
   /** Send `fields`. Return whether the server took them, and show why not. */
   async function send(fields) {
-    let response;
+    let response, isJson, answer;
     try {
       response = await fetch(page.dataset.autosave, { method: "POST", body: body(fields) });
+      isJson = response.headers.get("content-type")?.startsWith("application/json");
+      answer = isJson ? await response.json() : {};
     } catch {
       say(navigator.onLine ? "failed" : "offline");
       return false;
     }
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    const answer = isJson ? await response.json() : {};
     if (response.redirected) say("signedOut");
     else if (answer.error) say("refused", `${answer.error} ${_("Your changes are kept in this browser.")}`);
     else if (!response.ok || !isJson) say("failed");
