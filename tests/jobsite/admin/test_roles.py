@@ -80,7 +80,7 @@ ASKS = {
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
     "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
-    "applications.message digest": ("applications.application v", "applications.application v"),
+    "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
