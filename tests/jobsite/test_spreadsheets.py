@@ -125,6 +125,7 @@ def test_sizes_that_a_file_states_are_not_exceeded():
     assert refusal(forged) == DAMAGED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "found"),
     [

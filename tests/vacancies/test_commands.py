@@ -330,6 +330,7 @@ def every_kind(at, filters):
             make_vacancy(audience=audience, options={"regions": ["Ghent"]}, **values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["public", "authenticated", "network"])
 def test_audit_finds_no_differences(every_kind, settings, mode):
     settings.INTERNAL_ACCESS = mode

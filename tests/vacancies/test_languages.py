@@ -233,6 +233,7 @@ def test_untranslated_text_is_found() -> None:
     assert leftovers(with_more, english, "nl") == {"Unpublish"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any], language: str) -> None:
     found, seen = {}, []
@@ -342,6 +343,7 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any], language: str) 
     assert redirects > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_form_errors(root: Client, shop: dict[Any, Any], language: str) -> None:
     """A vacancy that would close before it goes live."""

@@ -71,6 +71,7 @@ def test_log_shows_names_with_links(acme, jan):
     ]
 
 
+@pytest.mark.slow
 def test_deleted_rows_are_shown_by_number(acme, jan):
     admin = make_colleague("ada", "Administrator")
     an = make_colleague("an", "Recruiter", acme)

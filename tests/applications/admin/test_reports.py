@@ -137,6 +137,7 @@ def test_deleted_brand_and_missing_options_are_named(world):
     assert tables(world.editor, "?by=regions")["groups"][0][0] == "Gent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -230,6 +230,7 @@ def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conf
     assert (vacancy.title, vacancy.description) == ("Bob's second", "<p>Care by Anna</p>")
 
 
+@pytest.mark.slow
 def test_choice_can_be_edited_before_it_is_saved(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
     data = inputs(conflict) | {"_choice-title": "mine", "_choice-description": "theirs", "_keep_editing": "1"}
 

@@ -221,6 +221,7 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
 
+@pytest.mark.slow
 def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
     anna: Client, at: datetime
 ) -> None:

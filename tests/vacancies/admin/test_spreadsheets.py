@@ -243,6 +243,7 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
     assert (version.change, version.author.username) == (Change.CHANGED, "anna")
 
 
+@pytest.mark.slow
 def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     names = ["Title", "Brand", "Lead recruiter (contact)", "Description", "Closing date"]
     rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01"] for n in range(30)]
