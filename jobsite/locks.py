@@ -1,7 +1,7 @@
 """Locks between processes: of PostgreSQL (advisory locks), and of files, for SQLite and its one node.
 
-`dispatcher_lock` makes one dispatcher active among all nodes. The server, or the kernel, releases a lock when
-its connection or process ends, so that a killed process or a lost node blocks nobody.
+`database_lock` makes one dispatcher of emails active among all nodes. The server, or the kernel, releases a
+lock when its connection or process ends, so that a killed process or a lost node blocks nobody.
 """
 
 import fcntl

@@ -428,6 +428,7 @@ def test_recruiter_of_another_brand_sees_no_page_of_a_vacancy(world, kind):
             assert leaks(response.text_and_headers, NOTHING) == [], page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

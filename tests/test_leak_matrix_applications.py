@@ -279,6 +279,7 @@ def made_tokens(world: World, viewer: str) -> list[str]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("viewer", slow_except(["receipt link"], VIEWERS))
 def test_public_routes_show_and_change_only_own_applications(world, viewer):
     client, seen = world.client(viewer), set()
@@ -374,11 +375,10 @@ def posts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     url, pks = "/admin/applications/application/", [application.pk for application in world.own.values()]
     actions = ["email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread", "delete_selected"]
     for name in (*actions, *(f"move_to_{stage.pk}" for stage in world.stages)):
-        yield url, {"action": name, "_selected_action": pks, "post": "yes"}
-        yield (
-            url,
-            {"action": name, "_selected_action": pks[:1], "select_across": "1", "index": "0", "post": "yes"},
-        )
+        data = {"action": name, "post": "yes"}
+        yield url, data | {"_selected_action": pks}
+        everything = {"select_across": "1", "index": "0", "confirmed": "1"}
+        yield url, data | {"_selected_action": pks[:1]} | everything
     changes = {pk: world.own[owner].changes.last().pk for owner, pk in zip(OWNERS, pks, strict=True)}
     for sent in (
         ",".join(f"{pk}:{change}" for pk, change in changes.items()),
@@ -400,6 +400,7 @@ def posts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
                 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("viewer", slow_except(["recruiter of another brand"], VIEWERS))
 def test_admin_shows_and_changes_only_applications_of_own_brands(world, viewer):
     client, seen, statuses, effective = world.client(viewer), {}, {}, set()

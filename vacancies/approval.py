@@ -3,18 +3,19 @@
 Every function locks the vacancy first, so that a vacancy has one waiting request and one decision about it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from vacancies.history.versions import Content
+from vacancies.history.versions import PUBLICATION, Content
 from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
+from vacancies.models.approval import FREE_FIELDS
 
 SUBMITTED = gettext_lazy("Submitted for approval. Nothing changes in public before a colleague approves it.")
 TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
@@ -48,6 +49,17 @@ def request_approval(
             submitted_by=author,
             submitted_at=at,
         )
+
+
+def approved_unchanged(pks: Collection[int]) -> set[int]:
+    """Return those of the vacancies `pks` that were approved, and whose text has not changed since then."""
+    approvals = Approval.objects.filter(outcome=Approval.Outcome.APPROVED)
+    latest = approvals.filter(vacancy=OuterRef("vacancy")).order_by("-decided_at").values("decided_at")[:1]
+    later = Version.objects.filter(vacancy__in=pks, created_at__gt=Subquery(latest))
+    later = later.exclude(change=Change.DELETED).order_by()  # that has the whole content
+    free = FREE_FIELDS.union(PUBLICATION)
+    changed = {pk for pk, values in later.values_list("vacancy", "content") if not free.issuperset(values)}
+    return set(approvals.filter(vacancy__in=pks).values_list("vacancy", flat=True)) - changed
 
 
 def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: Any) -> Approval:

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from vacancies.approval import needed_reason
+from vacancies.approval import approved_unchanged, needed_reason
 from vacancies.choices import Keyword
 from vacancies.history.versions import (
     EXCLUDED_FIELDS,
@@ -64,6 +64,10 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
         found["publish_until"] = closing_date_passed()
+    elif vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
+        found["publish_until"] = _(
+            "The vacancy would close before it goes live. Choose a later closing date."
+        )
     return found
 
 
@@ -111,13 +115,7 @@ def schedule(
             return {"publish_from": _("This time has passed. Publish the vacancy now instead.")}
         vacancy.status = Status.PUBLISHED
         vacancy.publish_from = publish_from
-        found = publish_blockers(vacancy=vacancy, at=at)
-        if vacancy.publish_until and vacancy.publish_until <= publish_from:
-            found.setdefault(
-                "publish_until",
-                _("The vacancy would close before it goes live. Choose a later closing date."),
-            )
-        return found
+        return publish_blockers(vacancy=vacancy, at=at)
 
     return _decide(Change.SCHEDULED, decide, vacancies=vacancies, at=at, author=author, is_preview=is_preview)
 
@@ -288,9 +286,9 @@ def restore(
     that no longer exist.
 
     The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless `is_undo`: then it
-    is published as before. If `forms` is given, a form that is not among them counts as missing. Raise
-    ValidationError if the vacancy is published or scheduled and the restored content could not be published,
-    or needs approval.
+    is published as before, if that needs no new approval. If `forms` is given, a form that is not among them
+    counts as missing. Raise ValidationError if the vacancy is published or scheduled and the restored content
+    could not be published, or needs approval.
     """
     wanted = content_at(version)
     with transaction.atomic():
@@ -302,7 +300,11 @@ def restore(
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at, audience=wanted["audience"], brand=brand)
             missing = [wanted["brand"][1]] if wanted["brand"] and not brand else []
             if is_undo:
+                as_draft = values_of(vacancy, PUBLICATION)
                 set_values(vacancy, {name: wanted[name] for name in PUBLICATION})
+                is_new = needs_approval(before=None, after=vacancy, at=at)
+                if is_new and not approved_unchanged([version.vacancy_id]):
+                    set_values(vacancy, as_draft)
         else:
             if needs_approval(before=vacancy, after=vacancy, changed=wanted, at=at):
                 raise ValidationError(needed_reason())

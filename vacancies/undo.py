@@ -1,5 +1,6 @@
 """Deleting vacancies, and undoing an action: its versions say what it changed (docs/decisions.md #184)."""
 
+from copy import copy
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,8 +9,9 @@ from django.db import models, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
+from vacancies.approval import approved_unchanged, needed_reason
 from vacancies.history.versions import record_deletion, record_values, values_of
-from vacancies.models import Change, Vacancy, Version
+from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations import BulkResult, restore, save_changed, set_values
 from vacancies.querysets import VacancyQuerySet
 
@@ -73,17 +75,18 @@ def undo(
     """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.
 
     Changed values get the values from before, copies are deleted, deleted vacancies are restored. `forms` as
-    for `restore`."""
+    for `restore`. A vacancy that needs approval is published again only as it was approved."""
     result = BulkResult()
     with transaction.atomic():
         recorded = list(versions.order_by("vacancy"))
         pks = [version.vacancy_id for version in recorded]
-        rows = Vacancy.objects.filter(pk__in=pks).without_texts().order_by("pk")
+        rows = Vacancy.objects.filter(pk__in=pks).without_texts().select_related("brand").order_by("pk")
         there = {row.pk: row for row in rows.select_for_update(of=("self",))}
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
         changed: list[Vacancy] = []
         before: list[dict[str, Any]] = []
+        unapproved = _unapproved(recorded, there, at=at)
         for version in recorded:
             pk = version.vacancy_id
             vacancy = there.get(pk)
@@ -96,18 +99,37 @@ def undo(
                 _restore(version, result, author=author, at=at, forms=forms)
             elif version.change == Change.DUPLICATED:
                 result.done.append(pk)
+            elif pk in unapproved:
+                result.refused[vacancy] = {"status": needed_reason()}
             elif version.before is not None:
                 before.append(values_of(vacancy, version.before))
                 set_values(vacancy, version.before)
                 vacancy.updated_at = at
                 changed.append(vacancy)
         if result.done and recorded[0].change == Change.DUPLICATED:
-            return delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
+            deleted = delete(vacancies=Vacancy.objects.filter(pk__in=result.done), at=at, author=author)
+            deleted.refused |= result.refused
+            return deleted
         if changed:
             save_changed(changed, before, at=at)
             record_values(changed, before, Change.RESTORED, author=author, at=at)
             result.done += [vacancy.pk for vacancy in changed]
     return result
+
+
+def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datetime) -> set[int]:
+    """Return the ids of the vacancies that the values from before would publish without approval."""
+    found = set()
+    for version in recorded:
+        stored = there.get(version.vacancy_id)
+        if stored is None or version.before is None:
+            continue
+        wanted = copy(stored)
+        set_values(wanted, version.before)
+        changed = {name for name in version.before if getattr(stored, name) != getattr(wanted, name)}
+        if needs_approval(before=stored, after=wanted, changed=changed, at=at):
+            found.add(stored.pk)
+    return found - approved_unchanged(found) if found else found
 
 
 def _restore(version: Version, result: BulkResult, *, author: Any, at: datetime, forms: Any) -> None:
@@ -119,7 +141,11 @@ def _restore(version: Version, result: BulkResult, *, author: Any, at: datetime,
         result.refused[deleted] = {"": " ".join(error.messages)}
         return
     result.done.append(vacancy.pk)
+    notes = []
+    if vacancy.status != version.content["status"]:
+        notes.append(needed_reason())
     if missing:
-        result.notes[vacancy] = _("Not restored because they no longer exist: %(names)s.") % {
-            "names": ", ".join(missing)
-        }
+        text = _("Not restored because they no longer exist: %(names)s.")
+        notes.append(text % {"names": ", ".join(missing)})
+    if notes:
+        result.notes[vacancy] = " ".join(notes)

@@ -100,10 +100,15 @@ class EmailsAdmin(ApplicationParts):
 
     def _send(self, request: HttpRequest, email: mail.Email) -> HttpResponse:
         with transaction.atomic():
-            sent = send_emails([email], author=request.user, at=timezone.now())
+            sent, repeated = send_emails([email], author=request.user, at=timezone.now())
             record(request.user, Access.CHANGE, *sent)
-        text = gettext("The email is queued.") if sent else gettext("This email is queued already.")
-        self.message_user(request, text, messages.SUCCESS if sent else messages.WARNING)
+        if sent:
+            self.message_user(request, gettext("The email is queued."), messages.SUCCESS)
+        elif repeated:
+            self.message_user(request, gettext("This email is queued already."), messages.WARNING)
+        else:
+            text = gettext("The application was deleted in the meantime.")
+            self.message_user(request, text, messages.WARNING)
         return redirect(self.page_of(request, email.application, "emails"))
 
     def emails_context(self, request: HttpRequest, application: Application) -> dict[str, Any]:

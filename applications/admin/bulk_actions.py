@@ -6,17 +6,18 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from applications import exports
 from applications.admin.brand_access import record
 from applications.admin.bulk_email import BulkEmailAdmin
-from applications.admin.bulk_move import BulkMoveAdmin
+from applications.admin.selection import Selection
 from applications.models import Access, Application
+from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 
 
-class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
+class BulkActionsAdmin(BulkEmailAdmin):
     actions: Any = ("email_selected", "export_csv", "export_xlsx", "mark_read", "mark_unread")
 
     def get_actions(
@@ -46,15 +47,27 @@ class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
         return pks
 
     @admin.action(description=_("Mark as read"), permissions=["change"])
-    def mark_read(self, request: HttpRequest, queryset: QuerySet) -> None:
-        self._mark(request, queryset.filter(read_at=None), timezone.now())
+    def mark_read(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        rows = queryset.filter(read_at=None)
+        return self._mark(request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
 
     @admin.action(description=_("Mark as unread"), permissions=["change"])
-    def mark_unread(self, request: HttpRequest, queryset: QuerySet) -> None:
-        self._mark(request, queryset.exclude(read_at=None), None)
+    def mark_unread(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        rows = queryset.exclude(read_at=None)
+        return self._mark(request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
 
-    def _mark(self, request: HttpRequest, rows: QuerySet, read_at: Any) -> None:
-        """Set the mark of colleagues too: an application is new until one of them reads it."""
+    def _mark(
+        self, request: HttpRequest, rows: QuerySet, read_at: Any, *, label: str, icon: str
+    ) -> HttpResponse | None:
+        """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
+        if not is_confirmed(request):
+            people = Selection.of(rows).people()
+            listed = [Row(f"{each.shown_name} – {each.vacancy.title}") for each in people]
+            return ask(
+                self, request, label=label, icon=icon, is_refused=not listed,
+                text=gettext("The mark changes for your colleagues too."),
+                sections=[Section(gettext("Applications"), listed)] if listed else [],
+            )  # fmt: skip
         pks = list(rows.order_by().values_list("pk", flat=True))
         count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
         record(request.user, Access.CHANGE, *pks)
@@ -64,3 +77,4 @@ class BulkActionsAdmin(BulkMoveAdmin, BulkEmailAdmin):
             else ngettext("%(count)d marked as unread.", "%(count)d marked as unread.", count)
         )
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
+        return None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -15,10 +15,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_emails import WRITE, language_of
-from applications.admin.brand_access import BrandScopedAdmin, record
+from applications.admin.brand_access import record
+from applications.admin.bulk_move import BulkMoveAdmin, stages, status_shown
 from applications.admin.selection import Selection
 from applications.mail import templates as mail
-from applications.models import Access, Application, MailTemplate
+from applications.models import Access, Application, MailTemplate, Stage
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
@@ -28,7 +29,7 @@ from jobsite.languages import LANGUAGES
 AT_MOST = 2_000  # emails at a time: each is rendered and stored in the request
 
 
-class BulkEmailAdmin(BrandScopedAdmin):
+class BulkEmailAdmin(BulkMoveAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.emails_view)
         return [path("emails/", view, name="applications_application_emails"), *super().get_urls()]
@@ -42,7 +43,7 @@ class BulkEmailAdmin(BrandScopedAdmin):
 
     def emails_view(self, request: HttpRequest) -> HttpResponse:
         """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
-        them."""
+        them. With `stage`, also move the applications to that stage."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_email_permission(request):
@@ -51,21 +52,36 @@ class BulkEmailAdmin(BrandScopedAdmin):
         back = way_back(request, reverse("admin:applications_application_changelist"))
         chosen = as_id(request.POST.get("template"))
         template = next((each for each in written() if each.pk == chosen), None)
+        stage = self._chosen_stage(request)
         if template and "confirmed" in request.POST and len(selection) <= AT_MOST:
-            self._send_all(request, selection, template)
+            self._send_all(request, selection, template, stage)
             return redirect(back)
-        return self._choose_template(request, selection, back, template)
+        return self._choose_template(request, selection, back, template, stage)
+
+    def _chosen_stage(self, request: HttpRequest) -> Stage | None:
+        text = request.POST.get("stage", "")
+        if not text:
+            return None
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        stage = Stage.objects.filter(pk=as_id(text) or 0).first()
+        if stage is None:
+            raise BadRequest("stage is not the id of a stage.")
+        return stage
 
     def _choose_template(
-        self, request: HttpRequest, selection: Selection, back: str, template: MailTemplate | None = None
-    ) -> HttpResponse:
+        self, request: HttpRequest, selection: Selection, back: str,
+        template: MailTemplate | None = None, stage: Stage | None = None,
+    ) -> HttpResponse:  # fmt: skip
         """Return the page with the recipients and, once a template is chosen, a preview per language."""
         people = list(addressed(selection))
         reached = [each for each in people if each.address]
         context = {
             **self.admin_site.each_context(request),
+            **(status_shown(stage) if stage else {}),
             "opts": self.opts,
             "title": gettext("Send an email"),
+            "stages": stages(request) if self.has_change_permission(request) else [],
             "people": reached,
             "unreached": [each for each in people if not each.address],
             "templates": written(),
@@ -78,21 +94,37 @@ class BulkEmailAdmin(BrandScopedAdmin):
         }
         return TemplateResponse(request, "admin/applications/application/bulk_email.html", context)
 
-    def _send_all(self, request: HttpRequest, selection: Selection, template: MailTemplate) -> None:
-        people = [each for each in addressed(selection) if each.address]
-        emails = [email_to(each, template, own(request)) for each in people]
+    def _send_all(
+        self, request: HttpRequest, selection: Selection, template: MailTemplate, stage: Stage | None
+    ) -> None:
         with transaction.atomic():
-            sent = send_emails(emails, author=request.user, at=timezone.now())
+            left = self._moved_by_others(request, selection, stage) if stage else set()
+            people = [each for each in addressed(selection) if each.address and each.pk not in left]
+            emails = [email_to(each, template, own(request)) for each in people]
+            sent, repeated = send_emails(emails, author=request.user, at=timezone.now())
             record(request.user, Access.CHANGE, *sent)
-        again = len(emails) - len(sent)
         if sent:
             text = ngettext("%(count)d email is queued.", "%(count)d emails are queued.", len(sent))
             self.message_user(request, text % {"count": len(sent)}, messages.SUCCESS)
-        if again:
+        if again := len(repeated):
             text = ngettext(
                 "%(count)d email was queued already.", "%(count)d emails were queued already.", again
             )
             self.message_user(request, text % {"count": again}, messages.WARNING)
+        if deleted := len(emails) - len(sent) - len(repeated):
+            text = ngettext(
+                "%(count)d application was deleted in the meantime.",
+                "%(count)d applications were deleted in the meantime.",
+                deleted,
+            )
+            self.message_user(request, text % {"count": deleted}, messages.WARNING)
+
+    def _moved_by_others(self, request: HttpRequest, selection: Selection, stage: Stage) -> set[int]:
+        """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
+        `stage` now: they get no second email about it."""
+        result = self.move_and_report(request, selection, stage)
+        there = Selection.of(Application.objects.filter(pk__in=result.there)).seen
+        return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
 
 
 def written() -> list[MailTemplate]:

@@ -96,26 +96,27 @@ class BulkMoveAdmin(BrandScopedAdmin):
         """Move the selection and add messages. Return the page that asks for a confirmation, if needed."""
         if stage.kind in DECISIONS and not is_confirmed:
             return self._confirmation(request, selection, stage, back)
+        self.move_and_report(request, selection, stage)
+        return None
+
+    def move_and_report(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
         result = self._run(request, selection, stage)
         for level, text in result.messages:
             self.message_user(request, text, level)
-        return None
+        return result
 
     def _confirmation(
         self, request: HttpRequest, selection: Selection, stage: Stage, back: str
     ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
-        visible_at = days_after(timezone.now(), stage.embargo_days)
         context = {
             **self.admin_site.each_context(request),
+            **status_shown(stage),
             "opts": self.opts,
             "title": gettext("Move to: %(stage)s") % {"stage": stage.name},
-            "stage": stage,
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
-            "statuses": [(gettext(name), stage.status.label(code)) for code, name in LANGUAGES.items()],
-            "visible_at": format_datetime(visible_at) if stage.embargo_days else "",
             "selection": selection,
             "back": back,
         }
@@ -212,6 +213,16 @@ class BulkMoveAdmin(BrandScopedAdmin):
         record(request.user, Access.CHANGE, *pks)
         changed: Any = Application.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
+
+
+def status_shown(stage: Stage) -> dict[str, Any]:
+    """Return what applicants see of `stage`, and from when ("" for at once), for visible_status.html."""
+    visible_at = days_after(timezone.now(), stage.embargo_days)
+    return {
+        "stage": stage,
+        "statuses": [(gettext(name), stage.status.label(code)) for code, name in LANGUAGES.items()],
+        "visible_at": format_datetime(visible_at) if stage.embargo_days else "",
+    }
 
 
 def stages(request: Any) -> list[Stage]:

@@ -5,18 +5,20 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone, translation
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
 from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.admin.my_emails import my_emails
 from applications.models import Access, Message
 from jobsite.admin.base import person
+from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.formats import format_datetime
 from jobsite.languages import site_language
 
@@ -56,7 +58,8 @@ class MessageAdmin(BrandScopedAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(my_emails)
         # emails of earlier releases link to digest/
-        own = [path("mine/", view, name="my_emails"), path("digest/", view)]
+        earlier = RedirectView.as_view(pattern_name="admin:my_emails")
+        own = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
         return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -125,12 +128,19 @@ class MessageAdmin(BrandScopedAdmin):
     # --- actions ---
 
     @action(description=_("Send again"), permissions=["send_again"])
-    def send_again(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """Queue failed emails again. A digest is not: the next one has the same news. An
+    def send_again(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        """Ask, then queue failed emails again. A digest is not: the next one has the same news. An
         invitation is sent again from the list of users, with a new link."""
         now = timezone.now()
         once = (Message.Kind.DIGEST, Message.Kind.INVITATION)
         chosen = queryset.filter(state=Message.State.FAILED).exclude(kind__in=once)
+        if not is_confirmed(request):
+            listed = [Row(f"{message.to}: {message.subject}") for message in chosen]
+            return ask(
+                self, request, label=gettext("Send again"), icon="send", is_refused=not listed,
+                text=gettext("Only emails that failed are sent again, never digests and invitations."),
+                sections=[Section(gettext("Emails"), listed)] if listed else [],
+            )  # fmt: skip
         pks = list(chosen.values_list("pk", flat=True))
         rows = Message.objects.filter(pk__in=pks, state=Message.State.FAILED)
         applications = [pk for pk in rows.values_list("application", flat=True) if pk]
@@ -145,3 +155,4 @@ class MessageAdmin(BrandScopedAdmin):
         text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)
+        return None

@@ -57,7 +57,8 @@ class ReportForm(forms.Form):
         until = min(data["until"] or self.last, self.last)
         since = data["since"] or Days.until(until, DEFAULT).first
         if since > until:
-            self.add_error("since", _("The period begins after its end, or after the last day with figures."))
+            text = _("The period begins after its end, or after the last date with figures.")
+            self.add_error("since", text)
         elif (until - since).days >= DAYS_MAX:
             self.add_error("since", _("Choose a period of at most five years."))
         data["days"] = Days(since, until)

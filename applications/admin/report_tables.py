@@ -100,7 +100,7 @@ def live(scope: Scope) -> ReportTable:
     labels = [short(day) for day in points]
     note = ""
     if len(filled) > len(shown):
-        note = _("The five with the most vacancies on the last day are shown.")
+        note = _("The five with the most vacancies on the last date are shown.")
     return ReportTable(
         "live",
         _("Published vacancies"),
@@ -167,7 +167,7 @@ def groups(scope: Scope) -> ReportTable:
         _("Time to close by: %(name)s") % {"name": scope.label},
         [
             scope.label,
-            _("Published on the last day"),
+            _("Published on the last date"),
             _("Went live"),
             _("Closed"),
             _("Days to close, average"),

@@ -220,7 +220,8 @@ def _group(kind: Kind, page: Any, request: HttpRequest, text: str, words: list[s
             group.is_incomplete = True
     first = list(pks)[:count]
     # Without the annotations of the list, such as counts.
-    found = kind.model._default_manager.select_related(*kind.related).in_bulk(first)
+    rows = kind.model._default_manager.all()
+    found = (rows.select_related(*kind.related) if kind.related else rows).in_bulk(first)
     for pk in first:
         if pk in found:
             title, detail = kind.shown(found[pk])

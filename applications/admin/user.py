@@ -20,6 +20,7 @@ from applications.admin.invitations import InvitationsAdmin
 from applications.admin.user_forms import UserForm, is_colleague
 from jobsite.admin import roles
 from jobsite.admin.base import action_parameters, as_id, person
+from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.formats import format_datetime
 from jobsite.languages import site_language
 from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
@@ -119,6 +120,11 @@ class UserAdmin(InvitationsAdmin):
             parts.append((_("Advanced"), {"fields": advanced, "classes": ("collapse",)}))
         return parts
 
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Whoever changes an address can then reset the password and act as that colleague."""
+        own = super().get_readonly_fields(request, obj)
+        return own if obj is None or request.user.is_superuser else (*own, "email", "username")
+
     def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, **kwargs)
         form.request = request
@@ -162,7 +168,7 @@ class UserAdmin(InvitationsAdmin):
     @action(description=_("Deactivate"), permissions=["change"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         chosen = queryset.filter(is_active=True).exclude(pk=request.user.pk or 0)
-        if "confirmed" in request.POST:
+        if is_confirmed(request):
             self._set_active(request, chosen, False)
             return None
         names = [person(user) for user in chosen[:NAMED]]
@@ -179,8 +185,17 @@ class UserAdmin(InvitationsAdmin):
         return TemplateResponse(request, "admin/auth/user/deactivate.html", context)
 
     @action(description=_("Activate"), permissions=["change"])
-    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        self._set_active(request, queryset.filter(is_active=False), True)
+    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+        chosen = queryset.filter(is_active=False)
+        if is_confirmed(request):
+            self._set_active(request, chosen, True)
+            return None
+        listed = [Row(person(user)) for user in chosen]
+        return ask(
+            self, request, label=gettext("Activate"), icon="person_check", is_refused=not listed,
+            text=gettext("They can sign in again, with the roles and brands that they had."),
+            sections=[Section(gettext("Users"), listed)] if listed else [],
+        )  # fmt: skip
 
     def _set_active(self, request: HttpRequest, users: QuerySet[User], is_active: bool) -> None:
         changed = User.objects.filter(pk__in=list(users.order_by().values_list("pk", flat=True)))

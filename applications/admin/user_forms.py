@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import ValidationError
 from django.utils.translation import get_language
@@ -19,7 +18,7 @@ from unfold.widgets import (
 
 from applications.operations.applicants import USERNAME_MAX
 from jobsite.admin import roles
-from jobsite.languages import site_language
+from jobsite.languages import LANGUAGES, site_language
 from vacancies.admin.brand_access import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
@@ -62,7 +61,9 @@ class InviteForm(forms.Form):
     )
     brands = BrandsField()
     language = forms.ChoiceField(
-        label=_("Language of the email"), choices=settings.LANGUAGES, widget=UnfoldAdminSelectWidget
+        label=_("Language of the email"),
+        choices=[(code, _(name)) for code, name in LANGUAGES.items()],
+        widget=UnfoldAdminSelectWidget,
     )
 
     def __init__(self, request: Any, data: Any = None) -> None:

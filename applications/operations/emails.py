@@ -13,9 +13,9 @@ from applications.models import Application, Message
 TWICE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
 
 
-def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> list[int]:
-    """Queue `emails` and return the primary keys of their applications. Those that `author` sent within the
-    last minutes are left out, and those to applications that were deleted meanwhile."""
+def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> tuple[list[int], list[int]]:
+    """Queue `emails`. Return the ids of the applications that get one, and of those to which `author` sent
+    the same one within the last minutes. Applications that were deleted meanwhile are in neither."""
     applications = [email.application.pk for email in emails]
     with transaction.atomic():
         # Of two clicks, the second one waits here and finds the emails of the first one.
@@ -23,10 +23,13 @@ def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> list[i
         present = set(rows.values_list("pk", flat=True))
         recent = Message.objects.filter(application__in=present, author=author, queued_at__gt=at - TWICE)
         known = set(recent.values_list("application", "subject", "body"))
-        sent = []
+        sent, repeated = [], []
         for email in emails:
             application = email.application
-            if application.pk not in present or (application.pk, email.subject, email.body) in known:
+            if application.pk not in present:
+                continue
+            if (application.pk, email.subject, email.body) in known:
+                repeated.append(application.pk)
                 continue
             outbox.queue(
                 kind=Message.Kind.TEMPLATE,
@@ -39,4 +42,4 @@ def send_emails(emails: Sequence[Email], *, author: Any, at: datetime) -> list[i
                 at=at,
             )
             sent.append(application.pk)
-    return sent
+    return sent, repeated

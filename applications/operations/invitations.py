@@ -76,7 +76,11 @@ def accept(*, invitation: Invitation, user: Any = None, password: str | None = N
         rows = Invitation.objects.select_for_update(of=("self",)).select_related("author", "role")
         row = rows.get(pk=invitation.pk, sent_at=invitation.sent_at)
         _check(row)
-        user = User.objects.select_for_update().get(pk=user.pk) if user else _create(row, password, at)
+        if user:
+            user = User.objects.select_for_update().get(pk=user.pk)
+            _check_other_brands(row, user)
+        else:
+            user = _create(row, password, at)
         user.is_staff = True
         user.save(update_fields=["is_staff"])
         user.groups.add(row.role)
@@ -124,6 +128,15 @@ def _check(invitation: Invitation) -> None:
     author = User.objects.filter(pk=invitation.author_id).first()  # with the permissions that they have now
     may = author and author.has_perm("auth.add_user") and invitations_of(author)
     if not (may and may.filter(pk=invitation.pk).exists()):
+        raise NotAllowedError
+
+
+def _check_other_brands(invitation: Invitation, user: Any) -> None:
+    """A role applies to all brands of `user`. Who does not work for all of these cannot give a higher one."""
+    author: Any = invitation.author
+    if author.has_perm(EVERY_BRAND) or roles.grantable_by(user).filter(pk=invitation.role_id).exists():
+        return
+    if user.has_perm(EVERY_BRAND) or user.brands.exclude(pk__in=brands_of(author).values("pk")).exists():
         raise NotAllowedError
 
 

@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -15,7 +14,7 @@ from forms_structure import operations
 from forms_structure.admin.builder import BuilderAdmin
 from forms_structure.admin.history import FormHistoryAdmin
 from forms_structure.models import Form
-from jobsite.admin.base import action_parameters
+from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 
 
 class FormAdmin(BuilderAdmin, FormHistoryAdmin):
@@ -39,7 +38,7 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
             self.message_user(request, _("Choose one form. A site has only one."), messages.WARNING)
             return None
         [form] = chosen
-        if "confirmed" not in request.POST:
+        if not is_confirmed(request):
             return self._confirm_default(request, form)
         try:
             operations.make_default(form=form)
@@ -54,32 +53,30 @@ class FormAdmin(BuilderAdmin, FormHistoryAdmin):
     def _confirm_default(self, request: HttpRequest, form: Form) -> HttpResponse:
         now = Form.objects.default().exclude(pk=form.pk).first()
         replaced = _("“%(form)s” is the site's form now and is replaced.")
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Set as the site's form"),
-            "action": {
-                "label": _("Set as the site's form"),
-                "icon": "check",
-                "text": _("“%(form)s” becomes the form of every vacancy that has no other form.")
-                % {"form": form},
-            },
-            "overwritten": [replaced % {"form": now}] if now else [],
-            "repeated": action_parameters(request),
-            "back": request.get_full_path(),
-        }
-        return TemplateResponse(request, "admin/confirm_action.html", context)
+        text = _("“%(form)s” becomes the form of every vacancy that has no other form.")
+        return ask(
+            self, request, label=_("Set as the site's form"), icon="check", text=text % {"form": form},
+            overwritten=[replaced % {"form": now}] if now else [],
+        )  # fmt: skip
 
     def has_make_default_permission(self, request: HttpRequest) -> bool:
         """Setting the site's form changes every vacancy that has no other form."""
         return self.has_change_permission(request)
 
     @admin.action(description=gettext_lazy("Copy"), permissions=["add"])
-    def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> None:
+    def copy_selected(self, request: HttpRequest, queryset: QuerySet[Form]) -> HttpResponse | None:
+        if not is_confirmed(request):
+            rows = [Row(str(form)) for form in queryset]
+            return ask(
+                self, request, label=_("Copy"), icon="content_copy",
+                text=_("Creates a form with the same questions and another name."),
+                sections=[Section(_("Application forms"), rows)],
+            )  # fmt: skip
         for form in queryset.select_related("extends").defer(None):
             made = operations.copy(form=form, author=request.user)
             self.log_addition(request, made, f"Copied from “{form}”.")
             self.message_user(request, _("“%(form)s” was created.") % {"form": made}, messages.SUCCESS)
+        return None
 
     # --- adding: name and language, then the builder ---
 

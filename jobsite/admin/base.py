@@ -122,10 +122,12 @@ class JobsiteAdmin(CheckedIds, ZonedDateTimesAdmin, ModelAdmin):
             for name, view in views.items()
         ]
 
-    # Django 6.1 adds `action_location`.
-    def get_actions(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
-        """Put "Delete" last, where nobody chooses it by mistake."""
-        actions = super().get_actions(request, *args, **options)
+    def get_actions(
+        self, request: HttpRequest, *args: Any, action_location: Any = None, **options: Any
+    ) -> Any:
+        """Put "Delete" last, where nobody chooses it by mistake. Django 6.1 passes `action_location`."""
+        where = {} if action_location is None else {"action_location": action_location}
+        actions = super().get_actions(request, *args, **where, **options)
         if delete := actions.pop("delete_selected", None):
             actions["delete_selected"] = delete
         return actions

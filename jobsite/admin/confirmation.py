@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
+
+from jobsite.admin.base import JobsiteAdmin, action_parameters
 
 SHOWN = 500  # rows of a section
 
@@ -35,6 +39,27 @@ class Section:
     @property
     def more(self) -> int:
         return max(len(self.rows) - SHOWN, 0)
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Return whether the page of `ask` posted the action of the changelist again."""
+    return "confirmed" in request.POST
+
+
+def ask(
+    page: JobsiteAdmin, request: HttpRequest, *, label: str, icon: str, text: str, **context: Any
+) -> HttpResponse:
+    """Return the page that asks before an action of the changelist. Its form posts the action again."""
+    shared = {
+        **page.admin_site.each_context(request),
+        "opts": page.opts,
+        "media": page.media,
+        "title": label,
+        "action": {"label": label, "icon": icon, "text": text},
+        "repeated": action_parameters(request),
+        "back": request.get_full_path(),
+    }
+    return TemplateResponse(request, "admin/confirm_action.html", shared | context)
 
 
 def with_undo(text: Any, url: str, back: str) -> str:

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
 
@@ -83,6 +84,12 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
 class ZonedDateTimeField(forms.SplitDateTimeField):
     widget = ZonedDateTimeWidget
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for part in self.widget.widgets:  # Django 6.1 labels only the two inputs together
+            placeholder = part.attrs.get("placeholder", "")
+            part.attrs["aria-label"] = format_lazy("{}: {}", self.label, placeholder)
+
     def clean(self, value: Any) -> datetime | None:
         *parts, chosen = value or ["", "", ""]
         try:
@@ -145,18 +152,10 @@ def _names(naive: datetime) -> dict[str, str]:
     }
 
 
-def with_named_parts(field: Any) -> Any:
-    """Label the date and the time input of `field`. Django 6.1 labels only the two together."""
-    for part in getattr(field.widget, "widgets", ()):
-        part.attrs["aria-label"] = f"{field.label}: {part.attrs.get('placeholder', '')}"
-    return field
-
-
 class ZonedDateTimesAdmin:
     """An admin page or inline that uses ZonedDateTimeField for every DateTimeField."""
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, models.DateTimeField):
             kwargs = {"form_class": ZonedDateTimeField, "widget": ZonedDateTimeWidget} | kwargs
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
-        return with_named_parts(field) if isinstance(field, forms.SplitDateTimeField) else field
+        return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]

@@ -66,6 +66,7 @@ NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
 DESCRIPTIONS = {
     gettext_noop("Recruiter"): gettext_noop("vacancies, forms and applications of own brands"),
     gettext_noop("Editor"): gettext_noop("vacancies, forms and applications of every brand, also brands"),
+    gettext_noop("Approver"): gettext_noop("a recruiter who also approves vacancies of colleagues"),
     gettext_noop("Filter manager"): gettext_noop("filters and options"),
     gettext_noop("Brand administrator"): gettext_noop("a recruiter who also manages the users of own brands"),
     gettext_noop("Auditor"): gettext_noop("view only, for everything"),

@@ -55,7 +55,7 @@ class PermissionsAdmin(JobsiteAdmin):
         return field
 
 
-class UserAdmin(BaseUserAdmin, PermissionsAdmin):
+class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_actions of Django 6.1
     """Accounts and passwords. applications/admin/user.py adds brands and invitations, and registers it."""
 
     add_form = UserCreationForm
@@ -69,7 +69,7 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):
+class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):  # type: ignore[misc]
     """Users change and delete only groups that they could give to others."""
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -45,8 +46,10 @@ def read(file: UploadedFile, *, rows_max: int) -> list[Row]:
     content = file.read()
     if not content.strip():
         raise SpreadsheetError(_("The file is empty."))
-    rows = _xlsx(content, rows_max) if content.startswith(b"PK") else _csv(content)
-    found = [(number, row) for number, row in islice(rows, rows_max + 2) if any(row)]
+    rows = _xlsx(content) if content.startswith(b"PK") else _csv(content)
+    found = list(islice(((number, row) for number, row in rows if any(row)), rows_max + 2))
+    if not found:
+        raise SpreadsheetError(_("The file is empty."))
     if len(found) > rows_max + 1:  # and the headings
         text = _("The file has more than %(count)d rows. Split it into several files.")
         raise SpreadsheetError(text % {"count": rows_max})
@@ -82,12 +85,12 @@ def _csv(content: bytes) -> Iterator[Row]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         for number, row in enumerate(rows, number):  # noqa: B020 - starts there
             yield number, [normalised(cell) for cell in _limited(number, row)]
-    except csv.Error as error:
+    except (csv.Error, ValueError) as error:
         text = _("Row %(number)d cannot be read: %(reason)s.") % {"number": number + 1, "reason": error}
         raise SpreadsheetError(text) from error
 
 
-def _xlsx(content: bytes, rows_max: int) -> Iterator[Row]:
+def _xlsx(content: bytes) -> Iterator[Row]:
     from openpyxl import load_workbook  # here: takes a tenth of a second, and few processes need it
     from openpyxl.utils.exceptions import InvalidFileException
 
@@ -101,8 +104,7 @@ def _xlsx(content: bytes, rows_max: int) -> Iterator[Row]:
             raise SpreadsheetError(text % {"size": UNPACKED_MAX >> 20})
         book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
         sheet = book.worksheets[0]
-        limits = {"max_row": rows_max + 2, "max_col": COLUMNS_MAX + 1}
-        for number, row in enumerate(sheet.iter_rows(min_row=1, **limits), 1):
+        for number, row in enumerate(sheet.iter_rows(min_row=1, max_col=COLUMNS_MAX + 1), 1):
             cells = [_text(cell) for cell in row]
             while cells and not cells[-1]:
                 cells.pop()
@@ -111,7 +113,7 @@ def _xlsx(content: bytes, rows_max: int) -> Iterator[Row]:
         raise
     except (
         zipfile.BadZipFile, zlib.error, InvalidFileException, LookupError, OSError, SyntaxError, TypeError,
-        ValueError, AttributeError, NotImplementedError, EOFError,
+        ValueError, AttributeError, RuntimeError, EOFError, lzma.LZMAError,
     ) as error:  # fmt: skip
         raise SpreadsheetError(not_xlsx) from error
 

@@ -135,6 +135,7 @@ def test_deactivation_ends_tokens_and_sessions(jane):
     assert [client.get(MINE).status_code for client in clients] == [401, 401]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PUBLIC)
 @pytest.mark.parametrize(
     "credential",

@@ -143,6 +143,7 @@ def with_file(**values: Any) -> dict[str, Any]:
     return row(submission=submission(files=[{"field": "cv", "name": "cv.pdf"} | values]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [

@@ -203,7 +203,7 @@ def test_changes_of_an_invitation_need_post(brand_admin, acme):
 
 def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     known = make_colleague("kim", "Recruiter", beta)
-    send(brand_admin, "Brand administrator", acme, email="KIM@example.org")
+    send(brand_admin, "Recruiter", acme, email="KIM@example.org")
     path = link()
     stranger, other = Client(), signed_in(brand_admin)
     for client in (stranger, other):
@@ -212,8 +212,18 @@ def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     assert User.objects.filter(email__iexact="kim@example.org").count() == 1
     assert Invitation.objects.count() == 1
     assert signed_in(known).post(path)["Location"] == "/admin/"
-    assert set(known.groups.all()) == {group("Recruiter"), group("Brand administrator")}
+    assert set(known.groups.all()) == {group("Recruiter")}
     assert set(known.brands.all()) == {acme, beta}
+
+
+@pytest.mark.parametrize("role", ["Recruiter", "Editor"])
+def test_invitation_gives_no_higher_role_in_other_brands(brand_admin, acme, beta, role):
+    known = make_colleague("kim", role, beta)
+    send(brand_admin, "Brand administrator", acme, email="kim@example.org")
+
+    assert signed_in(known).post(link()).status_code == 404
+    assert set(known.groups.all()) == {group(role)}
+    assert set(known.brands.all()) == {beta}
 
 
 def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, acme):
@@ -223,7 +233,7 @@ def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, ac
     assert User.objects.filter(email="new@example.org").count() == 1
 
 
-def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta):
+def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta, at):
     make_colleague("zzcolleague", "Recruiter", beta)
     User.objects.create_user("zzapplicant", "zzapplicant@example.org")
     client = signed_in(brand_admin)

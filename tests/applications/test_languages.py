@@ -128,6 +128,7 @@ def admin_pages(office: SimpleNamespace) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", SOME_LANGUAGES)
 def test_every_page_of_the_admin(office: SimpleNamespace, language: str) -> None:
     filters = ("q=nothing-that-is-there", "read=no", "mark=repeated", "age=7", "rating=none")

@@ -53,7 +53,6 @@ def press(page: Any, name: str, role: str = "link") -> None:
         page.keyboard.press("Enter")
 
 
-@pytest.mark.smoke
 def test_applicant_completes_the_journey_with_the_keyboard(
     live_server: Any, browser_page: Any, application: Application
 ) -> None:

@@ -63,7 +63,7 @@ def test_two_people_publish_a_vacancy(live_server: Any, browser_page: Any, offic
     follow(page, "link", "Submit for approval…")
     page.get_by_label("Note for the approver").fill("Please read before Monday.")
     check(page, "submit")
-    follow(page, "button", "Submit for approval…")
+    follow(page, "button", "Submit for approval")
     page.get_by_role("heading", name="Waiting for approval").wait_for()
     check(page, "waiting")
     assert served(page, site) == []
@@ -80,7 +80,7 @@ def test_two_people_publish_a_vacancy(live_server: Any, browser_page: Any, offic
     visit(page, change)
     page.get_by_text("Name the shifts.").wait_for()
     follow(page, "link", "Submit for approval…")
-    follow(page, "button", "Submit for approval…")
+    follow(page, "button", "Submit for approval")
     visit(leas, f"{site}{ADMIN}{nurse.pk}/approval/")
     follow(leas, "button", "Approve and publish")
     assert [each["title"] for each in served(page, site)] == ["Nurse"]

@@ -55,6 +55,9 @@ def test_recruiter_sends_a_failed_email_again(live_server: Any, browser_page: An
     page.locator("select[name=action]").select_option("send_again")
     with page.expect_navigation():
         page.get_by_role("button", name="Run").click()
+    screenshot(page, "send-again")
+    assert findings(page) == []
+    follow(page, "button", "Send again")
     page.get_by_text("1 email is queued again.").wait_for()
     assert set(Message.objects.values_list("state", flat=True)) == {"queued"}
 

@@ -47,7 +47,7 @@ def test_thirty_vacancies_are_imported_from_the_template(
     page.get_by_text("30 new").wait_for()
     assert findings(page) == []
     screenshot(page, "import-new")
-    follow(page, "button", "Import")
+    follow(page, "button", "Import 30 vacancies")
     page.get_by_text("30 vacancies were created.").wait_for()
     assert Vacancy.objects.filter(status="draft", brand__name="Acme").count() == 30
 
@@ -88,7 +88,7 @@ def test_an_export_is_changed_and_imported_again(live_server: Any, browser_page:
     screenshot(page, "import-changes-narrow")
     assert Vacancy.objects.get(pk=nurse.pk).location == "Ghent"
 
-    follow(page, "button", "Import")
+    follow(page, "button", "Import 1 vacancy")
 
     page.get_by_text("1 vacancy was changed.").wait_for()
     nurse.refresh_from_db()

@@ -102,6 +102,7 @@ def test_stale_response_is_rejected(checker: VersionedOracle, ask: Callable[[], 
         staleness(checker, ("applications",), old)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spoil",
     [

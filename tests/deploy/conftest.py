@@ -143,6 +143,7 @@ def site(tmp_path_factory):
             MULTI_BRANDING="no", STATIC_ROOT=str(folder / "nginx/static"),
             MEDIA_ROOT=str(folder / "nginx/media"), X_ACCEL_PREFIX="/_media/",
         )  # fmt: skip
+        instance.manage("collectstatic", "--noinput", "-v0")  # error pages have a stylesheet
         session = instance.manage("shell", "-v0", "-c", MAKE).stdout.split()[-1]
         env = instance.env | {"WEB_CONCURRENCY": "2"}
         gunicorn = stack.enter_context(Gunicorn(folder / "gunicorn", env))

@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 
 @pytest.mark.smoke
-def test_nginx_accepts_the_configuration(site):
-    done = subprocess.run([*site.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
+def test_nginx_accepts_the_configuration(edge):
+    done = subprocess.run([*edge.nginx.command, "-t"], capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr
     assert "warn" not in done.stderr

@@ -307,6 +307,7 @@ def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
     assert Form.objects.get().structure == STRUCTURE
 
 
+@pytest.mark.slow
 def test_large_forms_are_compared_fast():
     """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
     options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]

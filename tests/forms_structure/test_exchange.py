@@ -41,6 +41,7 @@ def faults(sections, **how):
 # --- What is served ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @search(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

@@ -133,7 +133,7 @@ def test_history_is_in_german(colleague, form):
 
 
 def test_name_of_a_copy_is_in_the_language_of_the_user(colleague, form):
-    colleague("fr").post(LIST, {"action": "copy_selected", "_selected_action": [form.pk]})
+    colleague("fr").post(LIST, {"action": "copy_selected", "_selected_action": [form.pk], "confirmed": "1"})
 
     assert Form.objects.filter(name="Copie de Standard").exists()
 

@@ -330,6 +330,7 @@ def every_kind(at, filters):
             make_vacancy(audience=audience, options={"regions": ["Ghent"]}, **values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["public", "authenticated", "network"])
 def test_audit_finds_no_differences(every_kind, settings, mode):
     settings.INTERNAL_ACCESS = mode
@@ -339,6 +340,7 @@ def test_audit_finds_no_differences(every_kind, settings, mode):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "published"), [("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)]
 )

@@ -116,6 +116,7 @@ VIEWERS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_files_are_visible_to_viewers_of_the_vacancy(world: SimpleNamespace, state: str) -> None:
     vacancy = with_files(brand=world.brand, **STATES[state]())

@@ -49,6 +49,7 @@ def api(vacancy: Any, suffix: str = "") -> str:
     return f"/v1/vacancies/{vacancy.pk}{suffix}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("access", ["public", "authenticated", "network"])
 @pytest.mark.parametrize("audience", ["public", "internal"])
 @pytest.mark.parametrize("state", STATES)

@@ -31,7 +31,7 @@ from vacancies.uploads import clean_document, clean_image
 
 DAMAGED = "“{}” is damaged: open it in another program and save it again, as JPEG for instance."
 TOO_MANY = "“{}” has more than 25 megapixels: make it smaller."
-SCANS = "“{}” is a JPEG with more than 100 scans: save it again in another program."
+SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program and save it again."
 
 
 # --- Images ------------------------------------------------------------------------------------
@@ -252,6 +252,7 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
     return DOCX[:first] + entries + end_records + comment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", ["docx", "xlsx", "pptx", "odt", "ods"])
 @pytest.mark.parametrize(
     ("end", "counted", "comment"),

@@ -41,7 +41,8 @@ def key_of(value: str) -> str:
 
 
 class AutosaveAdmin(ConflictAdmin):
-    """The unsaved input of the form, and the presence of others."""
+    """The unsaved input of the form, and the presence of others. Comes before the classes that save something
+    else than the vacancy, such as a template: the input is saved then, too."""
 
     warn_unsaved_form = False  # autosave.js asks before leaving, also for changes by scripts
 
@@ -172,6 +173,7 @@ class AutosaveAdmin(ConflictAdmin):
         row = Autosave.objects.of(request.user, pk).first()
         if row is None:
             return None
+        request.settled_page = row.page if row.data is None else ""  # type: ignore[attr-defined]
         vacancy = None
         if object_id is not None:
             vacancy = self.get_object(request, unquote(object_id))
@@ -179,7 +181,6 @@ class AutosaveAdmin(ConflictAdmin):
                 return None
         elif not self.has_add_permission(request) or set(request.GET) - {"_changelist_filters"}:
             return None
-        request.settled_page = row.page if row.data is None else ""  # type: ignore[attr-defined]
         if row.data is None or IS_POPUP_VAR in request.GET:
             return None
         data: Input = row.data

@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import translation
 from django.utils.html import format_html
@@ -17,8 +16,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobsite.admin.base import JobsiteAdmin, action_parameters, as_id, counted
-from jobsite.admin.confirmation import Row, Section
+from jobsite.admin.base import JobsiteAdmin, as_id, counted
+from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from vacancies.admin.base import PartInline, PositionedFormSet
 from vacancies.models import Filter, FilterOption, VacancyOption, free_value
@@ -218,7 +217,7 @@ class FilterOptionAdmin(JobsiteAdmin):
             widget=UnfoldAdminSelectWidget,
         )
         form = type("MergeForm", (forms.Form,), {"into": choice})(
-            request.POST if "confirmed" in request.POST else None
+            request.POST if is_confirmed(request) else None
         )
         if form.is_valid():
             into = form.cleaned_data["into"]
@@ -239,22 +238,11 @@ class FilterOptionAdmin(JobsiteAdmin):
             ) % {"names": names, "into": into.label, "count": count}
             self.message_user(request, text, messages.SUCCESS)
             return None
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "media": self.media,
-            "title": _("Merge options"),
-            "action": {
-                "label": _("Merge"),
-                "icon": "merge",
-                "text": _(
-                    "Vacancies get the option that you keep. The other options are deleted, and links "
-                    "that filter by them return no results. This cannot be undone."
-                ),
-            },
-            "sections": [Section(_("Options"), [Row(option.label) for option in options])],
-            "form": form,
-            "repeated": action_parameters(request),
-            "back": request.get_full_path(),
-        }
-        return TemplateResponse(request, "admin/confirm_action.html", context)
+        return ask(
+            self, request, label=_("Merge"), icon="merge", title=_("Merge options"), form=form,
+            text=_(
+                "Vacancies get the option that you keep. The other options are deleted, and links "
+                "that filter by them return no results. This cannot be undone."
+            ),
+            sections=[Section(_("Options"), [Row(option.label) for option in options])],
+        )  # fmt: skip

@@ -23,6 +23,7 @@ def posted(data: QueryDict) -> Input:
         if name not in _OF_THE_PAGE
         and (not name.startswith("_") or name == FILES)
         and "__prefix__" not in name
+        and "\0" not in name
     }
 
 
@@ -42,7 +43,8 @@ def parsed(text: str) -> Input | None:
     """Return the input in a hidden input of a page, None if it has none or it is not valid."""
     try:
         data = json.loads(text)
-    except ValueError:
+        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could not be shown
+    except (ValueError, RecursionError):
         return None
     is_valid = isinstance(data, dict) and all(
         isinstance(values, list) and all(isinstance(value, str) for value in values)

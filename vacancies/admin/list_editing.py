@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from jobsite.admin.base import JobsiteAdmin, as_id
 from vacancies.admin.change_list import EDIT_VAR, VIEW_VAR
 from vacancies.admin.vacancy_form import VacancyForm
+from vacancies.approval import SUBMITTED
 from vacancies.choices import Keyword
 from vacancies.models import Vacancy
 from vacancies.operations import last_day
@@ -67,6 +68,7 @@ class RowForm(VacancyForm):
     def clean(self) -> dict[str, Any]:
         if "is_hot" not in self.changed_data:
             self.cleaned_data["is_hot"] = self.instance.is_hot
+        self._refuse_overwriting()  # first: the form of a vacancy sets the new closing date
         return super().clean()
 
     def _refuse_overwriting(self) -> None:
@@ -127,7 +129,7 @@ class ListEditingAdmin(JobsiteAdmin):
     def _save_rows(self, request: HttpRequest) -> dict[int, RowForm]:
         """Save the rows that the user changed. Return the forms of those that could not be saved, by id."""
         failed: dict[int, RowForm] = {}
-        saved, gone = 0, 0
+        saved, gone, is_requested = 0, 0, False
         pks = list(
             dict.fromkeys(pk for value in request.POST.getlist("row") if (pk := as_id(value)) is not None)
         )
@@ -152,9 +154,12 @@ class ListEditingAdmin(JobsiteAdmin):
                 if form.has_changed():
                     self._save_row(request, form)
                     saved += 1
+                    is_requested |= hasattr(form.instance, "requested")
         if saved:
             text = ngettext("%(count)d vacancy was saved.", "%(count)d vacancies were saved.", saved)
             self.message_user(request, text % {"count": saved}, messages.SUCCESS)
+        if is_requested:
+            self.message_user(request, SUBMITTED, messages.INFO)
         if failed:
             text = ngettext(
                 "%(count)d vacancy was not saved. The reason is at its row.",

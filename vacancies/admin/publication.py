@@ -187,10 +187,8 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Sect
     """Return what the confirmation page of `action` lists: the vacancies of which it overwrites something, or
     that have a content warning; the others; those that it refuses, with the reason."""
     at = timezone.now()
-    refused: dict[int, list[str]] = {}
-    if not action.form.base_fields:  # otherwise the date decides
-        result = action.run(vacancies=vacancies, at=at, author=None, is_preview=True)
-        refused = {vacancy.pk: list(reasons.values()) for vacancy, reasons in result.refused.items()}
+    result = action.run(vacancies=vacancies, at=at, author=None, is_preview=True, **action.preview_values(at))
+    refused = {vacancy.pk: list(reasons.values()) for vacancy, reasons in result.refused.items()}
     rows = vacancies.without_texts().order_by("pk")
     if action.shows_changes:
         rows = with_warnings(rows, at=at)

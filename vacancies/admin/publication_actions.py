@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from jobsite.admin.datetime_fields import ZonedDateTimeField, with_named_parts
+from jobsite.admin.datetime_fields import ZonedDateTimeField
 from vacancies import approving, operations, undo
 from vacancies.admin import overwritten
 from vacancies.admin.extension import ExtendForm
@@ -28,10 +29,6 @@ class ScheduleForm(forms.Form):
         validators=[validate_datetime],
         help_text=gettext_lazy("The vacancy goes live automatically at this time."),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        with_named_parts(self.fields["publish_from"])
 
 
 class SubmitForm(ScheduleForm):
@@ -71,8 +68,8 @@ def duplicate(*, vacancies: VacancyQuerySet, at: Any, author: Any, is_preview: b
 class PublicationAction:
     """An action on the publication of vacancies: its texts, and the states that it applies to.
 
-    `run` has a parameter `is_preview`. `overwritten` returns what it overwrites of a vacancy. `undone_by` is
-    the permission to undo it."""
+    `run` has a parameter `is_preview`; `preview_values` are those of its form with which it refuses least.
+    `overwritten` returns what it overwrites of a vacancy. `undone_by` is the permission to undo it."""
 
     name: str
     label: Any
@@ -89,6 +86,7 @@ class PublicationAction:
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
     overwritten: Callable[[Vacancy], list[str]] = overwritten.nothing
+    preview_values: Callable[[datetime], dict[str, Any]] = lambda at: {}
     undone_by: str = "change"
 
     @property
@@ -123,6 +121,7 @@ ACTIONS = (
         ScheduleForm,
         shows_changes=True,
         overwritten=overwritten.by_scheduling,
+        preview_values=lambda at: {"publish_from": at + timedelta(seconds=1)},
         with_approval=False,
     ),
     PublicationAction(
@@ -162,6 +161,7 @@ ACTIONS = (
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
         ExtendForm,
         overwritten=overwritten.by_extending,
+        preview_values=lambda at: {"weeks": 4},
     ),
     PublicationAction(
         "feature",

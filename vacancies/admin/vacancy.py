@@ -54,8 +54,8 @@ def tab(name: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
 
 
 class VacancyAdmin(
-    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, TemplatesAdmin, ApprovalAdmin,
-    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, AutosaveAdmin, VacancyPagesAdmin, ContentAdmin,
+    ListEditingAdmin, SavedViewsAdmin, SearchedFiltersAdmin, AutosaveAdmin, TemplatesAdmin, ApprovalAdmin,
+    BulkPublicationAdmin, SpreadsheetAdmin, HistoryAdmin, VacancyPagesAdmin, ContentAdmin,
 ):  # fmt: skip
     actions: Any = ("export_csv", "export_xlsx", *BulkPublicationAdmin.actions)  # delete is the last one
     form = VacancyForm
@@ -95,7 +95,9 @@ class VacancyAdmin(
     # --- list ---
 
     def get_paginator(self, request: Any, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
-        total, blocks = getattr(request, "counted", (None, ()))
+        if not hasattr(request, "counted"):  # not the list: the search of a field for vacancies
+            return super().get_paginator(request, queryset, per_page, *args, **kwargs)
+        total, blocks = request.counted
         return IdPaginator(queryset, per_page, total=total, blocks=blocks)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:

@@ -62,13 +62,14 @@ def update_counts(*, at: datetime) -> None:
 def counts_for(user: Any, *, at: datetime) -> Counts:
     """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
     own = Vacancy.objects.workable_by(user)
-    counted_at = None
-    if own.order_by()[: FEW + 1].count() > FEW:
-        counted_at = StateCount.objects.aggregate(at=Max("counted_at"))["at"]
-    if counted_at is None:
+    if own.order_by()[: FEW + 1].count() <= FEW:
         numbers: Counter[str] = Counter()
         for of_brand in count_by_brand(own, at=at).values():
             numbers.update(of_brand)
         return Counts(numbers)
+    counted_at = StateCount.objects.aggregate(at=Max("counted_at"))["at"]
+    if counted_at is None:  # the command has not run yet: the first page counts, once
+        update_counts(at=at)
+        counted_at = at
     stored = StateCount.objects.visible_to(user).values_list("code").annotate(number=Sum("count"))
     return Counts(dict(stored), counted_at)

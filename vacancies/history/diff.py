@@ -46,7 +46,9 @@ def differences(
         old, new = lines(name, before.get(name)), lines(name, after[name])
         if old != new:
             found.append(Difference(name, labels[name], marked(old, new)))
-        elif (before.get(name) or "") != (after[name] or "") and isinstance(_field(name), HtmlField):
+        elif (before.get(name) or "") == (after[name] or ""):
+            continue
+        elif isinstance(_field(name), HtmlField):
             note = format_html("<i>{}</i>", _("Only the formatting changed."))
             found.append(Difference(name, labels[name], note))
         elif name in ("image", "attachments"):

@@ -59,6 +59,7 @@ def jan(acme):
     return make_application(vacancy=vacancy, user=None, given_name="Jan", family_name="Peeters")
 
 
+@pytest.mark.slow
 def test_log_shows_names_with_links(acme, jan):
     admin = make_colleague("ada", "Administrator")
     an = make_colleague("an", "Recruiter", acme, first_name="An", last_name="Maes")
@@ -70,6 +71,7 @@ def test_log_shows_names_with_links(acme, jan):
     ]
 
 
+@pytest.mark.slow
 def test_deleted_rows_are_shown_by_number(acme, jan):
     admin = make_colleague("ada", "Administrator")
     an = make_colleague("an", "Recruiter", acme)

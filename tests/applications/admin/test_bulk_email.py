@@ -1,12 +1,16 @@
 """One email to several applicants."""
 
 import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin import bulk_email
 from applications.models import AccessLog, Application, MailTemplate, Message
+from applications.operations.emails import send_emails
 from tests.applications.admin.conftest import FOREIGN, apply, staff
-from tests.applications.admin.test_bulk_move import messages_of, sent
+from tests.applications.admin.test_bulk_move import messages_of, sent, stages_of
+from tests.applications.makers import make_stage
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +92,72 @@ def test_second_click_sends_nothing(office, zoe, template):
     assert messages_of(answer)[-1] == "2 emails were queued already."
 
 
+def test_email_and_move_are_one_confirmation(office, zoe, template):
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
+
+    page = office.anna.post(EMAILS, data)
+    assertContains(page, "2 applications move to “Rejected”")
+    assert not Message.objects.exists()
+    assert stages_of(office.own) == ["New"]
+
+    answer = office.anna.post(EMAILS, data | {"confirmed": "1"}, follow=True)
+    assert [text.partition(" <")[0] for text in messages_of(answer)] == [
+        "2 moved to Rejected.", "2 emails are queued.",
+    ]  # fmt: skip
+    assert stages_of(office.own) == stages_of(zoe) == ["New", "Rejected"]
+    assert Message.objects.count() == 2
+
+
+def test_applicant_whom_a_colleague_moved_gets_no_email(office, zoe, template):
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
+    hired = make_stage("Hired")
+    page = office.anna.post(EMAILS, data)
+    office.anna.post(f"{LIST}move/", {"applications": sent(zoe), "stage": hired.pk, "confirmed": "1"})
+
+    data["applications"] = str(page.context["selection"])
+    office.anna.post(EMAILS, data | {"confirmed": "1"})
+
+    assert list(Message.objects.values_list("application", flat=True)) == [office.own.pk]
+    assert stages_of(zoe) == ["New", "Hired"]
+
+
+def test_second_recruiter_does_not_reject_again(office, template):
+    data = {"template": template.pk, "stage": office.rejected.pk, "confirmed": "1"}
+    data["applications"] = sent(office.own)
+    staff("bob", brands=[office.brand]).post(EMAILS, data)
+
+    office.anna.post(EMAILS, data)
+
+    assert Message.objects.count() == 1
+
+
+def test_move_with_an_email_needs_the_permission_to_change(office, template):
+    writer = User.objects.create_user("writer", is_staff=True)
+    writer.brands.set([office.brand])
+    rights = ["view_application", "add_message"]
+    writer.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client = Client()
+    client.force_login(writer)
+    data = {"applications": sent(office.own), "template": template.pk, "stage": office.rejected.pk}
+
+    assert client.post(EMAILS, data).status_code == 403
+    assert client.post(EMAILS, data | {"stage": ""}).context["stages"] == []
+    assert office.anna.post(EMAILS, data | {"stage": "x"}).status_code == 400
+
+
+def test_application_deleted_in_the_meantime_is_not_a_repeated_email(office, zoe, template, monkeypatch):
+    def delete_and_send(emails, **values):
+        Application.objects.filter(pk=zoe.pk).delete()
+        return send_emails(emails, **values)
+
+    monkeypatch.setattr(bulk_email, "send_emails", delete_and_send)
+    data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"}
+
+    answer = office.anna.post(EMAILS, data, follow=True)
+
+    assert messages_of(answer) == ["1 email is queued.", "1 application was deleted in the meantime."]
+
+
 def test_template_without_a_text_is_not_offered(office):
     empty = MailTemplate.objects.create(name="Empty", subject_en="Only a subject")
     data = {"applications": sent(office.own), "template": empty.pk, "confirmed": "1"}
@@ -140,5 +210,5 @@ def test_query_count_of_a_preview(office, template, count, django_assert_num_que
     ]
     data = {"applications": sent(*made), "template": template.pk}
     office.anna.post(EMAILS, data)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         office.anna.post(EMAILS, data)

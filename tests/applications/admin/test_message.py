@@ -46,7 +46,8 @@ def fail(message, error="550 refused"):
 
 
 def send_again(client, *messages):
-    data = {"action": "send_again", "_selected_action": [message.pk for message in messages]}
+    pks = [message.pk for message in messages]
+    data = {"action": "send_again", "_selected_action": pks, "confirmed": "1"}
     return client.post(LIST, data, follow=True)
 
 
@@ -84,6 +85,11 @@ def test_failed_email_is_sent_again(an, acme):
     fail(message)
     Message.objects.filter(pk=sent.pk).update(state="sent", finished_at=NOW)
 
+    data = {"action": "send_again", "_selected_action": [message.pk, sent.pk]}
+    [section] = signed_in(an).post(LIST, data).context["sections"]
+    assert [row.name for row in section.rows] == [f"mia@example.org: {message.subject}"]
+    message.refresh_from_db()
+    assert message.state == "failed"
     page = send_again(signed_in(an), message, sent).content.decode()
     assert "1 email is queued again." in page
     message.refresh_from_db()

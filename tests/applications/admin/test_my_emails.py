@@ -49,7 +49,8 @@ def test_only_kinds_that_the_user_could_receive_are_offered():
 
 def test_old_address_of_the_digest_still_works():
     an = staff("an", "view_application")
-    assert signed_in(an).get("/admin/applications/message/digest/").status_code == 200
+    answer = signed_in(an).post("/admin/applications/message/digest/", {"is_wanted": "on"})
+    assert answer["Location"] == "/admin/applications/message/mine/"
 
 
 def test_page_is_for_colleagues_who_receive_emails():

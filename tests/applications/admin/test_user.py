@@ -272,7 +272,11 @@ def test_deactivation_asks_first_and_ends_sessions(administrator, acme):
     client.post(LIST, data | {"confirmed": "1"})
     assert session.get("/admin/").status_code == 302
     assert User.objects.get(pk=administrator.pk).is_active
-    client.post(LIST, {"action": "activate", "_selected_action": [an.pk]})
+    data = {"action": "activate", "_selected_action": [an.pk, administrator.pk]}
+    [section] = client.post(LIST, data).context["sections"]
+    assert [row.name for row in section.rows] == ["An Maes"]
+    assert not User.objects.get(pk=an.pk).is_active
+    client.post(LIST, data | {"confirmed": "1"})
     assert User.objects.get(pk=an.pk).is_active
 
 

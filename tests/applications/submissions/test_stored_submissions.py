@@ -177,6 +177,7 @@ def test_hostile_file_is_stored_and_only_downloaded(vacancy, settings, name, dat
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -114,10 +114,12 @@ def reject_twelve(hand: Hand) -> None:
     select_twelve(hand)
     hand.action("Reject with an email…", "Send an email…")
     choose_template(hand)
+    if page.locator("#content select[name=stage]").count():
+        hand.choose(page.locator("#content select[name=stage]"), "Rejected")
     hand.follow(hand.button(re.compile("Preview|Continue|Show")))
     confirm(hand, re.compile("^Send"))
     hand.find(hand.text(re.compile("12 emails|12 applications")))
-    if page.locator(".is-stage", has_text="Rejected").count() < 12:
+    if not page.get_by_text("12 moved to Rejected").count():
         open_applications(hand) if not page.locator(ROWS).count() else None
         select_twelve(hand)
         hand.action("Move to: Rejected", "Move to: Not selected", "Move to: Rejection")

@@ -37,6 +37,7 @@ def registered() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", registered())
 def test_list_refuses_regular_expressions(model: type[Model]) -> None:
     client = Client()

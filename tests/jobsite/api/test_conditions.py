@@ -53,6 +53,7 @@ def statuses(application, path, tag, conditions, **more):
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize(
     ("way", "paths"),

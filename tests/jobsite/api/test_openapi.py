@@ -393,6 +393,7 @@ def _site(db):
     make_site()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_site")
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_documented_parameters_are_the_accepted_ones(client, path):

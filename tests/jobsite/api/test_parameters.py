@@ -44,6 +44,7 @@ def comparable(answer):
     return answer.status_code, answer.content, dict(answer.headers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comma", SAME_LISTS)
 def test_forms_of_a_list_are_equivalent(client, three, comma):
     paths = ["/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal"]

@@ -282,6 +282,7 @@ def reported(**variables):
     return json.loads(run.stdout.partition("told:")[2])
 
 
+@pytest.mark.slow
 def test_production_binds_cookies_to_the_host_and_to_tls(tmp_path):
     found = reported(STATIC_ROOT=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path / 'x.sqlite3'}")
 

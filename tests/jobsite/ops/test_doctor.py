@@ -46,6 +46,7 @@ def production(tmp_path, monkeypatch):
     ).env
 
 
+@pytest.mark.slow
 def test_site_without_problems_has_no_errors(production):
     code, summary, lines = examine(production)
 
@@ -110,6 +111,7 @@ def test_missing_migrations_are_an_error(production):
     assert line.endswith(" not applied. Run `manage.py migrate`.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "text", "hint"),
     [

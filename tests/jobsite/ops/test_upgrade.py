@@ -113,6 +113,7 @@ def assert_applied() -> None:
     assert bucket_counts()[0] == ListedVacancy.objects.count() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 def test_online_operations_apply_and_reverse(online):

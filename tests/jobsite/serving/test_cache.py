@@ -181,6 +181,7 @@ def test_restart_between_requests_is_not_an_outage(server, cache, caplog):
     assert messages(caplog) == []
 
 
+@pytest.mark.slow
 def test_frozen_server_delays_one_request(server, make, caplog):
     cache, other = make(), make()
     cache.set("n", 1)

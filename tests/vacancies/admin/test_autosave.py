@@ -13,7 +13,17 @@ from jobsite.serving.revision import read_state
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, errors, opened, page, saved
 from vacancies.history.versions import content
-from vacancies.models import Attachment, Autosave, Presence, Vacancy, VacancyOption, purge_unsaved
+from vacancies.models import (
+    Approval,
+    Attachment,
+    Autosave,
+    Brand,
+    Presence,
+    Vacancy,
+    VacancyOption,
+    VacancyTemplate,
+    purge_unsaved,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
@@ -122,6 +132,26 @@ def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> N
     assert kept(anna) == []
     assert opened(anna, page(vacancy))["title"] == "Nurse"
     assert f'data-settled="{form["page"]}"' in anna.get(page(vacancy)).content.decode()
+
+
+def test_input_of_an_edited_template_does_not_come_back(anna: Client) -> None:
+    template = VacancyTemplate.objects.create(name="Care", content={"title": "Nurse"})
+    url = f"{ADD}?template={template.pk}&edit=1"
+    data = opened(anna, url) | {"title": "Carer"}
+    autosave(anna, None, data)
+    assert saved(anna.post(url, data))
+    template.refresh_from_db()
+    assert (template.content["title"], Vacancy.objects.count(), kept(anna)) == ("Carer", 0, [])
+    assertContains(anna.get(url), f'data-settled="{data["page"]}"')
+
+
+def test_input_that_was_submitted_for_approval_does_not_come_back(anna: Client, vacancy: Vacancy) -> None:
+    Brand.objects.update(requires_approval=True)
+    data = opened(anna, page(vacancy)) | {"title": "Carer"}
+    autosave(anna, vacancy, data)
+    assert saved(anna.post(page(vacancy), data))
+    vacancy.refresh_from_db()
+    assert (vacancy.title, Approval.objects.count(), kept(anna)) == ("Nurse", 1, [])
 
 
 def test_late_autosave_of_a_saved_page_is_ignored(anna: Client, vacancy: Vacancy) -> None:
@@ -239,6 +269,7 @@ def test_too_long_input_is_refused(anna: Client, vacancy: Vacancy) -> None:
     assert response.json() == {"error": "This is too long to be kept on the server."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "status"),
     [
@@ -264,7 +295,7 @@ def test_form_takes_one_query_more_without_unsaved_input(
         VacancyOption.objects.create(vacancy=vacancy, option=option)
         Attachment.objects.create(vacancy=vacancy, name="a", url="https://acme.test/a")
     anna.get(page(vacancy))
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(15):  # two of them for the approval: the brand and the latest request
         anna.get(page(vacancy))
 
 

@@ -221,7 +221,7 @@ def test_versions_from_another_brand_are_hidden(world):
 def test_conflict_names_no_user_of_another_brand(world, seen):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
     response = client.post(f"{LIST}{pk}/change/", vacancy_form(world, version=seen))
-    assert "Not saved: editor changed" in assert_clean(client, response, "conflict")
+    assert "editor saved this vacancy on" in assert_clean(client, response, "conflict")
 
 
 def test_vacancy_deleted_by_another_brand_cannot_be_restored(world):
@@ -237,14 +237,14 @@ def test_vacancy_deleted_by_another_brand_cannot_be_restored(world):
 
 
 def test_restore_sets_no_inaccessible_brand_or_form(world):
-    """A user of two brands cannot move vacancies between them: other users would see the applicants."""
+    """A user of several brands cannot move vacancies between them: other users would see the applicants."""
     anna, second = world.staff["Recruiter"], world.spare["vacancies.brand"]
     vacancy = world.own.draft
     Vacancy.objects.filter(pk=vacancy.pk).update(brand=second)
     version = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").first()
     version.content |= {"form": [world.foreign.form.pk, "once ours"]}
     version.save()
-    assert anna.brands.count() == 2
+    assert anna.brands.filter(pk=second.pk).exists()
 
     url = f"{LIST}{vacancy.pk}/versions/{version.pk}/"
     client = signed_in(world, "Recruiter")

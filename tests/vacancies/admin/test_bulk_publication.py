@@ -63,8 +63,9 @@ def test_delete_is_the_last_action(anna: Client) -> None:
     make_vacancy()
     offered = [name for name, _ in anna.get(LIST).context["action_form"].fields["action"].choices]
     assert offered == [
-        "", *(f"{name}_selected" for name in ("publish", "schedule", "unpublish", "extend", "feature",
-                                              "unfeature", "archive", "duplicate", "delete")),
+        "", "export_csv", "export_xlsx",
+        *(f"{name}_selected" for name in ("publish", "schedule", "submit", "unpublish", "extend", "feature",
+                                          "unfeature", "archive", "duplicate", "delete")),
     ]  # fmt: skip
 
 

@@ -107,6 +107,7 @@ def test_merge_is_reported(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     assert "Merged with the changes of Bob Maes: Location." in shown(anna, page(vacancy))
 
 
+@pytest.mark.slow
 def test_same_change_by_both_is_no_conflict(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"title": "Night nurse"}))
@@ -202,6 +203,7 @@ def test_chosen_texts_are_saved(anna: Client, vacancy: Vacancy, conflict: Any) -
     assert not Autosave.objects.filter(data__isnull=False, user__username="anna").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [{}, {"title": "mine"}, {"title": "mine", "description": "nobody's"}])
 def test_missing_choice_is_asked_again(
     anna: Client, vacancy: Vacancy, conflict: Any, choices: dict[str, str]
@@ -228,6 +230,7 @@ def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conf
     assert (vacancy.title, vacancy.description) == ("Bob's second", "<p>Care by Anna</p>")
 
 
+@pytest.mark.slow
 def test_choice_can_be_edited_before_it_is_saved(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
     data = inputs(conflict) | {"_choice-title": "mine", "_choice-description": "theirs", "_keep_editing": "1"}
 

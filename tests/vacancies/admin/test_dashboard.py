@@ -47,6 +47,7 @@ def make_every_kind(**values: Any) -> None:
         make_vacancy(**fine | flaw | {"publish_until": NOW - DAY} | values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["anna", "colleague"])
 def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, who: str) -> None:
     client: Client = request.getfixturevalue(who)

@@ -62,13 +62,20 @@ def test_recruiter_filter_finds_lead_and_other_recruiters(anna: Client) -> None:
     assert listed(anna, f"{LIST}?recruiter={jan}&recruiter={piet}") == {lead.pk, other.pk}
 
 
+def test_field_for_a_vacancy_searches_titles(anna: Client) -> None:
+    nurse, _baker = make_vacancy(title="Nurse"), make_vacancy(title="Baker")
+    field = "app_label=applications&model_name=application&field_name=vacancy"
+    response = anna.get(f"/admin/autocomplete/?{field}&term=nur")
+    assert response.json()["results"] == [{"id": str(nurse.pk), "text": "Nurse"}]
+
+
 def test_mine_are_those_of_my_address_and_those_i_created(anna: Client) -> None:
     User.objects.update(email="Anna@acme.test")
     me = make_recruiter("Anna", email="anna@ACME.test")
     lead, other = make_vacancy(head_recruiter=me), make_vacancy(recruiters=("Anna",))
     make_vacancy(head_recruiter=make_recruiter("Bob", email="bob@acme.test"))
     copied = make_vacancy()
-    run(anna, "duplicate_selected", [copied])
+    run(anna, "duplicate", [copied])
     copy = Vacancy.objects.latest("pk")
     assert listed(anna, f"{LIST}?mine=1") == {lead.pk, other.pk, copy.pk}
 
@@ -89,6 +96,7 @@ def test_mine_does_not_bypass_brands(colleague: Client) -> None:
 # --- search of the rows ---
 
 
+@pytest.mark.slow
 def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_queries: Any) -> None:
     filter = make_filter("regions", label="Region")
     FilterOption.objects.bulk_create(
@@ -153,14 +161,7 @@ def test_tab_lists_what_closes_this_week_first_to_close_first(anna: Client) -> N
 @pytest.mark.parametrize(("by", "days"), [("2", 14), ("4", 28)])
 def test_extend_by_weeks_counts_from_each_closing_date(anna: Client, by: str, days: int) -> None:
     rows = [make_closing(n, title=f"Row {n}") for n in (1, 3)]
-    picked = {"action": "extend_selected", "_selected_action": [row.pk for row in rows]}
-
-    asked = anna.post(LIST, picked)
-    assert ends_in(rows[0]) == 1
-    assert {row.pk for row in asked.context["some"]} == {row.pk for row in rows}
-    done = anna.post(LIST, picked | {"confirmed": "1", "by": by}, follow=True)
-
-    assert messages(done)[0].startswith("2 vacancies were extended.")
+    assert run(anna, "extend", rows, by=by) == ["2 vacancies were extended."]
     assert [ends_in(row) for row in rows] == [1 + days, 3 + days]
 
 

@@ -129,6 +129,7 @@ def test_adding_an_option_in_place_needs_the_add_permission(colleague: Client, a
 # --- switched off, deleted, merged ---
 
 
+@pytest.mark.slow
 def test_inactive_option_stays_on_its_vacancies_and_cannot_be_chosen(anna: Client) -> None:
     off, on = make_option("regions", "Old name", is_active=False), make_option("regions", "New name")
     carrier, other = make_vacancy(options={"regions": ["Old name"]}), make_vacancy()

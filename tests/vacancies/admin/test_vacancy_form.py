@@ -201,6 +201,7 @@ def test_empty_closing_date_means_no_end(anna: Client, vacancy: Vacancy) -> None
     assert vacancy.publish_until is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [

@@ -83,6 +83,7 @@ def check_all(site: Site) -> None:
             site.same(f"/v1/vacancies/{pk}{end}", is_fast=shown)
 
 
+@pytest.mark.slow
 def test_responses_equal_those_of_the_views(site):
     make_site()
     for _ in range(2):  # rendered, then stored
@@ -91,6 +92,7 @@ def test_responses_equal_those_of_the_views(site):
     assert set(rendered) == set(ListedVacancy.objects.live(at=timezone.now()))
 
 
+@pytest.mark.slow
 def test_apply_header_equals_that_of_the_views_after_every_change(site):
     def field(**values):
         return {"name": "mail", "type": "email", "label": "Mail", "required": True, "css": "col-12"} | values
@@ -149,6 +151,7 @@ QUERIES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_filtered_lists_equal_those_of_the_views(site, query):
     make_site()
@@ -363,6 +366,7 @@ def test_different_bodies_have_different_etags(site, settings):
         Recruiter.objects.update(name="Else")
 
 
+@pytest.mark.slow
 def test_page_takes_two_statements(site, django_assert_num_queries, monkeypatch):
     from vacancies.api import fast_path
 
@@ -383,6 +387,7 @@ def test_page_takes_two_statements(site, django_assert_num_queries, monkeypatch)
     assert len(statements) == 6  # and one for the revision, by the response cache
 
 
+@pytest.mark.slow
 def test_command_renders_missing_items(site, settings, capsys):
     from django.core.management import call_command
 

@@ -73,6 +73,7 @@ def revealing(client, targets, kind, at):
     return [target for target in targets if ask(client, target) != before[target]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "mode"), KINDS_BY_MODE)
 def test_hidden_vacancy_changes_no_response(client, settings, site, at, kind, mode):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
@@ -88,6 +89,7 @@ def test_internal_vacancy_changes_no_public_response(client, settings, site, at,
     assert revealing(client, public_targets("internal"), "internal", at) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", UNPUBLISHED)
 def test_unpublished_vacancy_changes_no_response_to_an_insider(client, settings, site, at, mode, kind):
@@ -131,6 +133,7 @@ EXTRAS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "mode"), KINDS_BY_MODE)
 def test_hidden_id_gets_the_response_of_an_unused_id(settings, site, at, kind, mode):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]

@@ -84,6 +84,12 @@ def test_each_kind_of_field_is_described(name, before, after, label, shown):
     assert sorted(found.marked.split("</div>")) == sorted(shown.split("</div>"))
 
 
+def test_new_vacancy_without_files_has_no_replaced_file():
+    after = {"title": "Nurse", "image": "", "attachments": []}
+
+    assert [each.name for each in differences({}, after)] == ["title"]
+
+
 def test_described_fields_are_in_the_order_of_the_page():
     vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
     found = {each.name: each.marked for each in described(content(vacancy))}
@@ -121,6 +127,7 @@ HUGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HUGE)
 def test_huge_texts_are_compared_within_the_limit(kind):
     before, after = HUGE[kind]

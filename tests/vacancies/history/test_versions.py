@@ -19,6 +19,7 @@ from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
 from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter, Version
+from vacancies.undo import delete
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 HOUR = timedelta(hours=1)
@@ -494,9 +495,9 @@ def test_replayed_versions_equal_the_vacancy_and_can_be_restored(
     version = Version.objects.get(pk=number)
     assert content_at(version) == then[number]
     if data.draw(st.booleans()):
-        record(vacancy, Change.DELETED, author=author, at=NOW)
-        assert Version.objects.first().content == now
-        vacancy.delete()
+        delete(vacancies=Vacancy.objects.filter(pk=vacancy.pk), at=NOW, author=author)
+        deleted = Version.objects.first()
+        assert (deleted.change, deleted.content) == (Change.DELETED, now)
         now = now | {"status": "draft", "publish_from": None, "publish_until": None}
         now |= {name: then[number][name] for name in ("audience", "brand")}
         shows = False

@@ -111,6 +111,7 @@ def test_vacancy_that_expires_with_the_end_of_its_bucket(site, now, monkeypatch,
         assert bucket_counts() == published_counts()
 
 
+@pytest.mark.slow
 def test_first_and_last_time(site, now, monkeypatch):
     use_small_buckets(monkeypatch, 2)
     first, last = (datetime(year, 1, 1, tzinfo=now.tzinfo) for year in (1, 9999))

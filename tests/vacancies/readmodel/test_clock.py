@@ -83,6 +83,7 @@ def test_processes_with_different_clocks_serve_their_own_time(uncached, schedule
     assert read_state() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [(0, 90, 0), (90, -90, 90), (0, 400 * 24 * 60, 0), (30, 29, 30, -180)])
 def test_cached_response_is_not_served_after_a_step_of_the_clock(site, schedule, now, time_machine, steps):
     for minutes in steps:

@@ -1,12 +1,15 @@
 """The pages of the export and the import of vacancies."""
 
 from array import array
+from secrets import token_hex
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core import signing
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -19,11 +22,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from jobsite.admin.base import JobsiteAdmin
+from jobsite.locks import lock_transaction
 from jobsite.spreadsheets.reading import SpreadsheetError, read
 from jobsite.spreadsheets.writing import Cell, csv_response, xlsx_response
 from jobsite.unique_names import retry_on_conflict
 from vacancies.admin.spreadsheets.columns import Sheet, Table, headings
 from vacancies.admin.spreadsheets.rows import Import, PlannedRow, RowResult, planned
+from vacancies.approval import SUBMITTED
 
 XLSX_MAX = 10_000  # rows of an XLSX export, which is made in memory
 ROWS_MAX = 5_000  # of an import
@@ -132,7 +137,15 @@ class SpreadsheetAdmin(JobsiteAdmin):
         except signing.BadSignature as error:
             raise BadRequest("plan is not one that this user was shown in the last 12 hours.") from error
         rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
-        is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+        with transaction.atomic():
+            lock_transaction(f"import {request.user.pk}")
+            own: Any = LogEntry.objects.filter(user=request.user.pk)
+            if own.filter(change_message=plan["id"]).exists():  # a second click
+                self.message_user(request, _("This file was imported already."), messages.WARNING)
+                return redirect("admin:vacancies_vacancy_changelist")
+            is_done, results = retry_on_conflict(lambda: Import(self, request).run(rows, plan["shown"]))
+            if is_done:
+                own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
             return self._results_page(request, rows, results, [], is_refused=True)
         new = sum(result.is_new for result in results)
@@ -147,6 +160,8 @@ class SpreadsheetAdmin(JobsiteAdmin):
         ):
             if count:
                 self.message_user(request, text % {"count": count}, messages.SUCCESS)
+        if any(SUBMITTED in result.notes for result in results):
+            self.message_user(request, SUBMITTED, messages.INFO)
         return redirect("admin:vacancies_vacancy_changelist")
 
     def _results_page(
@@ -165,7 +180,8 @@ class SpreadsheetAdmin(JobsiteAdmin):
         shown = {str(row.number): result.digest(row.texts) for row, result in zip(rows, results, strict=True)}
         plan = ""
         if rows and not wrong:
-            content = {"rows": [[row.number, row.pk, row.texts] for row in rows], "shown": shown}
+            listed = [[row.number, row.pk, row.texts] for row in rows]
+            content = {"id": f"import {token_hex(8)}", "rows": listed, "shown": shown}
             plan = signing.dumps(content, salt=_salt(request), compress=True)
             if len(plan) > PLAN_MAX:
                 raise SpreadsheetError(_("The file has too much text. Split it into several files."))
@@ -181,6 +197,7 @@ class SpreadsheetAdmin(JobsiteAdmin):
             unchanged_count=len(unchanged),
             unchanged_more=len(unchanged) - UNCHANGED_SHOWN,
             plan=plan if any(result.differences for result in results) else "",
+            import_count=sum(bool(result.differences) for result in results),
             has_results=True,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.contrib.messages.storage import default_storage
 from django.db import transaction
@@ -27,9 +28,11 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
 )
 from vacancies.admin.spreadsheets.values import CellError, Values
+from vacancies.approval import SUBMITTED
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import content
 from vacancies.models import State, Vacancy
+from vacancies.operations import set_values
 
 RECEIVED = 80  # characters of a text in an error
 
@@ -136,6 +139,9 @@ class Import:
         """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
         Return whether they were imported, and the results."""
         with transaction.atomic():
+            # In one order, so that two requests that lock rows wait for each other.
+            known = Vacancy.objects.filter(pk__in=[row.pk for row in rows if row.pk]).order_by("pk")
+            list(known.select_for_update().values_list("pk"))
             results = [self._import(row) for row in rows]
             for row, result in zip(rows, results, strict=True):
                 result.is_meanwhile_changed = result.digest(row.texts) != shown.get(str(row.number))
@@ -158,7 +164,9 @@ class Import:
             return result
         before = content(vacancy) if vacancy else {}
         closing = [closing_date_of(vacancy)] if vacancy and vacancy.publish_until else []
-        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None)
+        # All fields: the page of a vacancy has buttons for its status, a row has a column.
+        fields = flatten_fieldsets(self.page.fieldsets)
+        form_class = self.page.get_form(self.request, vacancy, change=vacancy is not None, fields=fields)
         form = form_class(QueryDict(mutable=True), instance=vacancy)
         posted = self._posted_values(row, form, result)
         if result.errors:
@@ -173,9 +181,14 @@ class Import:
         log = self.page.log_change if vacancy else self.page.log_addition
         log(self.request, saved, message)
         result.pk, result.title = saved.pk, saved.title
+        after = content(saved)
+        if hasattr(saved, "requested"):  # shown with what waits for approval
+            result.notes.append(str(SUBMITTED))
+            after |= saved.requested.changes
+            set_values(saved, {"publish_until": after["publish_until"]})
         result.differences = [
             self._closing_date(saved, closing) if each.name == "publish_until" else each
-            for each in differences(before, content(saved), self.labels)
+            for each in differences(before, after, self.labels)
         ]
         return result
 

@@ -104,15 +104,15 @@ document.addEventListener("DOMContentLoaded", () => {
 
   /** Send `fields`. Return whether the server took them, and show why not. */
   async function send(fields) {
-    let response;
+    let response, isJson, answer;
     try {
       response = await fetch(page.dataset.autosave, { method: "POST", body: body(fields) });
+      isJson = response.headers.get("content-type")?.startsWith("application/json");
+      answer = isJson ? await response.json() : {};
     } catch {
       say(navigator.onLine ? "failed" : "offline");
       return false;
     }
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    const answer = isJson ? await response.json() : {};
     if (response.redirected) say("signedOut");
     else if (answer.error) say("refused", `${answer.error} ${_("Your changes are kept in this browser.")}`);
     else if (!response.ok || !isJson) say("failed");
@@ -153,7 +153,7 @@ document.addEventListener("DOMContentLoaded", () => {
     sent = current;
     const copy = read(key);
     if (isBack) forget();
-    else if (copy && JSON.stringify(copy.fields) === current) keep({ ...copy, isSent: true });
+    else if (copy && JSON.stringify(copy.fields) === current) keep({ ...copy, isSent: true, sentAt: Date.now() });
     say(isUnsaved() ? "kept" : "none");
   }
 
@@ -161,6 +161,12 @@ document.addEventListener("DOMContentLoaded", () => {
   async function restore() {
     const copy = read(key);
     if (!copy) return true;
+    // Sent while this page was loading, perhaps too late for it.
+    if (copy.isSent && copy.sentAt > performance.timeOrigin && !("unsaved" in page.dataset)) {
+      isLeaving = true;
+      location.replace(location.pathname);
+      return false;
+    }
     const isOlder = copy.at < Number(page.dataset.restoredAt || 0) * SECOND;
     if (copy.isSent || copy.page === page.dataset.settled || isOlder) {
       if (!("unsaved" in page.dataset)) forget();

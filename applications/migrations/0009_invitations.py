@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0007_figures"),
+        ("applications", "0008_figures"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("vacancies", "0005_apply_url"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("applications", "0007_email_kinds"),
-        ("vacancies", "0006_figures"),
+        ("vacancies", "0010_figures"),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("vacancies", "0006_version_before"),
+        ("vacancies", "0008_version_before"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -4,22 +4,24 @@ from django.db import migrations
 
 from jobsite.ops.online_migrations import without_lock_timeout
 
-INDEX = "vacancies_title_search"
+INDEX = "applications_name_search"
+# As in applications/admin/search.py.
+NAMES = "upper(given_name || ' ' || family_name || ' ' || email_folded)"
 
 
 def make(apps, schema_editor):
-    """Create a trigram index for the search of titles on PostgreSQL, without blocking writes."""
+    """Create a trigram index for the search of applicants on PostgreSQL, without blocking writes."""
     if schema_editor.connection.vendor != "postgresql":
         return
     with schema_editor.connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")  # 0003 created it
+        cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")  # vacancies.0003 created it
         if cursor.fetchone() is None:
-            sys.stderr.write("\n  No index for the search of titles, see docs/operations/scale.md")
+            sys.stderr.write("\n  No index for the search of names, see docs/operations/scale.md")
             return
     without_lock_timeout(
         schema_editor,
         f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}",  # left invalid by an interrupted run
-        f"CREATE INDEX CONCURRENTLY {INDEX} ON vacancies_vacancy USING gin (title_folded gin_trgm_ops)",
+        f"CREATE INDEX CONCURRENTLY {INDEX} ON applications_application USING gin (({NAMES}) gin_trgm_ops)",
     )
 
 
@@ -31,6 +33,6 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("vacancies", "0006_figures")]
+    dependencies = [("applications", "0009_invitations"), ("vacancies", "0011_title_search")]
 
     operations = [migrations.RunPython(make, drop, atomic=False)]

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0007_name_search"),
+        ("applications", "0010_name_search"),
     ]
 
     operations = [

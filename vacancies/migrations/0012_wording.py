@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0006_title_search"),
+        ("vacancies", "0011_title_search"),
     ]
 
     operations = [

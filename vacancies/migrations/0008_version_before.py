@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0006_unsaved_input"),
+        ("vacancies", "0007_unsaved_input"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0006_vacancy_list"),
+        ("vacancies", "0009_vacancy_list"),
     ]
 
     operations = [
