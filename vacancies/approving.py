@@ -66,12 +66,7 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
         return {"publish_from": _("This time has passed. Leave it empty to publish after the approval.")}
     wanted = copy(vacancy)
     wanted.status, wanted.publish_from = Status.PUBLISHED, publish_from or at
-    found = publish_blockers(vacancy=wanted, at=at)
-    if publish_from and vacancy.publish_until and vacancy.publish_until <= publish_from:
-        found.setdefault(
-            "publish_until", _("The vacancy would close before it goes live. Choose a later closing date.")
-        )
-    return found
+    return publish_blockers(vacancy=wanted, at=at)
 
 
 def submit_restore(version: Version, *, author: Any, at: datetime, forms: QuerySet | None = None) -> Approval:

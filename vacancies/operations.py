@@ -57,6 +57,10 @@ def closing_date_passed() -> str:
     return _("The closing date has passed. Choose a later date or leave it empty.")
 
 
+def closes_before_start() -> str:
+    return _("The closing date is before the publication date.")
+
+
 def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     """Return the reasons why `vacancy` cannot be published at `at`, by field; empty if it can."""
     found = vacancy.missing_to_publish()
@@ -65,9 +69,7 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
     if vacancy.publish_until and vacancy.publish_until <= at:
         found["publish_until"] = closing_date_passed()
     elif vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
-        found["publish_until"] = _(
-            "The vacancy would close before it goes live. Choose a later closing date."
-        )
+        found["publish_until"] = closes_before_start()
     return found
 
 

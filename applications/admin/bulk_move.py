@@ -71,7 +71,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
 
     @staticmethod
     def _move_selected(page: Any, request: HttpRequest, queryset: QuerySet, *, stage: Stage) -> Any:
-        return page.move(request, Selection.of(queryset), stage, back=request.get_full_path())
+        return page.confirm_move(request, Selection.of(queryset), stage, request.get_full_path())
 
     def move_view(self, request: HttpRequest) -> HttpResponse:
         """POST: move `applications` to `stage`. A stage that decides something needs `confirmed`."""
@@ -84,20 +84,12 @@ class BulkMoveAdmin(BrandScopedAdmin):
         if stage is None:
             raise BadRequest("stage is not the id of a stage.")
         back = way_back(request, reverse("admin:applications_application_changelist"))
-        is_confirmed = "confirmed" in request.POST
         if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
             return self._moved_json(request, selection, stage)
-        return self.move(request, selection, stage, back=back, is_confirmed=is_confirmed) or redirect(back)
-
-    def move(
-        self, request: HttpRequest, selection: Selection, stage: Stage, *, back: str,
-        is_confirmed: bool = False,
-    ) -> HttpResponse | None:  # fmt: skip
-        """Move the selection and add messages. Return the page that asks for a confirmation, if needed."""
-        if stage.kind in DECISIONS and not is_confirmed:
-            return self._confirmation(request, selection, stage, back)
+        if stage.kind in DECISIONS and "confirmed" not in request.POST:
+            return self.confirm_move(request, selection, stage, back)
         self.move_and_report(request, selection, stage)
-        return None
+        return redirect(back)
 
     def move_and_report(self, request: HttpRequest, selection: Selection, stage: Stage) -> "Result":
         result = self._run(request, selection, stage)
@@ -105,7 +97,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
             self.message_user(request, text, level)
         return result
 
-    def _confirmation(
+    def confirm_move(
         self, request: HttpRequest, selection: Selection, stage: Stage, back: str
     ) -> HttpResponse:
         people = list(selection.people())

@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications import operations
+from applications.admin.selection import Selection
 from applications.models import AccessLog, Application, HistoryEntry, Stage, Status, Token
 from applications.tokens import issue
 from tests.factories import make_brand, make_vacancy
@@ -101,7 +102,8 @@ def test_other_brands_are_hidden_everywhere(anna, own, foreign):
 
     anna.post(page(foreign), change(foreign, stage=Stage.objects.last().pk))
     stage = Stage.objects.get(name="Rejected")
-    anna.post(LIST, {"action": f"move_to_{stage.pk}", "_selected_action": [own.pk, foreign.pk]})
+    applications = str(Selection.of(Application.objects.filter(pk__in=[own.pk, foreign.pk])))
+    anna.post(f"{LIST}move/", {"applications": applications, "stage": stage.pk, "confirmed": "1"})
     assert [str(change) for change in foreign.changes.all()] == ["New"]
     assert own.changes.last().stage == stage
 
@@ -225,8 +227,9 @@ def test_bulk_move_reports_moved_and_unchanged(anna, own):
     rows = Application.objects.filter(pk=second.pk)
     operations.move(applications=rows, stage=interview, author=None, at=timezone.now())
 
-    chosen = {"action": f"move_to_{interview.pk}", "_selected_action": [own.pk, second.pk]}
-    answer = anna.post(LIST, chosen, follow=True)
+    applications = str(Selection.of(Application.objects.filter(pk__in=[own.pk, second.pk])))
+    chosen = {"applications": applications, "stage": interview.pk}
+    answer = anna.post(f"{LIST}move/", chosen, follow=True)
 
     texts = [str(message) for message in answer.context["messages"]]
     assert texts == ["1 moved to Interview.", "1 was already in Interview."]

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from applications import operations, privacy
+from applications.admin.selection import Selection
 from applications.importer import Importer
 from applications.models import Application, Stage, Status
 from applications.privacy import retention
@@ -52,9 +53,10 @@ def stages_of(application: Application) -> list[str]:
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_moves_to_one_stage_record_one_change(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
-    posted = {"action": f"move_to_{stages['Invited'].pk}", "_selected_action": [application.pk]}
+    applications = str(Selection.of(Application.objects.all()))
+    posted = {"applications": applications, "stage": stages["Invited"].pk}
 
-    answers = at_once(*(partial(client.post, LIST, posted) for client in clients(6)))
+    answers = at_once(*(partial(client.post, f"{LIST}move/", posted) for client in clients(6)))
 
     assert [answer.status_code for answer in answers] == [302] * 6
     assert stages_of(application) == ["New", "Invited"]

@@ -7,11 +7,7 @@ from django.utils import timezone
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
-from vacancies.operations import closing_date_passed
-
-
-def closes_before_start() -> str:
-    return _("The closing date is before the publication date.")
+from vacancies.operations import closes_before_start, closing_date_passed
 
 
 def date_rules() -> dict[str, Any]:

@@ -18,11 +18,10 @@ from unfold.widgets import UnfoldAdminSingleDateWidget
 
 from jobsite.formats import format_datetime
 from vacancies.admin.base import is_exact
-from vacancies.admin.date_rules import closes_before_start
 from vacancies.admin.option_field import options_field
 from vacancies.choices import Keyword
 from vacancies.models import Filter, FilterOption, Status, Vacancy
-from vacancies.operations import end_of_day, last_day, publish_blockers, save_options
+from vacancies.operations import closes_before_start, end_of_day, last_day, publish_blockers, save_options
 
 LISTED = 200  # options in a page; longer lists are searched
 

@@ -103,7 +103,17 @@ def test_those_who_are_there_are_named_apart(office, jan, at):
     assert [each.shown_name for each in page.context["there"]] == ["Jan"]
 
 
-def test_move_to_an_open_stage_asks_nothing(office, jan):
+def test_action_asks_for_an_open_stage_too(office, jan):
+    interview = make_stage("Interview")
+    chosen = {"action": f"move_to_{interview.pk}", "_selected_action": [office.own.pk, jan.pk]}
+
+    page = office.anna.post(LIST, chosen)
+
+    assertContains(page, "2 applications move to “Interview”")
+    assert stages_of(jan) == ["New"]
+
+
+def test_card_moves_to_an_open_stage_without_a_question(office, jan):
     interview = make_stage("Interview")
     data = {"applications": sent(office.own, jan), "stage": interview.pk}
 
