@@ -100,6 +100,7 @@ def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path, monkeypatch
     assert not (tmp_path / "executed").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [b"", b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
 def test_value_that_is_not_json_is_absent(server, cache, value):
     stored(server, "value", value)
@@ -108,6 +109,7 @@ def test_value_that_is_not_json_is_absent(server, cache, value):
     assert cache.get_many(["value"]) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
     [
