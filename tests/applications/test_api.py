@@ -289,6 +289,7 @@ def test_list_of_fifty_takes_the_queries_of_one(jane, at, count):
         assert tables(queries) == expected
 
 
+@pytest.mark.slow
 def test_thousand_applications_are_served(jane, at):
     vacancies = [make_vacancy(options={"regions": [f"Region {n}"]}) for n in range(10)]
     times = [at - timedelta(hours=n) for n in range(100)]

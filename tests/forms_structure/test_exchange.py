@@ -210,6 +210,7 @@ def test_each_error_is_reported_with_its_path():
     assert len(wrong) > 700
 
 
+@pytest.mark.slow
 @search(max_examples=150)
 @given(structures(min_sections=1), st.data())
 def test_one_error_anywhere_is_reported_with_its_path(structure, data):

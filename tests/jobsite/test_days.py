@@ -58,6 +58,7 @@ def test_days_after_adds_calendar_days(case):
     assert days_between == timedelta(days=days)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_embargo_counts_calendar_days(case, client: Client, time_machine):
     at, days, after = case

@@ -78,6 +78,7 @@ def rows():
 # --- Content -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_load_returns_the_number_of_rows(loaded):
     assert loaded == {
         "brands": 5,
@@ -348,6 +349,7 @@ def test_command_prints_accounts_that_can_sign_in(printed):
     assert [name for name in names if User.objects.get(username=name).check_password(name)] == names
 
 
+@pytest.mark.slow
 def test_recruiter_account_sees_vacancies_and_forms_only(printed):
     users = User.objects
     recruiter, employee = users.get(username="recruiter"), users.get(username="employee")
@@ -379,6 +381,7 @@ def test_recruiter_account_sees_vacancies_and_forms_only(printed):
     assert (employee.is_staff, employee.get_all_permissions()) == (False, {"vacancies.see_internal"})
 
 
+@pytest.mark.slow
 def test_second_run_reports_existing_content_and_keeps_passwords(printed):
     recruiter = User.objects.get(username="recruiter")
     recruiter.set_password("something else")

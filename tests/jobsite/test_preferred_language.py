@@ -56,6 +56,7 @@ def test_unsupported_language_falls_back_to_the_site_language(settings, site, fa
     assert [preferred_language(header) for header in ("", "ja", "*", "garbage;;")] == [fallback] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(("header", "language"), CASES)
 def test_status_is_in_the_preferred_language_with_headers(header, language):

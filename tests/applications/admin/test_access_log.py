@@ -123,6 +123,7 @@ def test_brand_administrator_sees_own_applications_only(acme, jan):
     assert client.get("/admin/").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "count"),
     [("", 3), ("actor={an}", 2), ("actor={bob}", 1), ("application={jan}", 2), ("application=999", 0),

@@ -91,6 +91,7 @@ def test_edit_keeps_what_was_written(office):
     assert response.context["preview"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "field"),
     [

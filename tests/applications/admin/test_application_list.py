@@ -65,6 +65,7 @@ def test_newest_application_is_first(office, at):
     assert listed(office.anna) == [newer.pk, office.own.pk, older.pk]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     ["mia", "MAES", "mia maes", "mia@example", "7k3qx9wd", "7K3QX9WD", "nurse", "nurse maes", "NUMBER"],
@@ -85,6 +86,7 @@ def test_search_finds_accounts(office, words):
     assert listed(office.anna, q=words) == [office.own.pk]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["%", "_", "7K3Q", "mia baker", "'; --", "\0", "9" * 40, FOREIGN])
 def test_search_with_other_words_finds_nothing_else(office, words):
     apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org")

@@ -155,6 +155,7 @@ def test_script_gets_json(office):
     assert stages_of(office.own) == ["New", "Interview"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "status"),
     [

@@ -156,6 +156,7 @@ def test_nobody_deactivates_the_own_account(administrator):
     assert page.context["adminform"].form.errors == {"is_active": ["You cannot deactivate your own account."]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["Editor", "Administrator", "Auditor", "Filter manager"])
 def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme, role):
     an = make_colleague("an", "Recruiter", acme)

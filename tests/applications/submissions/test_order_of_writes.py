@@ -25,6 +25,7 @@ def stored(settings):
     return [*(model.objects.count() for model in models), len(files)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "key"])
 @pytest.mark.parametrize(
     ("owner", "name"),

@@ -133,6 +133,7 @@ def test_wrong_solutions_are_refused(vacancy, settings):
     assert send(vacancy, proof=encoded(right)).status_code == 201
 
 
+@pytest.mark.slow
 def test_proof_is_required_above_30_submissions_an_hour(vacancy, time_machine, at):
     for number in range(31):
         assert send(vacancy, VALUES | {"email": f"mia{number}@example.org"}).status_code == 201

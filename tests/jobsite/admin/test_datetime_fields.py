@@ -222,6 +222,7 @@ def test_account_keeps_its_creation_time(anna: Client) -> None:
     assert (user.first_name, user.date_joined) == ("Mia", SECOND)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "expected"),
     [("nl", "is dubbelzinnig"), ("fr", "est ambigu"), ("de", "ist mehrdeutig"), ("en", "is ambiguous")],

@@ -22,6 +22,7 @@ def test_unchanged_response_is_a_304(client, at, path, method):
     assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("cookie", ["x", "", "a" * 32, r'"\000\000\000\000\000\000\000\000\000"'])
 @pytest.mark.parametrize("name", ["sessionid", "csrftoken"])

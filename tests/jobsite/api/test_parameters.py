@@ -173,6 +173,7 @@ def test_name_of_another_api_is_checked_per_endpoint(client, path, wrong, detail
     assert (answer.status_code, answer.json()["detail"]) == (400, detail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["utm_source", "utm_term", "_", "", "[]", "fbclid", "lang", "v", "ref", "cb"]
 )

@@ -202,6 +202,7 @@ def test_documentation_loads_nothing_from_other_sites(client):
     is_whole(answer, page=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

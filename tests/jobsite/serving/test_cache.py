@@ -95,6 +95,7 @@ def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [b"", b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
 def test_value_that_is_not_json_is_absent(server, cache, value):
     stored(server, "value", value)
@@ -103,6 +104,7 @@ def test_value_that_is_not_json_is_absent(server, cache, value):
     assert cache.get_many(["value"]) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
     [

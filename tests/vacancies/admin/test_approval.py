@@ -119,6 +119,7 @@ def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None
     assert listed(lea, f"{LIST}?attention=approval") == set()
 
 
+@pytest.mark.slow
 def test_sending_back_needs_a_note(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict, **DRAFT)
     submit(ed, vacancy)
@@ -242,6 +243,7 @@ def test_extending_an_expired_vacancy_needs_approval(ed: Client, strict: Brand) 
     assert reread(public).publish_until == operations.end_of_day(datetime(2026, 4, 1).date())
 
 
+@pytest.mark.slow
 def test_status_field_of_a_new_vacancy_submits(ed: Client, lea: Client, strict: Brand) -> None:
     head = Recruiter.objects.get_or_create(name="An")[0]
     data = opened(ed, ADD) | NO_ROWS | {
@@ -270,6 +272,7 @@ def test_closing_date_of_an_expired_vacancy_is_requested(ed: Client, lea: Client
     assert reread(vacancy).publish_until == operations.end_of_day(datetime(2026, 4, 1).date())
 
 
+@pytest.mark.slow
 def test_scheduled_publication_is_approved_for_its_time(
     ed: Client, lea: Client, strict: Brand, time_machine: Any
 ) -> None:

@@ -286,6 +286,7 @@ def test_page_names_the_files_to_choose_again(anna: Client, bob: Client, vacancy
     assert [bool(each.file) for each in vacancy.attachments.all()] == [True]
 
 
+@pytest.mark.slow
 def test_page_without_its_start_asks_about_every_difference(
     anna: Client, bob: Client, vacancy: Vacancy
 ) -> None:

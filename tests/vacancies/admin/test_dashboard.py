@@ -155,6 +155,7 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
     assert seen == [[(mine.pk, "restored"), (other.pk, "restored")], [(mine.pk, "restored")]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["anna", "colleague"])
 def test_dashboard_query_count_does_not_depend_on_the_rows(
     request: Any, django_assert_max_num_queries: Any, who: str

@@ -37,6 +37,7 @@ def test_options_of_one_filter_are_alternatives_and_filters_add_up(anna: Client)
     assertContains(page, f'<option value="{antwerp}" selected>Regions: Antwerp</option>', html=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["0", "x", "1%00", "9" * 30, "999999", "-1"])
 @pytest.mark.parametrize("name", ["option", "recruiter"])
 def test_unknown_option_or_recruiter_finds_nothing_and_says_so(anna: Client, name: str, value: str) -> None:

@@ -146,6 +146,7 @@ def test_text_is_sanitised_when_saved(anna: Client, vacancy: Vacancy) -> None:
 # --- options ---
 
 
+@pytest.mark.slow
 def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regions: list) -> None:
     antwerp, ghent, leuven = regions
     for picked in ([leuven, antwerp, ghent], [ghent, leuven], [leuven, ghent]):
@@ -174,6 +175,7 @@ def test_option_of_another_filter_is_refused(anna: Client, vacancy: Vacancy, reg
 # --- publication ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("zone", "midnight"),
     [
@@ -271,6 +273,7 @@ def test_user_with_view_permission_reads_all_and_changes_nothing(
 # --- uploads ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "refusal"),
     [

@@ -48,6 +48,7 @@ def test_list_with_applications_query_count_does_not_depend_on_the_rows(
     assert Application.objects.count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 9, 11])
 def test_list_counts_exactly_and_every_page_has_its_rows(anna: Client, monkeypatch: Any, count: int) -> None:
     monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)

@@ -43,6 +43,7 @@ def records(path):
 # --- missing keys, and empty values ---
 
 
+@pytest.mark.slow
 def test_missing_key_changes_nothing(client, tmp_path):
     run(write(tmp_path, [FULL]))
     before = snapshot()
@@ -359,6 +360,7 @@ def test_notes_are_truncated_on_the_terminal_only(tmp_path):
     assert len(records(report)) == 25
 
 
+@pytest.mark.slow
 def test_interrupt_rolls_back_the_current_batch(tmp_path):
     importer = Importer()
     reported = []

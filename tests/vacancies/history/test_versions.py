@@ -71,6 +71,7 @@ def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine:
     assert version.content["regions"] == [[region.pk, "Ghent"]]
 
 
+@pytest.mark.slow
 def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: Any) -> None:
     ghent, antwerp = make_option("regions", "Ghent"), make_option("regions", "Antwerp")
     vacancy = make_vacancy(options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))

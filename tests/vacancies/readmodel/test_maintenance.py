@@ -188,6 +188,7 @@ def test_reader_divides_large_buckets_and_sums_their_rows(site, many):
     assert bucket_counts() == published_counts()
 
 
+@pytest.mark.slow
 def test_counts_are_not_divided_during_a_transaction_that_changes_them(site, many):
     pk = Vacancy.objects.values_list("pk", flat=True).first()
     with elsewhere() as execute:
@@ -256,6 +257,7 @@ def test_flush_leaves_correct_counts(site, many):
 DERIVED = ("vacancies.ListedVacancy", "vacancies.BucketCount")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_flushed", [True, False])
 def test_loaddata_leaves_correct_counts(site, many, tmp_path, is_flushed):
     """Of a file without the read model. With it, the command render_items --rebuild is needed."""
