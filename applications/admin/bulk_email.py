@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.admin.application_emails import WRITE, language_of
 from applications.admin.brand_access import record
-from applications.admin.bulk_move import BulkMoveAdmin, stages, status_shown
+from applications.admin.bulk_move import BulkMoveAdmin, stage_sent_by, stages, status_shown
 from applications.admin.selection import Selection
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate, Stage
@@ -59,15 +59,11 @@ class BulkEmailAdmin(BulkMoveAdmin):
         return self._choose_template(request, selection, back, template, stage)
 
     def _chosen_stage(self, request: HttpRequest) -> Stage | None:
-        text = request.POST.get("stage", "")
-        if not text:
+        if not request.POST.get("stage"):
             return None
         if not self.has_change_permission(request):
             raise PermissionDenied
-        stage = Stage.objects.filter(pk=as_id(text) or 0).first()
-        if stage is None:
-            raise BadRequest("stage is not the id of a stage.")
-        return stage
+        return stage_sent_by(request)
 
     def _choose_template(
         self, request: HttpRequest, selection: Selection, back: str,

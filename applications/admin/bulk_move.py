@@ -80,9 +80,7 @@ class BulkMoveAdmin(BrandScopedAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         selection = Selection.sent_by(request, self.get_queryset(request))
-        stage = Stage.objects.filter(pk=as_id(request.POST.get("stage")) or 0).first()
-        if stage is None:
-            raise BadRequest("stage is not the id of a stage.")
+        stage = stage_sent_by(request)
         back = way_back(request, reverse("admin:applications_application_changelist"))
         if request.headers.get("Accept") == "application/json" and stage.kind not in DECISIONS:
             return self._moved_json(request, selection, stage)
@@ -222,6 +220,14 @@ def stages(request: Any) -> list[Stage]:
     if not hasattr(request, "stages"):
         request.stages = list(Stage.objects.all())
     return request.stages
+
+
+def stage_sent_by(request: HttpRequest) -> Stage:
+    """Return the stage that `stage` names. Raise BadRequest if it is not the id of a stage."""
+    stage = Stage.objects.filter(pk=as_id(request.POST.get("stage")) or 0).first()
+    if stage is None:
+        raise BadRequest("stage is not the id of a stage.")
+    return stage
 
 
 def _time(text: str) -> datetime | None:

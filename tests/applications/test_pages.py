@@ -13,7 +13,15 @@ from applications import operations
 from applications.models import Access, AccessLog, Application, Message, Note, Stage, StageChange
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
-from tests.applications.makers import PASSWORD, make_application, make_stage, make_step, make_user, signed_in
+from tests.applications.makers import (
+    PASSWORD,
+    make_application,
+    make_stage,
+    make_step,
+    make_user,
+    signed_in,
+    stage_of_kind,
+)
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -251,6 +259,7 @@ def test_application_of_another_account_is_not_claimed(client, mia):
 
 def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
     """Its address can be that of somebody else, who got the link."""
+    stage_of_kind("withdrawn")
     application = make_anonymous(user=mia, stage=make_stage("Inbox"))
     path = receipt_path(application)
     stranger = signed_in(make_user("stranger"))
@@ -377,6 +386,7 @@ def test_account_pages_need_a_session(client, path):
 @pytest.mark.parametrize("is_by_link", [True, False])
 def test_applicant_withdraws_after_a_confirmation(client, mia, at, is_by_link, settings):
     settings.PUBLIC_BASE_URL = "https://jobs.example.org"
+    stage_of_kind("withdrawn")
     application = make_anonymous(stage=make_stage("Inbox"), **({} if is_by_link else {"user": mia}))
     client.force_login(mia)
     base = receipt_path(application) if is_by_link else own(application)
@@ -394,7 +404,7 @@ def test_applicant_withdraws_after_a_confirmation(client, mia, at, is_by_link, s
 
 
 def test_decided_application_is_not_withdrawn(mia):
-    application = make_anonymous(user=mia, stage=Stage.objects.get(kind="hired"))
+    application = make_anonymous(user=mia, stage=stage_of_kind("hired"))
     client = signed_in(mia)
 
     assert "/withdraw" not in text(client.get(own(application)))

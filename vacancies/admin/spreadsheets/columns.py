@@ -40,7 +40,8 @@ SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
 
 def headings() -> dict[str, str]:
     """Return the headings by column, in the active language. Filters without options have no column."""
-    unused = set(Filter.objects.filter(options=None).values_list("keyword", flat=True))
+    used = Filter.objects.exclude(options=None).values_list("keyword", flat=True)
+    unused = {*Keyword.values} - {*used}
     labels = field_labels() | {
         "id": _("ID"),
         "last_day": _("Closing date"),
