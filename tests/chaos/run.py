@@ -148,7 +148,8 @@ def run(
         if writer:
             writer.ended.set()
     for thread in threads:
-        thread.join()
+        thread.join(120)
+        assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
     result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, ended_at)
     system.repair()
     Writer.disconnect()

@@ -156,6 +156,7 @@ class Reader(threading.Thread):
         self.paused, self.credentials = system.paused, {"Authorization": f"Bearer {system.token}"}
         self.random = random.Random(random.randrange(2**32))
         self.took: list[float] = []  # seconds
+        self.took_public: list[float] = []  # without /v1/user/, which only the primary answers
         self.staleness: list[float] = []  # seconds
         self.unavailable: list[tuple[float, str]] = []  # when, and which path
         self.failed: list[tuple[float, str]] = []
@@ -178,6 +179,8 @@ class Reader(threading.Thread):
                 status, headers, body = 0, {}, repr(error).encode()
             end = time.monotonic()
             self.took.append(end - start)
+            if not path.startswith("/v1/user/"):
+                self.took_public.append(end - start)
             if self.is_brief:
                 self.close()
             if status == 200:

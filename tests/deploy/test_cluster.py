@@ -71,7 +71,7 @@ def test_patroni_never_loses_an_acknowledged_save(render: ModuleType, ini: Path)
 
     assert (dcs["synchronous_mode"], dcs["synchronous_mode_strict"]) == (True, True)
     assert dcs["loop_wait"] + 2 * dcs["retry_timeout"] <= dcs["ttl"]
-    assert found["etcd3"]["hosts"] == ["10.0.0.11:2379", "10.0.0.12:2379", "10.0.0.13:2379"]
+    assert found["etcd"]["hosts"] == ["10.0.0.11:2379", "10.0.0.12:2379", "10.0.0.13:2379"]
     assert found["postgresql"]["listen"] == "10.0.0.12:5432"
 
 

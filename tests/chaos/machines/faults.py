@@ -191,14 +191,14 @@ HEAD = (
 
 
 def cells(result: Result) -> list[Any]:
-    """The row of a result. A public read that got a 503 has failed."""
+    """The row of a result. A public read that got a 503 has failed; reads of the account are not counted."""
     recruiter = result.recruiter
     assert recruiter
     private = "/v1/user/"
     failed = result.all("failed") + [
         each for each in result.all("unavailable") if not each[1].startswith(private)
     ]
-    took = sorted(result.all("took")) or [0.0]
+    took = sorted(result.all("took_public")) or [0.0]
     lost = [text for text in result.found if text.startswith("saved ")]
     refused = f"{len(recruiter.unavailable)} × 503, {len(recruiter.failed)} others"
     return [
