@@ -38,7 +38,7 @@ _SHARED: dict[str, Any] = {
 }
 FINGERPRINT_LENGTH = 8  # bytes, in front of every stored item
 PATIENCE = 0.5  # seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
-PAUSE = 5.0  # seconds without storing after that
+PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed
 
 _paused_until = 0.0
 

@@ -36,25 +36,29 @@ _PARTS = (
 def best_effort_write(patience: float | None = None) -> Iterator[Any]:
     """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
 
-    Raises a DatabaseError when a lock is not free in time, or after `patience` seconds without a response.
+    Raises a DatabaseError when a lock is not free in time. With `patience`, also after so many seconds
+    without a response, and when the connection is lost.
     """
     connection: Any = connections["default"]
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
-        try:
-            connection.patience = patience
-            with transaction.atomic():
-                if connection.vendor == "postgresql":
-                    cursor.execute(
-                        f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
-                    )
-                yield cursor
-        finally:
-            connection.patience = None
+    connection.ensure_connection()
+    connection.patience = patience
+    try:
+        with connection.cursor() as cursor:
             if connection.vendor == "sqlite":
-                seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
-                cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+                cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
+            try:
+                with transaction.atomic():
+                    if connection.vendor == "postgresql":
+                        cursor.execute(
+                            f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
+                        )
+                    yield cursor
+            finally:
+                if connection.vendor == "sqlite":
+                    seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
+                    cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    finally:
+        connection.patience = None
 
 
 def balance() -> bool:

@@ -24,6 +24,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a new psycopg connection. Raises psycopg.Error, at the latest after `connect_timeout`."""
+        if self.patience:
+            raise psycopg.OperationalError("a new connection could take longer than a write that may fail")
         if monotonic() < _unresponsive_until.get(self.alias, 0.0):
             raise psycopg.OperationalError("the server did not respond a moment ago")
         try:

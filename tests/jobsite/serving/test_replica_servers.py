@@ -145,6 +145,23 @@ def test_frozen_primary_delays_no_public_read_and_makes_others_503(published):
     published.primary.thaw()
 
 
+def test_lost_connection_is_not_reopened_for_a_write_that_may_fail(published, monkeypatch):
+    attempts = []
+
+    def connect(**parameters):
+        attempts.append(parameters)
+        raise psycopg.OperationalError
+
+    published.run(make_vacancy, title="not rendered yet")
+    wait_for_replay(published)
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()"
+    published.primary.sql(f"{others} AND backend_type = 'client backend'")
+    monkeypatch.setattr("psycopg.connect", connect)
+
+    assert published.ask(LIST)[0] == "200 OK"
+    assert attempts == []
+
+
 def test_statement_timeout_of_the_replica_is_retried_on_the_primary(published, monkeypatch):
     def read(environ, start_response):
         """A read that is too slow on the replica."""
