@@ -8,7 +8,7 @@ PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 # Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all node faults check lint fix messages requirements audit sbom
+.PHONY: demo test test-all node faults cluster check lint fix messages requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
@@ -25,8 +25,11 @@ tests/node/node_modules/.made: tests/node/package.json
 	npm install --prefix tests/node --no-audit --no-fund --no-package-lock --ignore-scripts
 	@touch $@
 
-faults: $(VENV)/.dev  ## inject every fault of docs/operations/failover.md into a site under traffic
-	timeout 1800 $(VENV)/bin/python -m tests.chaos
+faults: $(VENV)/.dev  ## inject every fault of docs/operations/failover.md into a site on one machine under traffic
+	timeout 1800 $(VENV)/bin/python -m tests.chaos single
+
+cluster: $(VENV)/.dev  ## inject every fault of docs/operations/cluster.md into a cluster; as root, also network cuts
+	timeout 3600 $(VENV)/bin/python -m tests.chaos
 
 check: lint test-all  ## what CI requires
 

@@ -146,7 +146,13 @@ METRICS_ADDRESS = env.str("METRICS_ADDRESS", "127.0.0.1")
 DATABASE_POOL = env.str("DATABASE_POOL", "")
 # Seconds that a statement may take, at most two of them waiting for a lock; 0 for no limit, as commands need.
 STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
-REPLICA_MAX_LAG = env.float("REPLICA_MAX_LAG", default=5)  # seconds behind the primary
+# The address of streaming replicas, for public reads. HAProxy or another program chooses the server.
+REPLICA_URL = env.str("REPLICA_URL", "").strip()
+if env.str("REPLICA_URLS", "") or REPLICA_URL.count("://") > 1:
+    raise ImproperlyConfigured(
+        "REPLICA_URLS is replaced by REPLICA_URL, one address for all replicas, and REPLICA_MAX_LAG by a "
+        "health check of HAProxy: see docs/operations/cluster.md."
+    )
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
 }
@@ -162,21 +168,21 @@ else:
     DATABASES["default"] = postgresql(
         DATABASES["default"], pool=DATABASE_POOL, statement_timeout=STATEMENT_TIMEOUT
     )
-    if "JOBSITE_SERVES" in os.environ:  # commands may wait for a server that does not respond
-        DATABASES["default"]["ENGINE"] = "jobsite.serving.replicas"
-for _number, _url in enumerate(env.list("REPLICA_URLS", default=[]), start=1):
-    DATABASES[f"replica_{_number}"] = {
+if REPLICA_URL:
+    DATABASES["replica"] = {
         **postgresql(
-            env.db_url_config(_url.strip()),
-            # psycopg's pool would wait forever for a frozen server
+            env.db_url_config(REPLICA_URL),
             pool=DATABASE_POOL if DATABASE_POOL == "pgbouncer" else "",
             statement_timeout=STATEMENT_TIMEOUT,
         ),
-        "ENGINE": "jobsite.serving.replicas",
-        "CONN_HEALTH_CHECKS": False,  # a failed read is repeated on the primary
+        # Never reconnect within a request: its revision and its rows must be from one server.
+        "CONN_HEALTH_CHECKS": False,
         "TEST": {"MIRROR": "default"},
     }
-DATABASE_ROUTERS = ["jobsite.serving.replicas.Router"]
+for _database in DATABASES.values():
+    if "JOBSITE_SERVES" in os.environ and _database["ENGINE"] == "django.db.backends.postgresql":
+        _database["ENGINE"] = "jobsite.serving.postgresql"  # commands may wait for a server that hangs
+DATABASE_ROUTERS = ["jobsite.serving.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Holds the counters of the rate limits. Several workers need a shared one (redis://...).

@@ -1,14 +1,14 @@
 """The WSGI application that gunicorn serves."""
 
+import logging
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from django.db import DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
@@ -17,7 +17,8 @@ _bare = get_wsgi_application()
 
 from jobsite.ops import health  # noqa: E402 - these need the settings
 from jobsite.ops.logs import Requests  # noqa: E402
-from jobsite.serving import SOURCE, replicas  # noqa: E402
+from jobsite.serving import SOURCE, replica  # noqa: E402
+from jobsite.serving.replica import REPLICA  # noqa: E402
 from jobsite.serving.response_cache import ResponseCache, run_wsgi  # noqa: E402
 from jobsite.serving.revision import read_state  # noqa: E402
 from vacancies.api.fast_path import FastPath  # noqa: E402
@@ -25,10 +26,12 @@ from vacancies.api.fast_path import FastPath  # noqa: E402
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
 _django = ResponseCache(_bare, read_state, FastPath())
 
+logger = logging.getLogger(__name__)
+
 
 def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-    """Call Django behind the response cache, on a replica if there is one. Of the parameters of Content-Type,
-    keep only the boundary of a form.
+    """Call Django behind the response cache, public reads on the replica if there is one. Of the parameters
+    of Content-Type, keep only the boundary of a form.
 
     Django decodes the query string in the charset of that header, before any middleware runs: an unknown
     charset would give a bare 500, and a known one would poison caches. Forms are UTF-8 here.
@@ -36,20 +39,58 @@ def _site(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
     environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
-    alias = replicas.choose()
-    is_public = (IS_POOLED or alias != "default") and ResponseCache.key(environ) is not None
-    if is_public and alias != "default":
-        with suppress(DatabaseError):  # retry on the primary
-            with replicas.reading(alias):
-                status, headers, body = run_wsgi(_django, copy := dict(environ))
-            environ[SOURCE] = copy.get(SOURCE, "view")
-            start_response(status, headers)
-            return [body]
+    is_public = (IS_POOLED or replica.is_configured()) and ResponseCache.key(environ) is not None
     try:
+        if is_public and replica.is_configured() and not _is_recruiter(environ):
+            return _read(environ, start_response)
         return _django(environ, start_response)
     finally:
         if IS_POOLED and is_public:  # Django closes only connections of its own responses
-            connections["default"].close()
+            connections[DEFAULT_DB_ALIAS].close()
+
+
+def _is_recruiter(environ: dict[str, Any]) -> bool:
+    """Whether the client may be a recruiter, who must see their own saves at once."""
+    is_preview = "preview=" in environ.get("QUERY_STRING", "")
+    return is_preview or f"{settings.SESSION_COOKIE_NAME}=" in environ.get("HTTP_COOKIE", "")
+
+
+def _read(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+    """Answer a public read on the replica. Retry once on the primary.
+
+    If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
+    connections to the server that becomes the primary. A new connection leads to another replica.
+    """
+    status, headers, body = "", list[tuple[str, str]](), b""
+    for alias in (REPLICA, DEFAULT_DB_ALIAS, REPLICA):
+        try:
+            with replica.reading(alias):
+                status, headers, body = run_wsgi(_django, copy := dict(environ))
+            failure = status if status.startswith("5") else ""
+        except Error as error:
+            failure = type(error).__name__
+        if alias == REPLICA:
+            _log_replica(failure)
+        if not failure or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
+            break
+        if alias == REPLICA:
+            connections[REPLICA].close()
+    environ[SOURCE] = copy.get(SOURCE, "view")
+    start_response(status, headers)
+    return [body]
+
+
+_replica_failed = False
+
+
+def _log_replica(failure: str) -> None:
+    """Log that the replica fails or answers again, once in this process."""
+    global _replica_failed
+    if failure and not _replica_failed:
+        logger.warning("The replica fails (%s): the primary answers", failure)
+    elif _replica_failed and not failure:
+        logger.warning("The replica answers again")
+    _replica_failed = bool(failure)
 
 
 count = None

@@ -76,11 +76,10 @@ def test_alert_links_to_a_section_of_the_incidents_page(rule):
 # --- Messages that the operations pages quote ---
 
 MESSAGES = [
-    " is left out: ",
-    " is back",
+    "The replica fails (",
+    "The replica answers again",
     "The cache server is unavailable: ",
     "The database could not answer ",
-    "The primary does not answer: its connections are cut",
     "The fast path failed; Django makes the response.",
     "Not started: the configuration is unsafe",
     "A table was in use at every attempt",

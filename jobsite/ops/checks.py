@@ -71,10 +71,9 @@ def settings_are_valid(**kwargs: Any) -> list[CheckMessage]:
             messages.append(Error(f"{name} must be a date such as 2027-01-31.", id="jobsite.E006"))
     if not re.fullmatch(r"|pgbouncer|[1-9][0-9]*", settings.DATABASE_POOL):
         messages.append(Error('DATABASE_POOL must be a number or "pgbouncer".', id="jobsite.E007"))
-    if settings.REPLICA_MAX_LAG < 2:  # the lag is measured once a second
-        messages.append(Error("REPLICA_MAX_LAG must be at least 2 seconds.", id="jobsite.E008"))
-    if len(settings.DATABASES) > 1 and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        messages.append(Error("REPLICA_URLS needs PostgreSQL in DATABASE_URL.", id="jobsite.E009"))
+    engines = [database["ENGINE"] for database in settings.DATABASES.values()]
+    if len(engines) > 1 and not all(engine.endswith("postgresql") for engine in engines):
+        messages.append(Error("REPLICA_URL and DATABASE_URL must both be PostgreSQL.", id="jobsite.E009"))
     for host in settings.ALLOWED_HOSTS:
         if not re.fullmatch(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-fA-F:.]+\]", host):
             messages.append(

@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from jobsite.ops import health
 from jobsite.ops.checks import is_database_created
+from jobsite.serving import replica
 
 MAIL_TIMEOUT = 5  # seconds
 CLOCK_DIFFERENCE_MAX = 2.0  # seconds between this machine and the database
@@ -144,11 +145,12 @@ def _database() -> Iterator[Finding]:
         )
     else:
         yield Finding("ok", "cache", "it responds." if cache == "ok" else "each process has its own.")
-    for alias, state in found.get("replicas", {}).items():
-        if state != "ok":
-            yield Finding(
-                "warning", alias, "is not used for reads.", "Check that it runs, and its replication lag."
-            )
+    if replica.is_configured():
+        if health.CachedProbe(health.replica_responds, 0)():
+            yield Finding("ok", "replica", "it responds.")
+        else:
+            text = "it does not respond: the primary serves its reads."
+            yield Finding("warning", "replica", text, "Check REPLICA_URL, and that a replica is healthy.")
 
 
 def _reason() -> str:

@@ -13,11 +13,11 @@ from time import monotonic
 from typing import Any
 
 from django.core.cache import caches
-from django.db import DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobsite.serving import replicas
+from jobsite.serving.replica import REPLICA
 
 PATHS = ("/healthz", "/readyz")
 TIMEOUT = 2.0  # seconds that a caller waits for a probe
@@ -62,27 +62,17 @@ class CachedProbe:
             done.set()
 
 
-def on_dedicated_connection(query: Callable[[], Any]) -> Any:
-    """Return `query()`, which uses a new connection to the primary and gives up after TIMEOUT.
+def on_dedicated_connection(query: Callable[[], Any], alias: str = DEFAULT_DB_ALIAS) -> Any:
+    """Return `query()`, which uses a new connection to the database `alias`.
 
     The connection does not come from the pool, where requests queue. Call it in a thread that does nothing
     else with the database. Raises DatabaseError.
     """
-    own = connections["default"].copy()
+    own = connections[alias].copy()
     own.settings_dict["OPTIONS"].pop("pool", None)
-    connections["default"] = own
+    connections[alias] = own
     try:
         own.ensure_connection()
-        raw: Any = own.connection
-        if own.vendor == "postgresql":
-            wait, end = raw.wait, monotonic() + TIMEOUT
-
-            def wait_until_timeout(generator: Any, *args: Any, **kwargs: Any) -> Any:
-                return wait(replicas.cancellable(generator, lambda: monotonic() > end), replicas.TICK)
-
-            # psycopg waits for the server only in this method. Without this override, the thread would wait
-            # for a frozen server (SIGSTOP) until it continues.
-            raw.wait = wait_until_timeout
         return query()
     finally:
         own.close()
@@ -123,8 +113,13 @@ def report() -> dict[str, Any]:
     except DatabaseError:
         found["database"] = "no answer"
     found["cache"] = cache_state()
-    found["replicas"] = {each.alias: "ok" if each.is_healthy else "left out" for each in replicas.report()}
     return found
+
+
+def replica_responds() -> bool:
+    """Return True. Raises DatabaseError if the replica does not respond."""
+    on_dedicated_connection(lambda: connections[REPLICA].cursor().execute("SELECT 1"), REPLICA)
+    return True
 
 
 cached_report = CachedProbe(report, MAX_AGE)
@@ -134,7 +129,8 @@ _was_ready = True
 def readiness() -> dict[str, Any]:
     """Return whether requests can be answered, and the state of each dependency.
 
-    A process without its cache or its replicas is ready: it is slower, and correct.
+    A process without its cache or the replica is ready: it is slower, and correct. So this does not wait for
+    the replica.
     """
     global _was_ready
     found = cached_report() or {"database": "no answer"}

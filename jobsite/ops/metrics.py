@@ -27,7 +27,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from jobsite.api.document import version
 from jobsite.ops import health
-from jobsite.serving import replicas
+from jobsite.serving import replica
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 DATABASE_MAX_AGE = 10.0  # seconds that metrics from the database are cached
@@ -111,6 +111,7 @@ class GaugeCollector:
         def probe() -> Any:
             return health.on_dedicated_connection(lambda: list(database_gauges()))
 
+        self._replica = health.CachedProbe(health.replica_responds, health.MAX_AGE)
         self._database_gauges = health.CachedProbe(probe, DATABASE_MAX_AGE)
 
     def describe(self) -> list[Any]:
@@ -128,13 +129,8 @@ class GaugeCollector:
         if (cache := found.get("cache", "not shared")) != "not shared":
             yield gauge("cache_up", "Whether the shared cache responds.", (), {(): cache == "ok"})
 
-        statuses = replicas.report()
-        up = {(each.alias,): each.is_healthy for each in statuses}
-        yield gauge("replica_up", "Whether a replica is in use.", ("replica",), up)
-        seconds = {(each.alias,): each.lag_seconds for each in statuses if each.lag_seconds is not None}
-        yield gauge("replica_lag_seconds", "Replication lag; absent if unknown.", ("replica",), seconds)
-        sizes = {(each.alias,): each.lag_bytes for each in statuses if each.lag_bytes is not None}
-        yield gauge("replica_lag_bytes", "Replication lag in bytes of WAL.", ("replica",), sizes)
+        if replica.is_configured():
+            yield gauge("replica_up", "Whether the replica responds.", (), {(): bool(self._replica())})
 
         yield from self._database_gauges() or ()
 

@@ -23,11 +23,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, Error
 
 from jobsite.api.caching import CACHE_UNTIL, REQUEST_TIME, etag_of, is_unchanged
 from jobsite.api.throttling import RateLimit
-from jobsite.serving import SOURCE, replicas
+from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
@@ -151,8 +151,8 @@ class ResponseCache:
                         entry = self.find(key, state, now)
                     if entry is None:
                         return self.make(key, state, now, environ, start_response)
-        except DatabaseError:
-            if replicas.current() != "default":
+        except Error:
+            if replica.current() != DEFAULT_DB_ALIAS:
                 raise  # the caller retries on the primary
             return self.application(environ, start_response)  # Django makes the error response
         if self.is_throttled(environ):
@@ -185,7 +185,7 @@ class ResponseCache:
         entry = self.entries.get(key)
         if entry is None or not entry.since <= now < entry.until:
             return None
-        # never serve older data from a lagging replica
+        # The connections of this process may lead to replicas that are late by different times.
         is_ahead = entry.revision > state.number >= 0 and now < entry.since + MAX_AHEAD
         if entry.revision != state.number and not is_ahead:
             return None
@@ -246,7 +246,7 @@ class ResponseCache:
     def try_fast_path(self, environ: Environ, state: Any) -> RenderedResponse | None:
         try:
             return self.fast_path(environ, state)
-        except DatabaseError:
+        except Error:
             raise
         except Exception:  # a slow response is better than an error
             logger.exception("The fast path failed; Django makes the response.")

@@ -18,9 +18,27 @@ BEGIN
   RETURN NULL;
 END $$
 
-CREATE OR REPLACE FUNCTION jobsite_bump_revision() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO jobsite_revision AS r (id, number, shared) VALUES (1, 1, NEW.shared)
-  ON CONFLICT (id) DO UPDATE SET number = r.number + 1, shared = r.shared + NEW.shared;
+-- The history that this server writes: PostgreSQL begins a new timeline with each promotion and each recovery to
+-- a point in time. pg_control_checkpoint() would show the old timeline until the checkpoint after a promotion.
+CREATE OR REPLACE FUNCTION jobsite_timeline() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+  RETURN (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
+EXCEPTION WHEN OTHERS THEN  -- a managed service may not offer these functions; a save must not fail
+  RETURN '';
+END $$
+
+-- On a new timeline, the numbers jump by 2^40 at least. The server that wrote the old one may have given out numbers
+-- that this one never received: less than 2^40. The jump is random, because two standbys that are promoted
+-- independently can begin timelines with the same number.
+CREATE OR REPLACE FUNCTION jobsite_bump_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  this_timeline text := jobsite_timeline();
+  jump bigint := 1099511627776 * (1 + random());
+BEGIN
+  INSERT INTO jobsite_revision AS r (id, number, shared, timeline) VALUES (1, 1, NEW.shared, this_timeline)
+  ON CONFLICT (id) DO UPDATE SET
+    number = r.number + 1 + CASE WHEN r.timeline = this_timeline THEN 0 ELSE jump END,
+    shared = r.shared + NEW.shared + CASE WHEN r.timeline = this_timeline THEN 0 ELSE jump END,
+    timeline = this_timeline;
   DELETE FROM jobsite_pending_bump WHERE id = NEW.id;
   RETURN NULL;
 END $$

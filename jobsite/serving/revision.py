@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import psycopg
 from django.apps import apps
 from django.db import DatabaseError, connections, transaction
+from psycopg import generators
 from psycopg.pq import ExecStatus
 
-from jobsite.serving import replicas
+from jobsite.serving import replica
 from jobsite.serving.triggers import forget, install, read_statements
 
 
@@ -45,15 +46,13 @@ def fetch(sql: str, *parameters: Any) -> list[tuple]:
 
     The statement is prepared on the server and bypasses Django's cursor, for speed. Raises a DatabaseError.
     """
-    alias = replicas.current()
-    connection = connections[alias]
+    connection = connections[replica.current()]
     connection.ensure_connection()
     raw: Any = connection.connection
     try:
         if connection.vendor == "sqlite":
             return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
-        # psycopg enforces a timeout, which a frozen replica needs. pgbouncer does not support PREPARE.
-        if alias != "default" or raw.prepare_threshold is None:
+        if raw.prepare_threshold is None:  # pgbouncer does not support PREPARE
             return psycopg.Cursor(raw).execute(sql, parameters, prepare=True, binary=True).fetchall()
         return _execute_prepared(raw, sql, parameters)
     except Exception as error:
@@ -62,24 +61,27 @@ def fetch(sql: str, *parameters: Any) -> list[tuple]:
 
 
 def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
-    """Run `sql`, prepared once per connection, by libpq. psycopg's cursor costs 30 us of CPU more: a warm
-    response would cost 1.4 times as much (tests/benchmarks/ablations.py)."""
+    """Run `sql`, prepared once per connection, by libpq. psycopg's cursor costs 20 us of CPU more: a warm
+    response would cost 1.3 times as much (tests/benchmarks/ablations.py)."""
     server = raw.pgconn
     prepared = raw.__dict__.setdefault("jobsite_prepared", {})
     if (name := prepared.get(sql)) is None:
         # Named after its text: behind an undeclared pooler, a name may be missing, never another one.
         name = b"jobsite_" + md5(sql.encode(), usedforsecurity=False).hexdigest().encode()
         numbers = itertools.count(1)
-        _check(server.prepare(name, re.sub("%s", lambda found: f"${next(numbers)}", sql).encode()))
+        server.send_prepare(name, re.sub("%s", lambda found: f"${next(numbers)}", sql).encode())
+        _result(raw)
         prepared[sql] = name
     values = [str(each).replace("[", "{").replace("]", "}").encode() for each in parameters]
-    result = _check(server.exec_prepared(name, values, result_format=BINARY))
+    server.send_query_prepared(name, values, result_format=BINARY)
+    result = _result(raw)
     transformer = psycopg.adapt.Transformer(raw)
     transformer.set_pgresult(result)
     return transformer.load_rows(0, result.ntuples, tuple)
 
 
-def _check(result: Any) -> Any:
+def _result(raw: Any) -> Any:
+    [result] = raw.wait(generators.execute(raw.pgconn))
     if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
         raise psycopg.OperationalError(result.error_message.decode(errors="replace"))
     return result
@@ -91,11 +93,21 @@ def read_state() -> RevisionState:
     return RevisionState(*rows[0]) if rows else RevisionState(0, 0)
 
 
+def bump(using: str) -> None:
+    """Raise both numbers, as the triggers do. On SQLite, also make them valid again after migrations."""
+    if connections[using].vendor == "sqlite":
+        sql = "UPDATE jobsite_revision SET number = abs(number) + 1, shared = shared + 1"
+    else:
+        sql = "INSERT INTO jobsite_pending_bump (shared) VALUES (1)"
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql)
+
+
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Run public reads in one snapshot: REPEATABLE READ on PostgreSQL, one read transaction on SQLite. Writes
     may fail with a DatabaseError."""
-    alias = replicas.current()
+    alias = replica.current()
     if connections[alias].vendor == "postgresql":
         with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -39,7 +39,7 @@ from django.urls import re_path  # noqa: E402
 
 from jobsite import wsgi  # noqa: E402
 from jobsite.api.caching import CACHE_UNTIL  # noqa: E402
-from jobsite.serving import replicas, revision  # noqa: E402
+from jobsite.serving import revision  # noqa: E402
 from jobsite.serving.response_cache import CacheEntry  # noqa: E402
 from tests.benchmarks.compare import LARGE, LIST, path, shuffled  # noqa: E402
 
@@ -133,7 +133,6 @@ def main() -> None:
             factor = median(sum(each[number]) / sum(each[0]) for each in turns)
             print(f"| {title} | {own[0]:.0f} + {own[1]:.0f} | {alternative.__name__} | "
                   f"{more[0]:+.0f} {more[1]:+.0f} | {factor:.2f} |", flush=True)  # fmt: skip
-    replicas.stop()
 
 
 def turn(variants: Sequence[Variant], paths: list[str], headers: dict[str, str]) -> list[tuple[float, float]]:

@@ -13,7 +13,7 @@ POOL = 40  # vacancies that the writer publishes and unpublishes
 def set_up(env: dict[str, str]) -> None:
     """Configure Django in this process with `env`, and without variables that name other servers."""
     os.chdir(ROOT)
-    for name in ("REPLICA_URLS", "CACHE_URL", "DATABASE_POOL", "DEBUG", "JOBSITE_SERVES"):
+    for name in ("REPLICA_URL", "CACHE_URL", "DATABASE_POOL", "DEBUG", "JOBSITE_SERVES"):
         os.environ.pop(name, None)
     os.environ.update(env)
     import django

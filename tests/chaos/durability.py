@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tests import servers
-from tests.chaos.cluster import Cluster
 from tests.chaos.config import ENV
 from tests.chaos.recruiter import Recruiter
+from tests.chaos.site import Site
 from tests.servers import ROOT
 
 COMMAND = (sys.executable, "-m", "tests.chaos.durability_writer")
@@ -154,14 +154,14 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
     return cells, wrong + failed + locked
 
 
-def postgresql(cluster: Cluster, kills: int) -> tuple[list[Any], list[str]]:
+def postgresql(site: Site, kills: int) -> tuple[list[Any], list[str]]:
     """Kill the database under two writers."""
-    with writing(cluster.single_env, 2) as made:
+    with writing(site.env, 2) as made:
         for _ in range(kills):
             made.wait_for(20)
-            cluster.primary.crash()
-            cluster.primary.start()
-    wrong = made.violations(cluster.single_env)
+            site.primary.crash()
+            site.primary.start()
+    wrong = made.violations(site.env)
     title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} failed)"
     return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
 
@@ -175,10 +175,10 @@ def is_consistent(body: Any) -> bool:
 
 
 def durability_tests(
-    cluster: Cluster, folder: Path, is_quick: bool
+    site: Site, folder: Path, is_quick: bool
 ) -> dict[str, Callable[[], tuple[list[Any], list[str]]]]:
     """Functions by key that return the cells of a row and the violations."""
     return {
         "sqlite": lambda: sqlite(folder, *((1, 2) if is_quick else (10, 20))),
-        "postgresql": lambda: postgresql(cluster, 1 if is_quick else 6),
+        "postgresql": lambda: postgresql(site, 1 if is_quick else 6),
     }

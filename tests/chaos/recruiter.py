@@ -65,7 +65,7 @@ class Recruiter(threading.Thread):
         self.cookies: dict[str, str] = {}
         # By id: the title of the last save that was acknowledged, then those of attempts since.
         self.titles: dict[int, list[str]] = {pk: [] for pk in pks}
-        self.saved = 0
+        self.saved_at: list[float] = []
         self.unavailable: list[tuple[float, str]] = []
         self.failed: list[tuple[float, str]] = []
         self.sign_in()
@@ -111,7 +111,7 @@ class Recruiter(threading.Thread):
                     form = [*((name, value) for name, value in form if name != "title"), ("title", title)]
                     status, headers, page = self.request(path, [*form, ("_save", "Save")])
                     if status == 302:
-                        self.saved += 1
+                        self.saved_at.append(time.monotonic())
                         self.titles[pk] = [title]
                         continue
             except (OSError, http.client.HTTPException, ValueError) as error:
@@ -121,6 +121,10 @@ class Recruiter(threading.Thread):
             else:
                 errors = re.findall(r'class="errorlist[^>]*>.{,200}', page)
                 self.failed.append((time.monotonic(), f"{path}: {status} {errors or page[-300:]}"))
+
+    @property
+    def saved(self) -> int:
+        return len(self.saved_at)
 
     def lost(self, found: dict[int, str]) -> list[str]:
         """The saves that were acknowledged and are not among the titles `found` in the database."""

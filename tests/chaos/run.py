@@ -1,4 +1,4 @@
-"""Runs a scenario against a cluster under traffic and compares the outcome with the goal."""
+"""Runs a scenario against a site or a cluster under traffic and compares the outcome with the goal."""
 
 import json
 import random
@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from tests import servers
-from tests.chaos.cluster import Cluster
 from tests.chaos.recruiter import Recruiter
+from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
 from tests.chaos.versions import VersionedOracle
 
@@ -23,7 +24,7 @@ class Scenario:
     goal: str
     actions: list[tuple[float, str, Callable[[], Any]]]  # at which second, name, action
     seconds: float
-    is_single: bool = False  # one node without replicas and nginx; half of the readers without keep-alive
+    is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
     writes: bool = True
     saves: bool = False  # a recruiter works in the admin
@@ -34,11 +35,13 @@ class Scenario:
     slowest: float = 30.0  # seconds for a response; far more than on an idle machine
     recovery: str = ""  # the action after which the site recovers,
     recovers_within: float = 10.0  # in these seconds
+    longest_pause: float = 600.0  # seconds between two saves that were acknowledged
 
 
 @dataclass
 class Result:
     scenario: Scenario
+    started_at: float
     seconds: float
     readers: list[Reader]
     writer: Writer | None
@@ -61,6 +64,16 @@ class Result:
             return None
         return max([0.0, *(at - since for at, _ in self.all("unavailable") + self.all("failed"))])
 
+    @property
+    def longest_pause(self) -> float:
+        """Seconds between two saves in the admin that were acknowledged."""
+        times = [
+            self.started_at,
+            *(self.recruiter.saved_at if self.recruiter else ()),
+            self.started_at + self.seconds,
+        ]
+        return max(after - before for before, after in pairwise(times))
+
     def violations(self, is_timed: bool = True) -> list[str]:
         """Where the goal is not met; without the limits on time unless `is_timed`."""
         goal, failed, recruiter = self.scenario, self.all("failed"), self.recruiter
@@ -81,6 +94,8 @@ class Result:
                 found += [f"save failed: {text}" for _, text in recruiter.failed]
             if recruiter.unavailable and not goal.unavailable:
                 found.append(f"save got 503: {recruiter.unavailable[0][1]}")
+            if is_timed and self.longest_pause > goal.longest_pause:
+                found.append(f"nothing was saved for {self.longest_pause:.1f} s")
             if is_timed and not recruiter.saved:
                 found.append("nothing was saved")
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
@@ -104,14 +119,14 @@ class Result:
 
 
 def run(
-    scenario: Scenario, cluster: Cluster, oracle: VersionedOracle, numbers: Iterator[int], pace: float = 1
+    scenario: Scenario, system: System, oracle: VersionedOracle, numbers: Iterator[int], pace: float = 1
 ) -> Result:
-    """Run the scenario, repair the cluster, and compare its responses with those of the views."""
+    """Run the scenario, repair the system, and compare its responses with those of the views."""
     single = scenario.is_single
-    cluster.configure(cluster.single_env if single else cluster.replicated_env, *scenario.switches)
-    ended, port = threading.Event(), (cluster.nodes[0] if single else cluster.nginx).port
-    readers = [Reader(oracle, cluster, port, ended, single and n % 2 == 0) for n in range(READERS)]
-    writer = Writer(oracle, port, numbers, cluster.paused) if scenario.writes else None
+    system.configure(*scenario.switches)
+    ended, port = threading.Event(), (system.nodes[0] if single else system.nginx).port
+    readers = [Reader(oracle, system, port, ended, single and n % 2 == 0) for n in range(READERS)]
+    writer = Writer(oracle, port, numbers, system.paused) if scenario.writes else None
     recruiter = Recruiter(port, oracle.saved, ended) if scenario.saves else None
     threads: list[threading.Thread] = [*readers, *filter(None, (writer, recruiter))]
     start, ended_at = time.monotonic(), dict[str, float]()
@@ -133,9 +148,10 @@ def run(
         if writer:
             writer.ended.set()
     for thread in threads:
-        thread.join()
-    result = Result(scenario, time.monotonic() - start, readers, writer, recruiter, ended_at)
-    cluster.repair()
+        thread.join(120)
+        assert not thread.is_alive(), f"{scenario.title}: {thread} still waits 120 s after the end"
+    result = Result(scenario, start, time.monotonic() - start, readers, writer, recruiter, ended_at)
+    system.repair()
     Writer.disconnect()
     if writer:
         servers.until(writer.resolve)

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests import servers
+from tests.chaos.machines import programs
 
 pytestmark = [
     pytest.mark.slow,
@@ -25,12 +26,18 @@ def run(*words: str, within: float) -> None:
 
 
 def test_quick_scenarios_meet_their_goals():
-    run("tests.chaos", "--quick", within=280)
+    run("tests.chaos", "single", "--quick", within=280)
 
 
 @pytest.mark.faults
 def test_all_scenarios_meet_their_goals():
-    run("tests.chaos", within=900)
+    run("tests.chaos", "single", within=900)
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(bool(programs.missing()), reason="the cluster's programs are not installed")
+def test_cluster_fails_over():
+    run("tests.chaos", "--only", "primary-killed", "switchover", "--vacancies", "300", within=600)
 
 
 @pytest.mark.faults

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests import servers
 from tests.chaos import versions
-from tests.chaos.cluster import Cluster
+from tests.chaos.site import System
 from tests.chaos.versions import Version, VersionedOracle
 
 READERS = 4
@@ -149,13 +149,14 @@ class Reader(threading.Thread):
     """
 
     def __init__(
-        self, oracle: VersionedOracle, cluster: Cluster, port: int, ended: threading.Event, is_brief: bool
+        self, oracle: VersionedOracle, system: System, port: int, ended: threading.Event, is_brief: bool
     ) -> None:
         super().__init__(daemon=True)
         self.oracle, self.port, self.ended, self.is_brief = oracle, port, ended, is_brief
-        self.paused, self.credentials = cluster.paused, {"Authorization": f"Bearer {cluster.token}"}
+        self.paused, self.credentials = system.paused, {"Authorization": f"Bearer {system.token}"}
         self.random = random.Random(random.randrange(2**32))
         self.took: list[float] = []  # seconds
+        self.took_public: list[float] = []  # without /v1/user/, which only the primary answers
         self.staleness: list[float] = []  # seconds
         self.unavailable: list[tuple[float, str]] = []  # when, and which path
         self.failed: list[tuple[float, str]] = []
@@ -178,6 +179,8 @@ class Reader(threading.Thread):
                 status, headers, body = 0, {}, repr(error).encode()
             end = time.monotonic()
             self.took.append(end - start)
+            if not path.startswith("/v1/user/"):
+                self.took_public.append(end - start)
             if self.is_brief:
                 self.close()
             if status == 200:

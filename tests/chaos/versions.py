@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.chaos import oracle
-from tests.chaos.config import APPLICANT, BASE, MAX_LAG
+from tests.chaos.config import APPLICANT, BASE, MAX_STALENESS
 
-# A replica is probed each second, and the result is used for three seconds if the probing thread is delayed.
-max_staleness = MAX_LAG + 4.0  # seconds
+max_staleness = MAX_STALENESS
 RENAMED = 40  # vacancies that the writer renames
 APPLICATION_KEYS = ("status", "is_spontaneous", "history")  # what an application adds to its vacancy
 # The lists that are read: path, query.

@@ -32,7 +32,6 @@ from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.permissions import is_protected
 from jobsite.api.placeholders import Token
 from jobsite.api.problems import InvalidParameters
-from jobsite.serving import replicas
 from jobsite.serving.rendered_items import (
     MARK,
     UnknownPlaceholderError,
@@ -44,7 +43,7 @@ from jobsite.serving.rendered_items import (
 from jobsite.serving.response_cache import RenderedResponse
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import v0_1, v1
-from vacancies.api.process_cache import MAX_FORMS, ProcessCache
+from vacancies.api.process_cache import MAX_FORMS, ProcessCache, SharedCache
 from vacancies.api.rendered_items import (
     FINGERPRINT_LENGTH,
     VERSIONS,
@@ -151,7 +150,7 @@ class FastPath:
     """
 
     def __init__(self) -> None:
-        self.caches: dict[str, ProcessCache] = {}  # by database alias
+        self.cache = ProcessCache()
 
     def __call__(
         self, environ: dict[str, Any], state: RevisionState | None = None
@@ -163,10 +162,9 @@ class FastPath:
         if connections["default"].in_atomic_block:  # uncommitted changes have no revision
             return None
         now = environ.get(REQUEST_TIME) or timezone.now()
-        cache = self.caches.setdefault(replicas.current(), ProcessCache())
         with suppress(InvalidParameters, DisallowedHost):
             wsgi_request = WSGIRequest(environ)
-            request = _Request(path, absolute(wsgi_request, "/")[:-1], wsgi_request.GET, now, cache)
+            request = _Request(path, absolute(wsgi_request, "/")[:-1], wsgi_request.GET, now, self.cache)
             for is_pinned in (False, *(True,) * MAX_TRIES):
                 request.is_pinned = is_pinned
                 with (
@@ -200,7 +198,7 @@ def _page(request: _Request, endpoint: Endpoint, state: RevisionState | None) ->
         raise ChangedError
     items = _items(endpoint.version, rows)
     data = b",".join(items if keys is None else [project(item, keys) for item in items])
-    data = request.cache.resolver(totals.state.shared, request.base_url).fill(strip_markers(data))
+    data = request.cache.shared(totals.state.shared).resolver(request.base_url).fill(strip_markers(data))
     envelope = dumps(page.paginator.place(request.base_url + request.path))
     body = b"".join((b'{"data":[', data, b"],", envelope[1:]))
     return RenderedResponse(body, totals.until, {}, totals.state.number)
@@ -273,21 +271,21 @@ def _single(request: _Request, pk: int, form: str) -> RenderedResponse | None:
         return None
     if number < 0:  # no triggers: a migration runs
         return None
-    resolver = request.cache.resolver(shared, request.base_url)
+    cache = request.cache.shared(shared)
     if form:
         own_form, brand, apply_url = row
         apply = "" if apply_url else f"{request.base_url}/v1/vacancies/{pk}/applications"
-        body, headers = _form(request, form, own_form, brand, apply)
+        body, headers = _form(request, cache, form, own_form, brand, apply)
         return RenderedResponse(body, end, headers, number)
-    data = resolver.fill(strip_markers(_items("v1", [tuple(row)])[0]))
+    data = cache.resolver(request.base_url).fill(strip_markers(_items("v1", [tuple(row)])[0]))
     return RenderedResponse(b'{"data":' + data + b"}", end, {}, number)
 
 
 def _form(
-    request: _Request, form: str, own_form: int | None, brand: int | None, apply: str
+    request: _Request, cache: SharedCache, form: str, own_form: int | None, brand: int | None, apply: str
 ) -> tuple[bytes, dict[str, str | None]]:
     """Return the body and headers of a form or its schema. `apply` is where submissions go, "" if nowhere."""
-    forms, key = request.cache.forms, (own_form, None if own_form else brand)
+    forms, key = cache.forms, (own_form, None if own_form else brand)
     served = forms.get(key)
     if served is None:
         # By the rule of `VacancyQuerySet.with_form`.

@@ -21,13 +21,25 @@ MAX_RESOLVERS = 8
 
 
 @dataclass
-class ProcessCache:
-    """The cache of one database: the primary or a replica."""
+class SharedCache:
+    """What is valid at one shared number. Threads that read from a late replica have another one."""
 
-    totals: Totals | None = None
-    shared: int = -1  # the shared number at which resolvers and forms are valid
+    number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
     forms: dict[tuple, tuple] = field(default_factory=dict)
+
+    def resolver(self, base_url: str) -> PlaceholderResolver:
+        if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
+            self.resolvers.clear()
+        return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url, resolve))
+
+
+@dataclass
+class ProcessCache:
+    """The cache of this process. Its threads may read from servers at different revisions."""
+
+    totals: Totals | None = None
+    last_shared: SharedCache = field(default_factory=lambda: SharedCache(-1))
     # Ids of filtered or sorted lists, with the revision and the next change of their totals.
     id_lists: "OrderedDict[tuple, tuple[tuple, array[int]]]" = field(default_factory=OrderedDict)
     lock: Any = field(default_factory=Lock)
@@ -43,13 +55,12 @@ class ProcessCache:
             self.totals = totals
         return totals
 
-    def resolver(self, shared: int, base_url: str) -> PlaceholderResolver:
-        """Return the resolver that is valid at the shared number `shared`."""
-        if shared != self.shared:
-            self.resolvers, self.forms, self.shared = {}, {}, shared
-        if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
-            self.resolvers.clear()
-        return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url, resolve))
+    def shared(self, number: int) -> SharedCache:
+        """Return the cache that is valid at the shared number."""
+        found = self.last_shared
+        if found.number != number:
+            found = self.last_shared = SharedCache(number)
+        return found
 
     def id_list(self, key: tuple, totals: Totals, query: Callable[[], Any] | None) -> "array[int]":
         """Return the ids that are cached for `key`, or those of the queryset that `query` returns.

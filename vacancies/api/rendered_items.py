@@ -4,12 +4,13 @@ import zlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import django
 import rest_framework
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 
 from jobsite.api import placeholders, renderers, serializers
 from jobsite.api.placeholders import Token
@@ -36,6 +37,10 @@ _SHARED: dict[str, Any] = {
     "recruiter": (Recruiter, v1.RecruiterSerializer),
 }
 FINGERPRINT_LENGTH = 8  # bytes, in front of every stored item
+PATIENCE = 0.5  # seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
+PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed
+
+_paused_until = 0.0
 
 
 class ChangedError(Exception):
@@ -94,14 +99,19 @@ def render_missing(version: str, rows: list[tuple]) -> dict[int, bytes]:
 def store(version: str, items: dict[int, tuple[int, bytes]]) -> int:
     """Store items by id, each with the row version that was read before it was rendered. Skip those whose row
     version has changed. Return the number of stored items."""
+    global _paused_until
+    if monotonic() < _paused_until:
+        return 0
     sql = (
         f"UPDATE {ListedVacancy._meta.db_table} SET {version} = %s WHERE vacancy_id = %s AND row_version = %s"
     )
     try:
-        with best_effort_write() as cursor:
+        with best_effort_write(PATIENCE) as cursor:
             cursor.executemany(sql, [(items[pk][1], pk, items[pk][0]) for pk in sorted(items)])
             return cursor.rowcount
     except DatabaseError:
+        if connections["default"].connection is None:  # lost, as opposed to a lock that is not free
+            _paused_until = monotonic() + PAUSE
         return 0  # the next reader renders them again
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import DatabaseError, connections, transaction
 from django.db.models import Exists, F, OuterRef, Q
-from django.db.models.functions import Abs, Now
+from django.db.models.functions import Now
 
-from jobsite.models import Revision
+from jobsite.serving.revision import bump
 from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet
 from vacancies.readmodel.totals import BUCKETS, END, FIRST, MAX_SIZE, Key, as_key, as_parameter
@@ -33,26 +33,32 @@ _PARTS = (
 
 
 @contextmanager
-def best_effort_write() -> Iterator[Any]:
+def best_effort_write(patience: float | None = None) -> Iterator[Any]:
     """A transaction with a cursor, for a write that a reader makes: 50 ms lock timeout, asynchronous commit.
 
-    Raises a DatabaseError when a lock is not free in time.
+    Raises a DatabaseError when a lock is not free in time. With `patience`, also after so many seconds
+    without a response, and when the connection is lost.
     """
-    connection = connections["default"]
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
-        try:
-            with transaction.atomic():
-                if connection.vendor == "postgresql":
-                    cursor.execute(
-                        f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
-                    )
-                yield cursor
-        finally:
+    connection: Any = connections["default"]
+    connection.ensure_connection()
+    connection.patience = patience
+    try:
+        with connection.cursor() as cursor:
             if connection.vendor == "sqlite":
-                seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
-                cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+                cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT}")
+            try:
+                with transaction.atomic():
+                    if connection.vendor == "postgresql":
+                        cursor.execute(
+                            f"SET LOCAL lock_timeout = {LOCK_TIMEOUT}; SET LOCAL synchronous_commit = off"
+                        )
+                    yield cursor
+            finally:
+                if connection.vendor == "sqlite":
+                    seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
+                    cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    finally:
+        connection.patience = None
 
 
 def balance() -> bool:
@@ -124,8 +130,7 @@ def rebuild(using: str = "default") -> None:
             # Only reads continue: no transaction has a lock that `add_missing` would wait for.
             tables = "vacancies_vacancy, vacancies_listedvacancy, vacancies_bucketcount"
             cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
-        # New numbers invalidate every cache, and no rendered item is kept.
-        Revision.objects.using(using).filter(pk=1).update(number=Abs(F("number")) + 1, shared=F("shared") + 1)
+        bump(using)  # invalidates every cache, and no rendered item is kept
         cursor.execute("DELETE FROM vacancies_listedvacancy")
         cursor.execute("DELETE FROM vacancies_bucketcount")
         add_missing(using)

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connections
 
-from jobsite.serving import replicas
+from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
 from vacancies.querysets import VacancyList
 
@@ -94,7 +94,7 @@ def read_totals(state: RevisionState, *, now: datetime) -> Totals:
     live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
     end = starts[live - 1] if live else END  # of the bucket of `now`; nothing in newer ones is live
     time = as_parameter(now)
-    with connections[replicas.current()].cursor() as cursor:  # not prepared: the plan depends on the time
+    with connections[replica.current()].cursor() as cursor:  # not prepared: the plan depends on the time
         cursor.execute(_EXCLUDED, [time, time, time, as_parameter(end[0]), end[1]])
         excluded = cursor.fetchall()
         cursor.execute(_TIMES, [time, time])

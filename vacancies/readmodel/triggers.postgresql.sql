@@ -3,7 +3,8 @@
 -- A blank line ends a statement. vacancies/readmodel/triggers.py replaces {external}, {hot}, {internal} and
 -- {hot_internal} by the condition of that list, and repeats statements with {child} for vacancyoption,
 -- vacancyrecruiter and attachment. `changed` has the old or the new rows of the statement.
--- The row version is the id of the writing transaction.
+-- The row version is a hash of the id of the writing transaction and of the timeline: a promoted standby reuses the
+-- ids that it never received.
 
 -- --- Vacancies -> listed vacancies: every change deletes the row and inserts a new one ----------------------
 
@@ -17,7 +18,7 @@ CREATE OR REPLACE FUNCTION listed_vacancy_insert() RETURNS trigger LANGUAGE plpg
     (vacancy_id, audience, is_hot, publish_from, publish_until, brand_id, form_id, is_expired, row_version)
   SELECT id, audience, is_hot, publish_from, publish_until, brand_id, form_id,
     coalesce(publish_until < statement_timestamp() - interval '5 minutes', false),
-    pg_current_xact_id()::text::bigint
+    hashtextextended(jobsite_timeline(), pg_current_xact_id()::text::bigint)
   FROM changed WHERE status = 'published';
   RETURN NULL;
 END $$
@@ -84,7 +85,7 @@ CREATE OR REPLACE TRIGGER vacancy_count_truncate AFTER TRUNCATE ON vacancies_vac
 
 CREATE OR REPLACE FUNCTION listed_vacancy_child_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  version bigint := pg_current_xact_id()::text::bigint;
+  version bigint := hashtextextended(jobsite_timeline(), pg_current_xact_id()::text::bigint);
 BEGIN
   PERFORM 1 FROM vacancies_vacancy WHERE id IN (SELECT vacancy_id FROM changed) ORDER BY id FOR NO KEY UPDATE;
   UPDATE vacancies_listedvacancy SET row_version = version, v1 = NULL, v0_1 = NULL

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connections
-from django.db.models import F
 
-from jobsite.models import Revision
+from jobsite.serving.revision import bump
 from jobsite.serving.triggers import install, read_statements
 from vacancies.querysets import VacancyList
 from vacancies.readmodel.maintenance import add_missing, balance, rebuild
@@ -49,5 +48,4 @@ def fill(using: str) -> None:
     add_missing(using)
     balance()
     recount(using)
-    # Invalidate what was cached before the read model was complete.
-    Revision.objects.using(using).filter(pk=1).update(number=F("number") + 1)
+    bump(using)  # invalidates what was cached before the read model was complete

@@ -164,7 +164,7 @@ def test_example_filled_in_is_clean(tmp_path):
     folders = {name: str(tmp_path / name) for name in ("MEDIA_ROOT", "STATIC_ROOT")}
     (tmp_path / "STATIC_ROOT").mkdir()
     (tmp_path / "STATIC_ROOT" / "staticfiles.json").write_text(MANIFEST)
-    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "REPLICA_URLS": ""}
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "REPLICA_URL": ""}
     variables = dict(EXAMPLE) | folders | database | {"SECRET_KEY": KEY, "BACKUP_KEY": BACKUP_KEY}
 
     done = manage("check", "--deploy", "--fail-level", "WARNING", **variables)

@@ -139,7 +139,7 @@ def test_settings_that_cannot_be_read_are_the_only_finding(name, value, text, hi
 
 def test_secrets_are_redacted(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgres://joe:hunter2@db/x")
-    monkeypatch.setenv("REPLICA_URLS", "postgres://joe:other3@db/x,postgres://joe:third4@db/x")
+    monkeypatch.setenv("REPLICA_URL", "postgres://joe:other3@db/x,postgres://joe:third4@db/x")
     monkeypatch.setenv("OIDC_CLIENT_SECRET", "s3cr3t")
 
     assert (

@@ -23,7 +23,7 @@ import jobsite.wsgi
 from jobsite.api.document import version
 from jobsite.ops import health, metrics
 from jobsite.ops.logs import Requests
-from jobsite.serving import replicas
+from jobsite.serving import replica
 from jobsite.serving.revision import read_state
 from tests import servers
 from tests.factories import make_vacancy
@@ -47,15 +47,12 @@ def numbers(text):
 @pytest.fixture
 def site(monkeypatch):
     """The gauges of a healthy site."""
-    found = {"database": "ok", "migrations": "ok", "cache": "ok", "replicas": {}}
+    found = {"database": "ok", "migrations": "ok", "cache": "ok"}
     gauges = [metrics.gauge("revision", "", (), {(): 7})]
-    statuses = [
-        replicas.ReplicaStatus("replica_1", True, 0.5, 1024),
-        replicas.ReplicaStatus("replica_2", False, None, None),
-    ]
     monkeypatch.setattr(health, "cached_report", lambda: found)
     monkeypatch.setattr(health, "on_dedicated_connection", lambda query: query())
-    monkeypatch.setattr(replicas, "report", lambda: statuses)
+    monkeypatch.setattr(replica, "is_configured", lambda: True)
+    monkeypatch.setattr(health, "replica_responds", lambda: True)
 
     def read():
         registry = CollectorRegistry()
@@ -193,10 +190,7 @@ def test_gauges_of_a_healthy_site(site):
         ("jobsite_database_up",): 1,
         ("jobsite_migrated",): 1,
         ("jobsite_cache_up",): 1,
-        ("jobsite_replica_up", "replica_1"): 1,
-        ("jobsite_replica_up", "replica_2"): 0,
-        ("jobsite_replica_lag_seconds", "replica_1"): 0.5,
-        ("jobsite_replica_lag_bytes", "replica_1"): 1024,
+        ("jobsite_replica_up",): 1,
         ("jobsite_revision",): 7,
     }
     assert any(key[0] == "jobsite_build_info" and version() in key for key in site.read())
@@ -207,14 +201,12 @@ def test_unknown_gauges_are_absent(site, monkeypatch):
         raise OperationalError
 
     monkeypatch.setattr(health, "cached_report", lambda: None)
+    monkeypatch.setattr(health, "replica_responds", lambda: refuse(None))
     monkeypatch.setattr(health, "on_dedicated_connection", refuse)
 
     assert {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"} == {
         ("jobsite_database_up",): 0,
-        ("jobsite_replica_up", "replica_1"): 1,
-        ("jobsite_replica_up", "replica_2"): 0,
-        ("jobsite_replica_lag_seconds", "replica_1"): 0.5,
-        ("jobsite_replica_lag_bytes", "replica_1"): 1024,
+        ("jobsite_replica_up",): 0,
     }
 
 

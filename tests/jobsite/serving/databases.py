@@ -13,7 +13,7 @@ from django.db import connections
 @contextmanager
 def environment(**values):
     """Yield jobsite.settings with the given environment variables."""
-    names = ("DATABASE_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
+    names = ("DATABASE_URL", "REPLICA_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
              "JOBSITE_SERVES")  # fmt: skip
     with patch.dict(os.environ, values):
         for name in set(names) - values.keys():

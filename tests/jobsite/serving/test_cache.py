@@ -14,7 +14,6 @@ from unfold.dataclasses import SearchResult
 from jobsite.api import throttling
 from jobsite.serving import cache as jobsite_cache
 from jobsite.serving.cache import RedisCache
-from jobsite.serving.replicas import monitors
 from tests import servers
 
 pytestmark = pytest.mark.skipif(not servers.REDIS, reason="needs redis-server")
@@ -88,15 +87,11 @@ def stored(server, key, value=None):
         return client.get(f":1:{key}")
 
 
-def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path, monkeypatch):
+def test_pickle_on_the_server_is_not_loaded(server, cache, tmp_path):
     stored(server, "pickle", pickle.dumps(Payload(tmp_path / "executed")))
-    stored(server, monitors.POSITION_KEY, pickle.dumps(Payload(tmp_path / "executed")))
-    monkeypatch.setattr(monitors, "cache", cache)
-    replica = monitors.ReplicaMonitor("replica_1", monitors.PrimaryMonitor("default"))
 
     assert cache.get("pickle", "default") == "default"
     assert cache.get_many(["pickle", "absent"]) == {}
-    assert not replica._accepts(time.monotonic(), 2**40)
     assert not (tmp_path / "executed").exists()
 
 
@@ -113,7 +108,7 @@ def test_value_that_is_not_json_is_absent(server, cache, value):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (7, b"7"),  # counters of the rate limit, and monitors.POSITION_KEY
+        (7, b"7"),  # counters of the rate limit
         (2**62, b"4611686018427387904"),
         (True, b"true"),  # locks of allauth
         ([1.5, 2.25], b"[1.5, 2.25]"),  # its rate limits

@@ -4,11 +4,14 @@ from unittest.mock import patch
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from jobsite.ops import checks
 from tests.jobsite.serving.databases import environment
 
 DJANGO = "django.core.cache.backends"
+SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
+SERVING = "jobsite.serving.postgresql"
 
 
 def test_without_variables_there_are_no_replicas():
@@ -16,17 +19,49 @@ def test_without_variables_there_are_no_replicas():
         assert list(found.DATABASES) == ["default"]
 
 
-def test_each_replica_url_is_a_database():
-    urls = "postgres://a@one/jobs, postgres://a@two:5433/jobs"
-    with environment(DATABASE_URL="postgres://a@main/jobs", REPLICA_URLS=urls) as found:
+@pytest.mark.parametrize(
+    ("variables", "engine"),
+    [({}, "django.db.backends.postgresql"), ({"JOBSITE_SERVES": "1"}, "jobsite.serving.postgresql")],
+)
+def test_replica_url_is_a_database(variables, engine):
+    urls = {"DATABASE_URL": "postgres://a@main/jobs", "REPLICA_URL": " postgres://a@one:5433/jobs "}
+    with environment(**urls, **variables) as found:
         shown = {alias: (d["HOST"], d["ENGINE"], d["CONN_MAX_AGE"]) for alias, d in found.DATABASES.items()}
 
-    assert shown == {
-        "default": ("main", "django.db.backends.postgresql", None),
-        "replica_1": ("one", "jobsite.serving.replicas", None),
-        "replica_2": ("two", "jobsite.serving.replicas", None),
-    }
-    assert found.DATABASES["replica_2"]["TEST"] == {"MIRROR": "default"}
+    assert shown == {"default": ("main", engine, None), "replica": ("one", engine, None)}
+    assert found.DATABASES["replica"]["TEST"] == {"MIRROR": "default"}
+    assert not found.DATABASES["replica"]["CONN_HEALTH_CHECKS"]
+    assert found.DATABASE_ROUTERS == ["jobsite.serving.replica.Router"]
+
+
+def test_both_databases_have_a_statement_timeout():
+    urls = {"DATABASE_URL": "postgres://a@main/jobs", "REPLICA_URL": "postgres://a@one/jobs"}
+    with environment(**urls, JOBSITE_SERVES="1") as found:
+        options = [database["OPTIONS"]["options"] for database in found.DATABASES.values()]
+
+    expected = "-c plan_cache_mode=force_generic_plan -c statement_timeout=20000 -c lock_timeout=2000"
+    assert options == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"REPLICA_URLS": "postgres://a@one/jobs"},
+        {"REPLICA_URLS": "postgres://a@one/jobs", "REPLICA_URL": "postgres://a@one/jobs"},
+        {"REPLICA_URL": "postgres://a@one/jobs,postgres://a@two/jobs"},
+    ],
+)
+def test_a_list_of_replicas_is_an_error_that_names_the_documentation(variables):
+    with (
+        pytest.raises(ImproperlyConfigured, match=r"replaced by REPLICA_URL.*docs/operations/cluster\.md"),
+        environment(DATABASE_URL="postgres://a@main/jobs", **variables),
+    ):
+        pass
+
+
+def test_empty_variables_are_no_replica():
+    with environment(DATABASE_URL="postgres://a@main/jobs", REPLICA_URLS="", REPLICA_URL="") as found:
+        assert list(found.DATABASES) == ["default"]
 
 
 def test_options_of_a_url_take_precedence():
@@ -84,17 +119,17 @@ def test_redis_urls_use_our_cache(scheme):
         ("DATABASE_POOL", "many", ["jobsite.E007"]),
         ("DATABASE_POOL", "0", ["jobsite.E007"]),
         ("DATABASE_POOL", "8", []),
-        ("REPLICA_MAX_LAG", 1.5, ["jobsite.E008"]),
-        ("REPLICA_MAX_LAG", 2, []),
         ("CACHES", {"default": {"BACKEND": "jobsite.serving.cache.RedisCache"}}, []),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
         (
             "DATABASES",
-            {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}, "replica_1": {}},
+            {"default": {"ENGINE": SQLITE, "NAME": "x"}, "replica": {"ENGINE": POSTGRESQL}},
             ["jobsite.E009"],
         ),
+        ("DATABASES", {"default": {"ENGINE": POSTGRESQL}, "replica": {"ENGINE": SQLITE}}, ["jobsite.E009"]),
+        ("DATABASES", {"default": {"ENGINE": SERVING}, "replica": {"ENGINE": SERVING}}, []),
     ],
 )
 def test_invalid_database_and_cache_settings_are_errors(name, value, found):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """The scenarios of `make faults` on a large database, with the load that was carried.
 
-    python tests/benchmarks/cluster.py --vacancies 1000000 --phases quiet writes primary-lost
+    python tests/benchmarks/faults.py --vacancies 1000000 --phases quiet writes primary-lost
 
 Exit code 1: a response was wrong or a goal was not met.
 """
@@ -20,10 +20,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests import servers  # noqa: E402 - found by the line above
 from tests.chaos import database  # noqa: E402
-from tests.chaos.cluster import Cluster  # noqa: E402
-from tests.chaos.config import MAX_LAG  # noqa: E402
 from tests.chaos.run import Result, quantiles, run, table  # noqa: E402
 from tests.chaos.scenarios import scenarios  # noqa: E402
+from tests.chaos.site import Site  # noqa: E402
 from tests.chaos.traffic import READERS  # noqa: E402
 from tests.chaos.versions import VersionedOracle  # noqa: E402
 
@@ -47,10 +46,10 @@ def main() -> None:
         data = options.primary_data
         if options.database_dump:
             data = restored(folder / "restored", options.database_dump)
-        cluster = Cluster(folder, stack, options.vacancies, data)
+        site = Site(folder, stack, options.vacancies, data)
         oracle = VersionedOracle(database.pool())
-        for key in options.phases or scenarios(cluster):
-            result = run(scenarios(cluster)[key], cluster, oracle, numbers, options.pace)
+        for key in options.phases or scenarios(site):
+            result = run(scenarios(site)[key], site, oracle, numbers, options.pace)
             took, staleness = result.all("took"), result.all("staleness")
             visible = result.writer.visible_after if result.writer else []
             load = [f"{len(took) / result.seconds:.0f}", quantiles(took), quantiles(visible)]
@@ -58,7 +57,7 @@ def main() -> None:
             found = result.violations()
             violations += len(found)
             print(*rows[-1], *(f"\n  {each[:600]}" for each in found[:6]), file=sys.stderr, flush=True)
-    print(f"\n{len(oracle.singles)} public vacancies, {READERS} readers, REPLICA_MAX_LAG={MAX_LAG}, "
+    print(f"\n{len(oracle.singles)} public vacancies, {READERS} readers, "
           f"{os.cpu_count()} cores; times in ms, p50 / p99 / max\n")  # fmt: skip
     print(table((*Result.HEAD, "requests/s", "response time", "visible after", "stalest"), rows))
     sys.exit(bool(violations))

@@ -1,0 +1,1 @@
+"""The database backend of processes that serve requests: see `base`."""

@@ -1,0 +1,1 @@
+"""The machines and servers of deploy/cluster, started from its own templates."""

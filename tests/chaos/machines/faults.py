@@ -1,0 +1,208 @@
+"""The faults that are injected into a cluster, and what the public and the recruiters may notice of each.
+
+Reads that fail, wrong bodies and lost saves are 0 everywhere. Limits on time allow for a busy machine.
+"""
+
+import subprocess
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests import servers
+from tests.chaos.machines.cluster import Cluster
+from tests.chaos.run import Result, Scenario
+
+# A busy machine: saves take about a second, so that this is "immediately".
+AT_ONCE = 6.0
+
+
+def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
+    """The scenarios by key. Each is made when it starts, because the primary and the master change."""
+
+    def scenario(
+        title: str, goal: str, *actions: Any, seconds: float, pause: float = AT_ONCE, **more: Any
+    ) -> Scenario:
+        more = {"unavailable": "private", "saves_may_fail": 5, "slowest": 6.0} | more
+        return Scenario(title, goal, list(actions), seconds, saves=True, longest_pause=pause, **more)
+
+    def after(primary: Any) -> None:
+        """Wait until another server is the primary."""
+        servers.until(lambda: any(
+            each.state("/primary")[0] == 200 for each in cluster.databases.values() if each is not primary
+        ))  # fmt: skip
+
+    def primary_killed() -> Scenario:
+        primary = cluster.primary
+        return scenario(
+            "primary killed (-9), with its Patroni", "writes within 20 s",
+            (4, "kill", primary.crash), (30, "start", primary.start), seconds=42, pause=20 + AT_ONCE,
+        )  # fmt: skip
+
+    def postgres_killed() -> Scenario:
+        return scenario(
+            "PostgreSQL of the primary killed (-9)", "writes within 20 s",
+            (4, "kill", cluster.primary.kill_postgres), seconds=25, pause=20 + AT_ONCE,
+        )  # fmt: skip
+
+    def primary_frozen() -> Scenario:
+        primary = cluster.primary
+        return scenario(
+            "primary frozen, resumed after the promotion", "writes within 30 s, the old primary rejoins",
+            (4, "freeze", primary.freeze), (4, "promotion", partial(after, primary)),
+            (24, "thaw", primary.thaw), seconds=40, pause=30 + AT_ONCE,
+        )  # fmt: skip
+
+    def replica_killed() -> Scenario:
+        replica = cluster.replicas()[0]
+        return scenario(
+            "the synchronous standby killed", "writes at once",
+            (4, "kill", replica.crash), (12, "start", replica.start), seconds=22,
+        )  # fmt: skip
+
+    def replica_frozen() -> Scenario:
+        replica = cluster.replicas()[0]
+        return scenario(
+            "the synchronous standby frozen", "writes at once",
+            (4, "freeze", replica.freeze), (16, "thaw", replica.thaw), seconds=24,
+        )  # fmt: skip
+
+    def replica_late() -> Scenario:
+        pause, resume = (
+            partial(cluster.replicas()[0].sql, cluster.superuser(), f"SELECT pg_wal_replay_{verb}()")
+            for verb in ("pause", "resume")
+        )
+        return scenario(
+            "a replica 60 s behind", "not used; writes at once",
+            (4, "pause", pause), (64, "resume", resume), seconds=70,
+        )  # fmt: skip
+
+    def etcd_one() -> Scenario:
+        member = cluster.etcd[cluster.primary.machine]
+        return scenario(
+            "etcd: the primary's member killed", "nothing",
+            (4, "kill", member.crash), (14, "start", member.start), seconds=22,
+        )  # fmt: skip
+
+    def etcd_all() -> Scenario:
+        members = cluster.etcd.values()
+        return scenario(
+            "etcd: all members killed for 25 s", "reads continue; writes get 503 with Retry-After",
+            *((4, "kill", each.crash) for each in members), *((29, "start", each.start) for each in members),
+            seconds=50, pause=55,
+        )  # fmt: skip
+
+    def haproxy_killed() -> Scenario:
+        haproxy = cluster.haproxies["app1"]
+        return scenario(
+            "HAProxy of a node killed", "nothing",
+            (4, "kill", haproxy.crash), (12, "start", haproxy.start), seconds=18,
+        )  # fmt: skip
+
+    def redis_killed() -> Scenario:
+        master = cluster.redis_master
+        return scenario(
+            "Redis master killed", "nothing",
+            (4, "kill", master.crash), (14, "start", master.start), seconds=20,
+        )  # fmt: skip
+
+    def redis_frozen() -> Scenario:
+        master = cluster.redis_master
+        return scenario(
+            "Redis master frozen", "nothing",
+            (4, "freeze", master.freeze), (14, "thaw", master.thaw), seconds=20,
+        )  # fmt: skip
+
+    def node_killed() -> Scenario:
+        node = cluster.nodes[0]
+        return scenario(
+            "an application node killed", "half-sent bodies only",
+            (4, "kill", node.crash), (12, "start", node.start), seconds=20, may_fail=4,
+        )  # fmt: skip
+
+    def node_reloaded() -> Scenario:
+        reloads = ((4 + 3 * n, "hup", cluster.nodes[n % 2].reload) for n in range(5))
+        return scenario("HUP, five times", "nothing", *reloads, seconds=24)
+
+    def deployment() -> Scenario:
+        one, other = cluster.nodes
+        return scenario(
+            "rolling deployment of a new release", "nothing",
+            (4, "link", partial(deploy, cluster)), (5, "hup", one.reload), (10, "hup", other.reload),
+            seconds=20,
+        )  # fmt: skip
+
+    def switchover() -> Scenario:
+        return scenario(
+            "planned switchover", "writes within 5 s", (4, "switch", cluster.switch_over), seconds=20,
+            pause=5 + AT_ONCE,
+        )  # fmt: skip
+
+    def network_cut() -> Scenario:
+        primary = cluster.primary.machine
+        cut, mend = (partial(each, primary) for each in (cluster.network.cut, cluster.network.mend))
+        return scenario(
+            "the primary's network cut for 60 s", "writes within 30 s; no split brain",
+            (4, "cut", cut), (64, "mend", mend),
+            seconds=80, pause=30 + AT_ONCE,
+        )  # fmt: skip
+
+    def nothing() -> Scenario:
+        return scenario("none", "nothing", seconds=15)
+
+    found = {
+        "none": nothing,
+        "primary-killed": primary_killed,
+        "postgres-killed": postgres_killed,
+        "primary-frozen": primary_frozen,
+        "replica-killed": replica_killed,
+        "replica-frozen": replica_frozen,
+        "replica-late": replica_late,
+        "etcd-one": etcd_one,
+        "etcd-all": etcd_all,
+        "haproxy-killed": haproxy_killed,
+        "redis-killed": redis_killed,
+        "redis-frozen": redis_frozen,
+        "node-killed": node_killed,
+        "node-reloaded": node_reloaded,
+        "deployment": deployment,
+        "switchover": switchover,
+    }
+    return found | ({"network-cut": network_cut} if cluster.network.can_cut else {})
+
+
+def deploy(cluster: Cluster) -> None:
+    """Unpack a release, migrate, and let the link point to it, as docs/operations/upgrade.md does."""
+    new = cluster.folder / f"release-{time.time():.0f}"
+    new.mkdir()
+    archive = subprocess.run(["git", "-C", servers.ROOT, "archive", "HEAD"], check=True, capture_output=True)
+    subprocess.run(["tar", "x", "-C", new], input=archive.stdout, check=True)
+    cluster.manage(new, "migrate", "-v0")
+    link = Path(f"{new}.link")
+    link.symlink_to(new)
+    link.rename(cluster.release)
+
+
+HEAD = (
+    "fault", "public reads", "failed", "wrong bodies", "lost saves", "saves", "not saved",
+    "longest time without a save, s", "longest read, ms", "p99 of reads, ms", "goal",
+)  # fmt: skip
+
+
+def cells(result: Result) -> list[Any]:
+    """The row of a result. A public read that got a 503 has failed; reads of the account are not counted."""
+    recruiter = result.recruiter
+    assert recruiter
+    private = "/v1/user/"
+    failed = result.all("failed") + [
+        each for each in result.all("unavailable") if not each[1].startswith(private)
+    ]
+    took = sorted(result.all("took_public")) or [0.0]
+    lost = [text for text in result.found if text.startswith("saved ")]
+    refused = f"{len(recruiter.unavailable)} × 503, {len(recruiter.failed)} others"
+    return [
+        result.scenario.title, len(took), len(failed), len(result.wrong) - len(lost), len(lost),
+        recruiter.saved, refused, f"{result.longest_pause:.1f}", f"{1000 * took[-1]:.0f}",
+        f"{1000 * took[int(0.99 * (len(took) - 1))]:.0f}", result.scenario.goal,
+    ]  # fmt: skip

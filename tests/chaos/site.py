@@ -1,0 +1,81 @@
+"""A site on one machine that can be broken: nginx in front of two nodes, PostgreSQL and Redis."""
+
+import contextlib
+import signal
+import threading
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests import servers
+from tests.chaos import database
+from tests.chaos.config import ENV
+
+
+class System(Protocol):
+    """What a scenario runs against: a site on one machine, or a cluster."""
+
+    paused: threading.Event  # no reads and no writes
+    token: str  # of the applicant
+    nodes: list[servers.Gunicorn]
+    nginx: servers.LoadBalancer
+
+    def configure(self, *switches: str) -> None:
+        """Restart the nodes with these switches of gunicorn, unless they have them."""
+
+    def repair(self) -> None:
+        """Undo all faults and wait until everything works."""
+
+
+class Site:
+    """All servers. `data` is a folder of PostgreSQL's to start with; `stack` stops the servers."""
+
+    def __init__(
+        self,
+        folder: Path,
+        stack: contextlib.ExitStack,
+        count: int,
+        data: Path | None = None,
+        env: dict[str, str] | None = None,
+    ) -> None:
+        def stop(server: servers.Server) -> None:
+            with contextlib.suppress(Exception):  # stop the others too
+                server.stop()
+
+        def start(server: Any) -> Any:
+            self.started.append(server)
+            stack.callback(stop, server)
+            server.start()
+            return server
+
+        self.paused = threading.Event()
+        self.started: list[servers.Server] = []
+        memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
+        self.primary = start(servers.Postgres(data or folder / "primary", max_connections="80", **memory))
+        self.primary.stop_signal = signal.SIGINT  # with a checkpoint, so that the data can be used again
+        self.primary.database = database.largest(self.primary) or "postgres"
+        self.env = (
+            ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | (env or {})
+        )
+        self.token = database.fill(self.env, count)
+        self.redis = start(servers.Redis(folder / "redis"))
+        self.env["CACHE_URL"] = self.redis.url
+        self.nodes = [start(servers.Gunicorn(folder / f"node_{n}", self.env)) for n in (1, 2)]
+        self.nginx = start(servers.LoadBalancer(folder / "nginx", self.nodes))
+
+    def configure(self, *switches: str) -> None:
+        for node in self.nodes:
+            before = node.command
+            node.configure(self.env, *switches)
+            if before != node.command:
+                node.stop()
+                node.start()
+
+    def repair(self) -> None:
+        """Thaw and start all servers."""
+        for server in self.started:
+            assert server.process
+            server.thaw()
+            if getattr(server, "new_master", 0):
+                server.stop()
+            if server.process.poll() is not None:
+                server.start()

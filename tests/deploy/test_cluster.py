@@ -1,0 +1,142 @@
+"""The configuration of deploy/cluster, as the programs themselves read it where they are installed."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+from tests.servers import ROOT
+
+FOLDER = ROOT / "deploy/cluster"
+PASSWORD = "LettersAndDigits1"
+HAPROXY = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+@pytest.fixture(scope="module")
+def render() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("cluster_render", FOLDER / "render.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look it up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def ini(tmp_path: Path) -> Path:
+    path = tmp_path / "cluster.ini"
+    path.write_text((FOLDER / "cluster.ini").read_text().replace("= CHANGE", f"= {PASSWORD}"))
+    return path
+
+
+def run(ini: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["python3", str(FOLDER / "render.py"), str(ini), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_machine_gets_the_files_of_its_parts(ini: Path, tmp_path: Path) -> None:
+    def files(machine: str) -> set[str]:
+        root = tmp_path / machine
+        done = run(ini, machine, "--root", str(root))
+        assert done.returncode == 0, done.stderr
+        return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+    assert files("db1") == {"etc/default/etcd", "etc/patroni/config.yml", "etc/redis/sentinel.conf"}
+    assert files("app2") == {
+        "etc/haproxy/haproxy.cfg", "etc/redis/redis.conf", "etc/nginx/nginx.conf", "etc/jobsite/env",
+    }  # fmt: skip
+
+
+def test_no_variable_and_no_example_password_remains(render: ModuleType, ini: Path) -> None:
+    cluster = render.Cluster.read(ini)
+    for machine in cluster.machines:
+        for path, text in cluster.files(machine).items():
+            assert path.startswith("/etc/nginx/") or "$" not in text, path
+            assert "CHANGE" not in text, path
+
+
+def test_patroni_never_loses_an_acknowledged_save(render: ModuleType, ini: Path) -> None:
+    cluster = render.Cluster.read(ini)
+    text = cluster.files(cluster.machine("db2"))["/etc/patroni/config.yml"]
+    found = yaml.safe_load(text)
+    dcs = found["bootstrap"]["dcs"]
+
+    assert (dcs["synchronous_mode"], dcs["synchronous_mode_strict"]) == (True, True)
+    assert dcs["loop_wait"] + 2 * dcs["retry_timeout"] <= dcs["ttl"]
+    assert found["etcd"]["hosts"] == ["10.0.0.11:2379", "10.0.0.12:2379", "10.0.0.13:2379"]
+    assert found["postgresql"]["listen"] == "10.0.0.12:5432"
+
+
+@pytest.mark.skipif(not HAPROXY, reason="HAProxy is not installed")
+def test_haproxy_accepts_its_configuration(render: ModuleType, ini: Path, tmp_path: Path) -> None:
+    cluster = render.Cluster.read(ini)
+    text = cluster.files(cluster.machine("app1"))["/etc/haproxy/haproxy.cfg"]
+    path = tmp_path / "haproxy.cfg"
+    path.write_text(re.sub("    (user|group) haproxy\n", "", text))
+    done = subprocess.run([str(HAPROXY), "-c", "-f", path], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "db2-primary 10.0.0.12:5432 backup track primary/db2" in text
+
+
+def test_settings_use_the_own_haproxy_first(render: ModuleType, ini: Path) -> None:
+    cluster = render.Cluster.read(ini)
+    settings = cluster.settings(cluster.machine("app2"))
+
+    assert settings == {
+        "DATABASE_URL": f"postgres://jobsite:{PASSWORD}@10.0.0.22:5000,10.0.0.21:5000/jobsite"
+        "?target_session_attrs=read-write",
+        "REPLICA_URL": f"postgres://jobsite:{PASSWORD}@10.0.0.22:5001,10.0.0.21:5001/jobsite",
+        "CACHE_URL": f"redis://:{PASSWORD}@10.0.0.22:6380/0",
+        "BIND": "10.0.0.22:8000",
+        "TRUSTED_PROXIES": "10.0.0.21/32,10.0.0.22/32",
+    }
+
+
+def test_settings_replace_lines_of_the_environment_file(render: ModuleType) -> None:
+    old = "SECRET_KEY=a\nDATABASE_URL=b\n# CACHE_URL=c\n"
+
+    assert render.with_settings(old, {"DATABASE_URL": "1", "CACHE_URL": "2", "BIND": "3"}) == (
+        "SECRET_KEY=a\nDATABASE_URL=1\nCACHE_URL=2\nBIND=3\n"
+    )
+
+
+def test_nginx_passes_requests_to_all_application_machines(render: ModuleType, ini: Path) -> None:
+    text = render.Cluster.read(ini).nginx()
+
+    assert re.findall(r"^ *server ([0-9.:]+) ", text, re.M) == ["10.0.0.21:8000", "10.0.0.22:8000"]
+
+
+def test_files_that_a_server_rewrites_are_written_once(ini: Path, tmp_path: Path) -> None:
+    run(ini, "app2", "--root", str(tmp_path))
+    path = tmp_path / "etc/redis/redis.conf"
+    path.write_text(f"{path.read_text()}# changed\n")
+    done = run(ini, "app2", "--root", str(tmp_path))
+
+    assert "left as it is" in done.stdout
+    assert path.read_text().endswith("# changed\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (f"site = {PASSWORD}", "site = CHANGE", "the password site needs"),
+        ("10.0.0.12 etcd", "10.9.0.12 etcd", "not in the network"),
+        ("10.0.0.12 etcd", "10.0.0.12", "etcd needs an odd number"),
+        ("app1 = 10.0.0.21 application", "app1 = 10.0.0.21 web", "no such part: web"),
+    ],
+)
+def test_mistakes_are_named(ini: Path, old: str, new: str, message: str) -> None:
+    ini.write_text(ini.read_text().replace(old, new))
+    done = run(ini, "db1", "--root", "/nonexistent")
+
+    assert done.returncode == 1
+    assert message in done.stderr

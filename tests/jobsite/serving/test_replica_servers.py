@@ -1,0 +1,308 @@
+"""Reading from a replica: real servers are paused, killed, frozen and restarted."""
+
+import json
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import DatabaseError, OperationalError, connections
+
+from jobsite import wsgi
+from jobsite.serving import replica
+from jobsite.serving.postgresql import base
+from jobsite.serving.replica import REPLICA
+from jobsite.serving.revision import fetch
+from tests import servers
+from tests.factories import make_vacancy
+from tests.jobsite.serving.conftest import wait_for_replay
+from tests.jobsite.serving.databases import databases, elsewhere
+from tests.jobsite.serving.test_replica import Site
+from vacancies.api import rendered_items
+from vacancies.models import Vacancy
+
+pytestmark = pytest.mark.slow
+LIST = "/v1/vacancies"
+SOON = 4.0  # seconds more than on an idle machine
+
+
+def title(answer):
+    """The title of the only vacancy in an answer of LIST."""
+    status, _, body = answer
+    assert status == "200 OK"
+    [item] = json.loads(body)["data"]
+    return item["title"]
+
+
+@pytest.fixture
+def published(site):
+    """The site with one vacancy, which both servers have."""
+    site.run(make_vacancy, title="one")
+    wait_for_replay(site)
+    assert title(site.ask(LIST)) == "one"
+    return site
+
+
+def rename(site, name):
+    site.primary.sql(f"UPDATE vacancies_vacancy SET title = '{name}' RETURNING 1")
+
+
+def server_of(alias):
+    """The port of the server that reads of `alias` use in this thread."""
+    with replica.reading(alias):
+        return fetch("SELECT inet_server_port()")[0][0]
+
+
+def timed(call, *args):
+    start = time.monotonic()
+    return call(*args), time.monotonic() - start
+
+
+def test_recruiters_see_their_saves_and_the_public_sees_them_after_the_lag(published):
+    assert published.run(server_of, REPLICA) == published.replica.port
+    assert published.run(server_of, "default") == published.primary.port
+    published.replica.sql("SELECT pg_wal_replay_pause()")
+    rename(published, "two")
+
+    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
+    assert title(published.ask(LIST, **cookie)) == "two"
+    assert published.run(lambda: Vacancy.objects.get().title) == "two"
+    # of the same process and so recently, the public never gets an older response
+    assert title(published.ask(LIST)) == "two"
+    assert title(published.ask(f"{LIST}?page[size]=7")) == "one"  # another response, from the replica
+    published.replica.sql("SELECT pg_wal_replay_resume()")
+    wait_for_replay(published)
+    assert title(published.ask(f"{LIST}?page[size]=7")) == "two"
+
+
+def test_killed_replica_fails_no_read_and_is_used_again(published, caplog):
+    published.replica.crash()
+    for _ in range(3):
+        answer, took = timed(published.ask, LIST)
+        assert title(answer) == "one"
+        assert took < SOON
+    published.replica.start()
+    assert title(published.ask(LIST)) == "one"
+
+    assert published.run(server_of, REPLICA) == published.replica.port
+    names = [record.getMessage() for record in caplog.records if record.name == "jobsite.wsgi"]
+    assert names == [
+        "The replica fails (OperationalError): the primary answers",
+        "The replica answers again",
+    ] or names == ["The replica fails (DatabaseError): the primary answers", "The replica answers again"]
+
+
+def test_connection_that_was_closed_while_idle_fails_no_read(published):
+    """HAProxy closes connections to a server that fails its health checks."""
+    for server in (published.replica, published.primary):
+        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
+    for path in (LIST, f"{LIST}?page[size]=7", "/v1/filters"):
+        assert published.ask(path)[0] == "200 OK"
+    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
+    assert title(published.ask(LIST, **cookie)) == "one"
+
+
+def test_reads_continue_while_the_primary_is_down(published):
+    published.run(make_vacancy, title="not rendered yet")
+    wait_for_replay(published)
+    published.primary.crash()
+    for path in (LIST, f"{LIST}?page[size]=7", f"{LIST}?filter[search]=one", "/v1/filters"):
+        assert published.ask(path)[0] == "200 OK"
+
+    status, headers, _ = published.ask(LIST, "POST")
+    assert (status[:3], headers.get("Retry-After")) in [("405", None), ("503", "2")]
+
+
+def test_frozen_replica_delays_one_read_and_fails_none(published):
+    """A replica without HAProxy in front of it."""
+    published.replica.freeze()
+
+    answer, took = timed(published.ask, LIST)
+    assert title(answer) == "one"
+    assert took < base.SILENCE + 2 + SOON
+    answer, took = timed(published.ask, f"{LIST}?page[size]=7")
+    assert title(answer) == "one"
+    assert took < SOON
+
+
+def test_frozen_primary_delays_no_public_read_and_makes_others_503(published):
+    """A primary without HAProxy in front of it."""
+    published.run(make_vacancy, title="not rendered yet")
+    wait_for_replay(published)
+    published.primary.freeze()
+    for path in (LIST, f"{LIST}?page[size]=7"):
+        assert published.ask(path)[0] == "200 OK"
+    # The first read could not store what it rendered. It did not wait for the primary as others do.
+    assert rendered_items._paused_until > time.monotonic() - SOON
+    assert base._unresponsive_until == {}
+
+    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
+    (status, headers, _), took = timed(lambda: published.ask(LIST, **cookie))
+    assert (status[:3], headers["Retry-After"]) == ("503", "2")
+    assert took < base.SILENCE + 2 + SOON
+    published.primary.thaw()
+
+
+def test_lost_connection_is_not_reopened_for_a_write_that_may_fail(published, monkeypatch):
+    attempts = []
+
+    def connect(**parameters):
+        attempts.append(parameters)
+        raise psycopg.OperationalError
+
+    published.run(make_vacancy, title="not rendered yet")
+    wait_for_replay(published)
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()"
+    published.primary.sql(f"{others} AND backend_type = 'client backend'")
+    monkeypatch.setattr("psycopg.connect", connect)
+
+    assert published.ask(LIST)[0] == "200 OK"
+    assert attempts == []
+
+
+def test_statement_timeout_of_the_replica_is_retried_on_the_primary(published, monkeypatch):
+    def read(environ, start_response):
+        """A read that is too slow on the replica."""
+        if replica.current() == REPLICA:
+            with connections[REPLICA].cursor() as cursor:
+                cursor.execute("SET statement_timeout = 100")
+                cursor.execute("SELECT pg_sleep(30)")
+        return Site("200 OK")(environ, start_response)
+
+    monkeypatch.setattr(wsgi, "_django", read)
+    (status, _, body), took = timed(published.ask, LIST)
+
+    assert (status, body) == ("200 OK", b"body 1")
+    assert took < SOON
+
+
+def test_slow_statement_on_a_healthy_server_succeeds(published):
+    slow = f"SELECT 7 FROM pg_sleep({base.SILENCE + 0.5})"
+    with replica.reading(REPLICA):
+        assert published.run(fetch, slow) == [(7,)]
+
+
+# --- Settings of connections -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server without tables."""
+    if not servers.POSTGRES:
+        pytest.skip("PostgreSQL is not installed")
+    folder = servers.folder()
+    with servers.Postgres(folder / "server") as server:
+        yield server
+    shutil.rmtree(folder)
+
+
+def test_statements_are_prepared_on_request_only(server, django_db_blocker):
+    def prepared():
+        fetch("SELECT 42")
+        with connections["default"].cursor() as cursor:
+            for _ in range(10):
+                cursor.execute("SELECT 43")
+            cursor.execute("SELECT statement FROM pg_prepared_statements")
+            return [statement for (statement,) in cursor.fetchall()]
+
+    with django_db_blocker.unblock():
+        with databases(DATABASE_URL=server.url):
+            assert elsewhere(prepared) == ["SELECT 42"]
+        with databases(DATABASE_URL=server.url, DATABASE_POOL="pgbouncer"):
+            assert elsewhere(prepared) == []
+
+
+def test_statement_and_lock_timeouts(server, django_db_blocker):
+    def show(name):
+        return fetch(f"SELECT current_setting('{name}')")[0][0]
+
+    urls = {"DATABASE_URL": server.url, "REPLICA_URL": server.url}
+    with django_db_blocker.unblock():
+        with databases(**urls, STATEMENT_TIMEOUT="9"):
+            for alias in ("default", REPLICA):
+                with replica.reading(alias):
+                    assert elsewhere(show, "statement_timeout") == "9s"
+                    assert elsewhere(show, "lock_timeout") == "2s"
+        with databases(**urls):
+            assert elsewhere(show, "statement_timeout") == "0"
+
+
+def test_pool_serves_more_threads_than_connections(server, django_db_blocker):
+    def read(_):
+        try:
+            return fetch("SELECT pg_backend_pid() FROM pg_sleep(0.02)")[0][0]
+        finally:
+            connections["default"].close()
+
+    with (
+        django_db_blocker.unblock(),
+        databases(DATABASE_URL=server.url, DATABASE_POOL="2", JOBSITE_SERVES="1"),
+        ThreadPoolExecutor(6) as threads,
+    ):
+        try:
+            pids = set(threads.map(read, range(30)))
+        finally:
+            elsewhere(lambda: connections["default"].close_pool())
+
+    assert len(pids) <= 2
+
+
+# --- A server that hangs, without a replica ----------------------------------------------------
+
+
+@pytest.fixture
+def alone(server, monkeypatch, django_db_blocker):
+    """A server that threads of this process serve from."""
+    monkeypatch.setattr(base, "_unresponsive_until", {})
+    with django_db_blocker.unblock(), databases(DATABASE_URL=server.url, JOBSITE_SERVES="1"):
+        yield server
+    server.thaw()
+
+
+def test_frozen_database_fails_all_requests_in_time(alone):
+    def by_cursor():
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SELECT 1")
+
+    def in_sequence():
+        assert fetch("SELECT 1") == [(1,)]
+        alone.freeze()
+        took = []
+        for query in (lambda: fetch("SELECT 1"), by_cursor):
+            start = time.monotonic()
+            with pytest.raises(DatabaseError, match="respond"):
+                query()
+            took.append(time.monotonic() - start)
+            connections["default"].close()
+        alone.thaw()
+        time.sleep(base.RETRY_AFTER)
+        by_cursor()
+        return took
+
+    first, second = elsewhere(in_sequence)
+    assert first < base.SILENCE + 2 + SOON
+    assert second < SOON / 2
+
+
+@pytest.mark.smoke
+def test_frozen_database_ends_the_wait_of_a_cursor(alone):
+    def query():
+        with connections["default"].cursor() as cursor:
+            alone.freeze()
+            cursor.execute("SELECT 1")
+
+    with pytest.raises(OperationalError, match="does not respond"):
+        elsewhere(query)
+    alone.thaw()
+
+
+def test_statement_timeout_ends_a_slow_statement(alone):
+    def query():
+        with connections["default"].cursor() as cursor:
+            cursor.execute(f"SET statement_timeout = {int(1000 * base.SILENCE) + 500}; SELECT pg_sleep(30)")
+
+    with pytest.raises(OperationalError, match="statement timeout") as caught:
+        elsewhere(query)
+    assert isinstance(caught.value.__cause__, psycopg.errors.QueryCanceled)
