@@ -148,7 +148,7 @@ DATABASE_POOL = env.str("DATABASE_POOL", "")
 STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
 # The address of streaming replicas, for public reads. HAProxy or another program chooses the server.
 REPLICA_URL = env.str("REPLICA_URL", "").strip()
-if env.str("REPLICA_URLS", "") or REPLICA_URL.count("://") > 1:
+if os.environ.get("REPLICA_URLS") or REPLICA_URL.count("://") > 1:
     raise ImproperlyConfigured(
         "REPLICA_URLS is replaced by REPLICA_URL, one address for all replicas, and REPLICA_MAX_LAG by a "
         "health check of HAProxy: see docs/operations/cluster.md."
