@@ -54,6 +54,7 @@ def test_recruiter_moves_an_application_to_another_stage(
     page.locator("#result_list input[name=_selected_action]").first.check()
     page.select_option("select[name=action]", label="Move to: Round 2b")
     page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Move 1 application").click()
     page.get_by_text("1 moved to Round 2b.").wait_for()
 
     page.get_by_role("link", name="Mia Maes").click()

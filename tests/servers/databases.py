@@ -62,6 +62,8 @@ class Postgres(Server):
             "shared_buffers": "16MB",
             "max_connections": "40",
             "wal_retrieve_retry_interval": "200ms",
+            # A backend that starts during an immediate shutdown can miss it, and waits for its client.
+            "authentication_timeout": "10s",
         } | options
         switches = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         self.command = [f"{POSTGRES}/postgres", "-D", str(folder), *switches]
