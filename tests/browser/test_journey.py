@@ -42,8 +42,10 @@ SCRIPT = """
 const list = document.querySelector("ul");
 const input = document.querySelector("#q");
 async function show() {
-  const search = input.value ? `&filter[search]=${encodeURIComponent(input.value)}` : "";
+  const asked = input.value;
+  const search = asked ? `&filter[search]=${encodeURIComponent(asked)}` : "";
   const { data } = await (await fetch(`/v1/vacancies?fields=id,title,apply_url${search}`)).json();
+  if (asked !== input.value) return; // answers can arrive out of order
   list.replaceChildren(...data.map(({ id, title, apply_url }) => {
     const href = apply_url ?? `/apply/${id}`;
     const link = Object.assign(document.createElement("a"), { href, textContent: title });
