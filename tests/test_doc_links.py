@@ -65,6 +65,14 @@ def test_lines_are_shorter_than_120_characters(path):
     assert [line for line in path.read_text().splitlines() if len(line) >= 120] == []
 
 
+def test_index_of_decisions_lists_each_once():
+    index, sections = (ROOT / "docs/decisions.md").read_text().split("\n\n## ", 1)
+    headings = re.findall(r"^### (#\d+ .*)$", sections, re.MULTILINE)
+    assert len({each.split()[0] for each in headings}) == len(headings), "A number is used twice."
+    listed = re.findall(r"(?:: |; )(#\d+ .*?)(?=; #|\n|$)", re.sub(r"\n  ", " ", index))
+    assert listed == headings
+
+
 @pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
 def test_alert_links_to_a_section_of_the_incidents_page(rule):
     file, _, anchor = rule["annotations"]["runbook"].partition("#")
