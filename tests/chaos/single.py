@@ -14,6 +14,8 @@ import time
 from itertools import count
 from pathlib import Path
 
+from django.db import connections
+
 from tests import servers
 from tests.chaos import database, versions
 from tests.chaos.durability import durability_tests
@@ -21,7 +23,7 @@ from tests.chaos.run import Result, run, table
 from tests.chaos.scenarios import scenarios
 from tests.chaos.site import Site
 
-QUICK = ("worker-killed", "redis-frozen", "primary-lost", "sqlite")
+QUICK = ("postgresql", "worker-killed", "redis-frozen", "primary-lost", "sqlite")
 
 
 def main(words: list[str]) -> int:
@@ -50,6 +52,7 @@ def main(words: list[str]) -> int:
             if key in durability:
                 cells, found = durability[key]()
                 oracle = None  # its writers changed the content
+                connections.close_all()  # and it killed the server
             else:
                 oracle = oracle or versions.VersionedOracle(database.pool())
                 result = run(scenarios(site)[key], site, oracle, numbers, pace)
