@@ -40,6 +40,7 @@ if "allauth" in settings.INSTALLED_APPS:  # the account pages ask for the second
 
     admin.site.login = secure_admin_login(redirects_login(admin.site.login))  # type: ignore[method-assign]
 
+handler500 = "jobsite.api.problems.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="docs")),
     path("v1/", include(([*v1.urls, path("auth/token", token, name="token")], "v1"))),

@@ -1,6 +1,7 @@
 """Errors of the API: RFC 9457 problem documents for every path below an API prefix."""
 
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.encoding import escape_uri_path
 from django.utils.translation import gettext
+from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
@@ -121,6 +123,13 @@ def unavailable(request: HttpRequest, exc: Exception) -> HttpResponse:
         response = HttpResponse(page, status=503, headers=headers)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`, also for an exception of a middleware, such as the one that deletes an attempt
+    to sign in: Django calls `process_exception` for those of views only."""
+    exc = sys.exc_info()[1]
+    return unavailable(request, exc) if isinstance(exc, UNAVAILABLE) else defaults.server_error(request)
 
 
 class ProblemMiddleware:

@@ -38,7 +38,7 @@ def table(draw, depth):
     return draw(st.sampled_from(["<table>{}</table>", "<table><thead>{}</thead></table>"])).format(row)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("many generated tables")
 @given(st.data())
 def test_no_word_of_a_table_is_lost(data):
     html = f"<p>before</p>{table(data.draw, 2)}after"

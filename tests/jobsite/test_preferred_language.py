@@ -29,9 +29,8 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "language"), CASES)
-def test_preferred_language_of_a_header(header, language):
-    assert preferred_language(header) == language
+def test_preferred_language_of_a_header():
+    assert [(header, preferred_language(header)) for header, _ in CASES] == CASES
 
 
 def test_truncated_header_keeps_its_complete_ranges():
@@ -41,12 +40,11 @@ def test_truncated_header_keeps_its_complete_ranges():
     assert preferred_language(f"{filler},nl") == "en"
 
 
-@pytest.mark.parametrize("start", range(486, 504))
-def test_truncated_range_is_ignored(start):
+def test_truncated_range_is_ignored():
     """Django reads 500 characters. "fr;q=0.1" must not be read as "fr"."""
-    header = "nl;q=0.5,".ljust(start) + "fr;q=0.1" + ",ja" * 2000
-
-    assert preferred_language(header) == "nl"
+    for start in range(486, 504):
+        header = "nl;q=0.5,".ljust(start) + "fr;q=0.1" + ",ja" * 2000
+        assert preferred_language(header) == "nl", start
 
 
 @pytest.mark.parametrize(("site", "fallback"), [("nl", "nl"), ("fr-be", "fr"), ("ja", "en"), ("en-us", "en")])
@@ -56,19 +54,19 @@ def test_unsupported_language_falls_back_to_the_site_language(settings, site, fa
     assert [preferred_language(header) for header in ("", "ja", "*", "garbage;;")] == [fallback] * 4
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.parametrize(("header", "language"), CASES)
-def test_status_is_in_the_preferred_language_with_headers(header, language):
+def test_status_is_in_the_preferred_language():
     application = make_application(stage=make_stage("zyxstage", **LABELS))
+    client = signed_in(application.user)
 
-    response = signed_in(application.user).get(MINE, HTTP_ACCEPT_LANGUAGE=header)
+    for header in ("en", "nl-BE", "fr;q=0.8, de;q=0.9", "ja, fr", "", "x" * 7000, "nl\x00"):
+        response = client.get(MINE, HTTP_ACCEPT_LANGUAGE=header)
 
-    assert response.status_code == 200
-    assert response["Content-Language"] == language
-    assert "Accept-Language" in response["Vary"].split(", ")
-    assert response.json()["data"][0]["status"] == LABELS[language]
-    assert "zyxstage" not in response.text
+        language = dict(CASES).get(header, "fr")
+        assert (response.status_code, response["Content-Language"]) == (200, language), header
+        assert "Accept-Language" in response["Vary"].split(", ")
+        assert response.json()["data"][0]["status"] == LABELS[language]
+        assert "zyxstage" not in response.text
 
 
 @pytest.mark.django_db

@@ -34,9 +34,8 @@ EXTRA = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cases", CASES)
-def test_cases_with_the_extra_enabled(tmp_path, cases):
+@pytest.mark.slow("runs tests in a process")
+def test_cases_with_the_extra_enabled(tmp_path):
     pytest.importorskip("allauth")
     own = {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
@@ -44,7 +43,8 @@ def test_cases_with_the_extra_enabled(tmp_path, cases):
     }
 
     alone = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-    run = python("-m", "pytest", *alone, str(Path(__file__).with_name(cases)), **EXTRA, **own)
+    cases = (str(Path(__file__).with_name(name)) for name in CASES)
+    run = python("-m", "pytest", *alone, *cases, **EXTRA, **own)
 
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert re.search(r"\d\d passed", run.stdout)
@@ -62,7 +62,7 @@ print(there, "passkey" in page, "OpenID Connect" in page)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts Django in processes")
 @pytest.mark.parametrize(
     ("variables", "offered"),
     [

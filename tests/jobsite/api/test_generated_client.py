@@ -26,7 +26,7 @@ from jobsite.api import docs
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow("generates a client with npm, and starts a server")
 
 PACKAGE = "generated_client"
 APPLICANT = {"username": "applicant", "password": "applicant"}

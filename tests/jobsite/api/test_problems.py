@@ -39,6 +39,23 @@ def test_admin_returns_a_503_page_in_the_readers_language(error):
     assert b"10.0.0.1" not in answer.content
 
 
+@pytest.mark.parametrize(
+    ("error", "status"), [*((error, 503) for error in ERRORS), (ValueError("at 10.0.0.1"), 500)]
+)
+def test_failure_of_a_middleware_is_a_503_too(db, monkeypatch, error, status):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("jobsite.accounts.lockout.release", fail)
+    client = Client(raise_request_exception=False)
+
+    for path, kind in (("/v1/auth/token", "application/problem+json"), ("/account/login", "text/html")):
+        answer = client.post(path, {})
+        found = answer.status_code, answer["Content-Type"].partition(";")[0], answer.get("Retry-After")
+        assert found == (status, kind, "2" if status == 503 else None), path
+        assert b"10.0.0.1" not in answer.content
+
+
 def test_other_database_errors_are_not_503():
     assert (
         ProblemMiddleware(lambda request: None).process_exception(RequestFactory().get("/"), ValueError())

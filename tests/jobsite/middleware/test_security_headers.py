@@ -202,32 +202,30 @@ def test_documentation_loads_nothing_from_other_sites(client):
     is_whole(answer, page=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [
-        "", "login/", "vacancies/vacancy/", "vacancies/vacancy/add/", "vacancies/vacancy/{pk}/change/",
+@pytest.mark.slow("opens many pages of the admin")
+def test_admin_runs_no_inline_script(colleague, filters):
+    """Except the theme's expressions, and one import map, by its digest."""
+    pk = make_vacancy().pk
+    for path in (
+        "", "login/", "vacancies/vacancy/", "vacancies/vacancy/add/", f"vacancies/vacancy/{pk}/change/",
         "vacancies/vacancy/deleted/", "forms_structure/form/", "vacancies/filter/", "vacancies/brand/add/",
         "vacancies/recruiter/", "applications/application/", "applications/token/", "auth/user/",
         "auth/user/add/", "password_change/", "jsi18n/", "texts.js", "nothing/",
-    ],
-)  # fmt: skip
-def test_admin_runs_no_inline_script(colleague, filters, path):
-    """Except the theme's expressions, and one import map, by its digest."""
-    answer = colleague.get(f"/admin/{path.format(pk=make_vacancy().pk)}")
+    ):  # fmt: skip
+        answer = colleague.get(f"/admin/{path}")
 
-    found = policy(answer)
-    assert found["default-src"] == found["base-uri"] == "'none'"
-    scripts = found["script-src"].split()
-    assert scripts[:2] == ["'self'", "'unsafe-eval'"]
-    assert [script[:8] for script in scripts[2:]] == ["'sha256-"]
-    assert found["style-src"] == "'self' 'unsafe-inline'"
-    to_us = ("form-action", "connect-src", "frame-src", "frame-ancestors")
-    assert {found[name] for name in to_us} == {"'self'"}
-    assert found.pop("img-src") == "* data: blob:"
-    assert "*" not in str(found)
-    assert "https:" not in str(found)
-    is_whole(answer, page=True)
+        found = policy(answer)
+        assert found["default-src"] == found["base-uri"] == "'none'", path
+        scripts = found["script-src"].split()
+        assert scripts[:2] == ["'self'", "'unsafe-eval'"], path
+        assert [script[:8] for script in scripts[2:]] == ["'sha256-"], path
+        assert found["style-src"] == "'self' 'unsafe-inline'", path
+        to_us = ("form-action", "connect-src", "frame-src", "frame-ancestors")
+        assert {found[name] for name in to_us} == {"'self'"}, path
+        assert found.pop("img-src") == "* data: blob:", path
+        assert "*" not in str(found), path
+        assert "https:" not in str(found), path
+        is_whole(answer, page=True)
 
 
 # --- Cookies and TLS in production -------------------------------------------------------------
@@ -283,7 +281,7 @@ def reported(**variables):
     return json.loads(run.stdout.partition("told:")[2])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts Django in a process")
 def test_production_binds_cookies_to_the_host_and_to_tls(tmp_path):
     found = reported(STATIC_ROOT=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path / 'x.sqlite3'}")
 

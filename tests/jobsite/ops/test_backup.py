@@ -22,7 +22,11 @@ from tests.jobsite.ops.backups import output, run
 from tests.vacancies.api.test_fast_path import bucket_counts
 from vacancies.models import Attachment, Vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("writes and restores archives"),
+    pytest.mark.each_database,
+    pytest.mark.django_db(transaction=True),
+]
 
 # Files of a process that was killed.
 LEFTOVERS = [

@@ -158,7 +158,7 @@ def test_keys_of_backups_are_read_from_the_environment(start):
     assert (found["BACKUP_KEY"], found["BACKUP_KEY_FALLBACKS"]) == ("one", ["two", "three"])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs manage.py in a process")
 def test_example_filled_in_is_clean(tmp_path):
     """check --deploy reports nothing for .env.example with its example values and secrets."""
     folders = {name: str(tmp_path / name) for name in ("MEDIA_ROOT", "STATIC_ROOT")}

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.slow
+SLOW = pytest.mark.slow("many archives")
 
 DATABASE = "database.sqlite3.gz"
 PARTS = {DATABASE: b"database", "media/attachments/a.pdf": b"%PDF-1", "media/b.png": b"PNG"}
@@ -89,7 +89,6 @@ def report(place: Path, content: bytes) -> str:
     return text
 
 
-@pytest.mark.smoke
 def test_valid_archive_is_accepted(place):
     assert report(place, archive_of(MANIFEST)) == (
         "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, not signed."
@@ -107,39 +106,38 @@ def without(name: str) -> bytes:
     return archive_of({key: value for key, value in MANIFEST.items() if key != name})
 
 
-@pytest.mark.parametrize("name", MANIFEST)
-def test_manifest_that_lacks_a_field_is_refused(place, name):
-    assert report(place, without(name)) == (
-        f"manifest.json is invalid at $: {name!r} is a required property."
-    )
+def test_manifest_that_lacks_a_field_is_refused(place):
+    for name in MANIFEST:
+        assert report(place, without(name)) == (
+            f"manifest.json is invalid at $: {name!r} is a required property."
+        )
 
 
-@pytest.mark.parametrize("name", MANIFEST)
-@pytest.mark.parametrize("value", [None, True, 1.5, -1, "\x1b[31m\n", {"a": [{}]}, [[]], [1], 10**30, 2**63])
-def test_manifest_with_a_field_of_another_shape_is_refused(place, name, value):
-    assert report(place, changed(name, value)).startswith(
-        ("manifest.json is invalid at $", "The archive has format ")
-    ) or (name, type(value)) in {(each, str) for each in ("version", "engine", "django", "server")}
+@SLOW
+def test_manifest_with_a_field_of_another_shape_is_refused(place):
+    reports = {
+        (name, str(value)): report(place, changed(name, value))
+        for name in MANIFEST
+        for value in (None, True, 1.5, -1, "\x1b[31m\n", {"a": [{}]}, [[]], [1], 10**30, 2**63)
+        if not (isinstance(value, str) and name in ("version", "engine", "django", "server"))
+    }
+    refusals = ("manifest.json is invalid at $", "The archive has format ")
+    assert {case: text for case, text in reports.items() if not text.startswith(refusals)} == {}
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
+def test_malformed_manifest_is_refused(place):
+    for text, expected in (
         (b"", "The archive is truncated, or not a backup"),
-        (b"null", "is invalid at \\$"),
-        (b"[]", "is invalid at \\$"),
-        (b"{}", "is invalid at \\$"),
+        (b"null", "is invalid at $"),
+        (b"[]", "is invalid at $"),
+        (b"{}", "is invalid at $"),
         (b"\xff\xfe", "The archive is truncated, or not a backup"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"format":' * 100_000, "nested too deeply"),
         (b"9" * 10_000, "The archive is truncated, or not a backup"),
         (b'{"format": NaN}', "The archive has format nan"),
-    ],
-)
-def test_malformed_manifest_is_refused(place, text, match):
-    with pytest.raises(AssertionError, match=match):
-        raise AssertionError(report(place, archive_of(text)))
+    ):
+        assert expected in report(place, archive_of(text)), text[:20]
 
 
 JSON = st.recursive(
@@ -149,6 +147,7 @@ JSON = st.recursive(
 )
 
 
+@SLOW
 @given(manifest=JSON | st.fixed_dictionaries({}, optional=dict.fromkeys(MANIFEST, JSON)))
 def test_arbitrary_manifest_causes_no_traceback(place, manifest):
     assert not report(
@@ -156,6 +155,7 @@ def test_arbitrary_manifest_causes_no_traceback(place, manifest):
     ).endswith("Traceback")
 
 
+@SLOW
 @given(parts=st.dictionaries(st.sampled_from([*PARTS, "media/c"]) | st.text(max_size=9), JSON, max_size=4))
 def test_parts_that_are_not_those_of_the_archive_are_refused(place, parts):
     assert re.search("invalid|damaged", report(place, changed("parts", parts)))
@@ -168,60 +168,45 @@ TRUNCATED = "The archive is truncated"
 TWICE = "The archive is damaged: a part occurs twice"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_member_of_another_name_is_refused(place):
+    names = (
         "media/../outside", "media/../../outside", "../outside", "/outside", "/etc/passwd", "outside",
         "media", "media/", "media//b.png", "media/./b.png", "media/a/../b.png", "./media/b.png", "media/a/.",
         "Media/x", "manifest.json/", "\x1b[2Jmedia/x", "media/\udcff/../../x",
-    ],
-)  # fmt: skip
-def test_member_of_another_name_is_refused(place, name):
-    text = report(place, archive_of(MANIFEST, member(name, b"x")))
-
-    assert text.startswith((FOREIGN, TWICE, TRUNCATED))
+    )  # fmt: skip
+    reports = {name: report(place, archive_of(MANIFEST, member(name, b"x"))) for name in names}
+    assert {n: text for n, text in reports.items() if not text.startswith((FOREIGN, TWICE, TRUNCATED))} == {}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
+def test_member_that_is_not_a_plain_file_is_refused(place):
+    kinds = (
         tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
         tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE, b"Z",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("name", ["media/link", "manifest.json", DATABASE])
-def test_member_that_is_not_a_plain_file_is_refused(place, kind, name):
-    made = tar(member(name, type=kind, linkname="/etc/passwd"))
-
-    assert report(place, made).startswith((FOREIGN, TRUNCATED))
+    )  # fmt: skip
+    for kind in kinds:
+        for name in ("media/link", "manifest.json", DATABASE):
+            text = report(place, tar(member(name, type=kind, linkname="/etc/passwd")))
+            assert text.startswith((FOREIGN, TRUNCATED)), (kind, name, text)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_member_with_forged_headers_is_refused(place):
+    """A sparse file of a few bytes would be read as a file of terabytes."""
+    for headers in (
         {"size": "-1024"}, {"size": "9" * 40}, {"size": "8" + "0" * 18}, {"mtime": "nan"}, {"mtime": "inf"},
         {"mtime": "1e400"}, {"mtime": "-1"}, {"mtime": "99999999999"}, {"path": "media/../../x"},
         {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "media/x",
          "GNU.sparse.realsize": "9" * 18},
         {"GNU.sparse.map": "0,1", "GNU.sparse.size": "9" * 18},
         {"GNU.sparse.size": "9" * 18, "GNU.sparse.offset": "0", "GNU.sparse.numbytes": "1"},
-    ],
-    ids=lambda headers: "-".join(headers),
-)  # fmt: skip
-def test_member_with_forged_headers_is_refused(place, headers):
-    """A sparse file of a few bytes would be read as a file of terabytes."""
-    made = tar(member("media/x", b"2\n0\n1\n" + bytes(505), pax_headers=headers))
-
-    assert report(place, made).startswith((FOREIGN, TRUNCATED, "[Errno"))
+    ):  # fmt: skip
+        text = report(place, tar(member("media/x", b"2\n0\n1\n" + bytes(505), pax_headers=headers)))
+        assert text.startswith((FOREIGN, TRUNCATED, "[Errno")), (headers, text)
 
 
-@pytest.mark.parametrize("name", [*PARTS, "manifest.json"])
-def test_duplicate_member_is_refused(place, name):
-    again = manifest_of(b"{}") if name == "manifest.json" else member(name, PARTS[name])
-
-    text = report(place, archive_of(MANIFEST, again))
-
-    assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid"))
+def test_duplicate_member_is_refused(place):
+    for again in (*(member(*part) for part in PARTS.items()), manifest_of(b"{}")):
+        text = report(place, archive_of(MANIFEST, again))
+        assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid")), again[0].name
 
 
 def test_member_after_the_manifest_is_refused(place):
@@ -255,14 +240,15 @@ def test_name_that_is_a_file_and_a_folder_is_refused(place):
     assert text == "The archive is damaged: media/b.png is a file and a folder."
 
 
-@pytest.mark.parametrize("field", ["size", "sha256"])
-def test_part_of_another_size_or_digest_is_refused(place, field):
+def test_part_of_another_size_or_digest_is_refused(place):
     other = entry(b"something else of another size")
-    parts = MANIFEST["parts"] | {"media/b.png": MANIFEST["parts"]["media/b.png"] | {field: other[field]}}
+    for field in ("size", "sha256"):
+        parts = MANIFEST["parts"] | {"media/b.png": MANIFEST["parts"]["media/b.png"] | {field: other[field]}}
 
-    assert report(place, changed("parts", parts)) == "The archive is damaged: media/b.png differs."
+        assert report(place, changed("parts", parts)) == "The archive is damaged: media/b.png differs."
 
 
+@SLOW
 @given(
     changes=st.lists(st.tuples(st.integers(0, 20_000), st.integers(0, 255)), min_size=1, max_size=8),
     length=st.integers(0, 30_000),
@@ -275,6 +261,7 @@ def test_arbitrary_damage_causes_no_traceback(place, changes, length):
     report(place, bytes(content[:length]))
 
 
+@SLOW
 @given(content=st.binary(max_size=2048))
 def test_arbitrary_bytes_are_refused(place, content):
     assert report(place, content)[-1] == "."

@@ -140,7 +140,7 @@ def test_probe_result_is_reused():
     assert [quick() for _ in range(5)] == [1] * 5
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts PostgreSQL")
 @pytest.mark.skipif(not servers.POSTGRES, reason="there are no PostgreSQL binaries here")
 def test_frozen_database_ends_with_an_error(django_db_blocker):
     """Its sockets stay open: only the backend of serving processes ends the wait."""

@@ -90,7 +90,7 @@ def test_labels_contain_no_input_of_clients(path, method, counted):
     assert seen == [counted]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts gunicorn")
 @pytest.mark.django_db(transaction=True)
 def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     """One of two processes is killed, then both are replaced: no request is lost or counted twice."""

@@ -17,7 +17,11 @@ from jobsite.ops.backups import databases
 from tests.applications.makers import make_application, make_file, make_submission, make_user
 from tests.jobsite.ops.backups import Site, media, member, output, rewritten, run, tree
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("writes and restores archives"),
+    pytest.mark.each_database,
+    pytest.mark.django_db(transaction=True),
+]
 
 NAME = "f" * 32
 

@@ -19,7 +19,11 @@ from tests.jobsite.ops.backups import (
     with_manifest,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("writes and restores archives"),
+    pytest.mark.each_database,
+    pytest.mark.django_db(transaction=True),
+]
 
 KEY, EARLIER, OTHER_KEY = ("".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other"))
 

@@ -11,7 +11,7 @@ from tests import servers
 from tests.factories import make_brand, make_vacancy
 from tests.jobsite.serving.conftest import wait_for_replay
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("starts two PostgreSQL servers")
 LIST = "/v1/vacancies"
 COOKIE = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}  # reads from the primary
 EPOCH = 2**40  # the least distance between two epochs

@@ -275,7 +275,7 @@ def test_cached_responses_count_for_the_rate_limit(service, settings, at):
     assert [service.ask(LIST)[0][:3] for _ in range(5)] == ["200", "200", "200", "429", "429"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("many requests")
 def test_cache_is_bounded_and_evicts_the_least_recently_used(service):
     for number in range(40):
         make_vacancy(title=f"Nurse {number}", description=f"<p>{'x' * 3000}</p>")
