@@ -13,12 +13,12 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
-test: $(VENV)/.dev  ## the fast tests, in 3 minutes; PYTEST adds options, for example PYTEST='-k form'
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
+test: $(VENV)/.dev  ## the fast tests, in 2 minutes; PYTEST adds options, for example PYTEST='-k form'
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal --warn-above 120 $(PYTEST)
 
-SLOW ?= slow and not smoke and not faults
-test-all: test  ## the fast tests, then the slow ones; SLOW selects among those
-	$(VENV)/bin/python -m pytest -n auto --dist worksteal -m "$(SLOW)" $(PYTEST)
+MARKS ?= not faults
+test-all: $(VENV)/.dev  ## the fast and the slow tests; MARKS selects among them
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal -m "$(MARKS)" $(PYTEST)
 
 node: tests/node/node_modules/.made  ## install the Node packages of some tests from npm
 tests/node/node_modules/.made: tests/node/package.json
@@ -110,6 +110,7 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	@$(VENV)/bin/python deploy/install.py $<
 	@touch $@
 
+# Python compiles a module when it is first imported. To compile all of them takes pip a minute.
 $(VENV)/.dev: $(or $(REQUIREMENTS),requirements-dev.txt) | $(VENV)/bin/python
-	@$(VENV)/bin/python deploy/install.py $<
+	@$(VENV)/bin/python deploy/install.py $< --no-compile
 	@touch $@

@@ -1,6 +1,6 @@
 """Install a requirements file with pip and print the progress every few seconds, for the Makefile.
 
-It needs only the standard library. Errors of pip go to stderr unchanged.
+Further arguments are options of pip. It needs only the standard library. pip's errors go to stderr unchanged.
 """
 
 import re
@@ -13,12 +13,12 @@ from pathlib import Path
 INTERVAL = 5  # seconds between two lines
 
 
-def main(requirements: str) -> int:
+def main(requirements: str, *options: str) -> int:
     count = len(re.findall(r"^[\w.-]+(?:\[[^]]*\])?==", Path(requirements).read_text(), re.MULTILINE))
     print(f"Installing the {count} packages of {requirements} ...", flush=True)
     started_at, status = time.monotonic(), ["starting pip"]
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-    with subprocess.Popen([*command, "-r", requirements], stdout=subprocess.PIPE, text=True) as pip:
+    with subprocess.Popen([*command, *options, "-r", requirements], stdout=subprocess.PIPE, text=True) as pip:
         assert pip.stdout
 
         def read(lines=pip.stdout) -> None:
@@ -51,4 +51,4 @@ def main(requirements: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,18 +1,23 @@
-"""Fixtures of all tests: settings, a stopped clock, the nine filters."""
+"""Fixtures of all tests: the database, settings, a stopped clock, the nine filters."""
 
 import gc
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import hypothesis
 import pytest
 from django.core.cache import cache
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection
-from django.test import override_settings
+from django.test import TransactionTestCase, override_settings
 
-from tests.factories import make_filter
+from tests.initial_rows import InitialRows
+from tests.servers import copy_template
 from vacancies.choices import Keyword
+from vacancies.models import Filter
+
+pytest_plugins = ["tests.times"]
 
 # The same examples in every run, so that a failure can be reproduced.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
@@ -29,19 +34,35 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, tmp_path_factory):
-    """SQLite in a file. In memory, the threads of a live server share the connection of the test. Two of
-    them can deadlock where a query calls a Python function: one holds Python's lock and one SQLite's."""
+    """SQLite in a file, which is a copy of a migrated one. In memory, the threads of a live server share the
+    connection of the test. Two of them can deadlock where a query calls a Python function: one holds Python's
+    lock and one SQLite's."""
     if connection.vendor == "sqlite":
-        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(path)
         options = connection.settings_dict["OPTIONS"]
         options["init_command"] = options["init_command"].replace("synchronous=NORMAL", "synchronous=OFF")
+
+        def create(*args: Any, **kwargs: Any) -> str:
+            copy_template(path)
+            connection.close()
+            connection.settings_dict["NAME"] = str(path)
+            return str(path)
+
+        connection.creation.create_test_db = create
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
-    """End other sessions before the database is dropped: threads of a live server that served a browser
-    close their connections late."""
-    yield
+    """After a test whose transactions committed, restore the rows of the migrations. At the end, end other
+    sessions before the database is dropped: threads of a live server that served a browser close their
+    connections late."""
+    with django_db_blocker.unblock():
+        rows = InitialRows(connection)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: rows.restore())
+        yield
+    rows.close()
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(
@@ -94,6 +115,6 @@ def at(time_machine):
 
 @pytest.fixture
 def filters(db):
-    """The nine filters by keyword, all active. The flush after a live-server test deletes the rows of the
-    data migration, so missing filters are created."""
-    return {keyword: make_filter(keyword) for keyword in Keyword}
+    """The nine filters by keyword, all active."""
+    Filter.objects.update(is_active=True)
+    return {Keyword(each.keyword): each for each in Filter.objects.all()}

@@ -20,6 +20,7 @@ from tests.servers.process import (
 )
 from tests.servers.smtp import MailServer
 from tests.servers.stub import stub_server
+from tests.servers.template import copy_template
 from tests.servers.web import Application, Gunicorn, Web, get
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Server",
     "Web",
     "children",
+    "copy_template",
     "folder",
     "folder_with_logs",
     "free_port",
