@@ -1,0 +1,1 @@
+"""Mutation check: sixty defects, and which tests find each of them."""
