@@ -28,12 +28,14 @@ from vacancies.history.versions import record
 from vacancies.models import Brand, Change, Vacancy
 from vacancies.operations import duplicate, restore
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.slow("stores many payloads in every text"), pytest.mark.django_db]
 
 TEXTS = html_fields(Vacancy)
 NAMES = list(PAYLOADS)
+# Every payload is sanitised and created once. The other ways to write show only that they sanitise too.
+SOME = NAMES[::8]
 # JSON forms, imports and pages refuse a NUL character; they get the other payloads.
-WITHOUT_NUL = [name for name, html in PAYLOADS.items() if "\0" not in html]
+WITHOUT_NUL = [name for name in SOME if "\0" not in PAYLOADS[name]]
 VACANCIES, BRANDS = "/admin/vacancies/vacancy/", "/admin/vacancies/brand/"
 
 
@@ -115,85 +117,83 @@ def test_sanitiser_removes_adjacent_payloads() -> None:
             assert wrong({f"{first}, {second}": sanitise(html)}) == {}
 
 
-@pytest.mark.parametrize(
-    "attribute", ["lang", "title", "dir", "class", "id", "style", "name", "rel", "target"]
-)
-def test_unknown_attributes_are_removed(attribute: str) -> None:
-    html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
+def test_unknown_attributes_and_urls_without_a_scheme_are_removed() -> None:
+    attributes = ("lang", "title", "dir", "class", "id", "style", "name", "rel", "target")
+    addresses = ("//x.example", "/x", "x", "../x", "?x", "#x", "", "\\\\x", "www.x.example")
 
-    assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
-
-
-@pytest.mark.parametrize(
-    "address", ["//x.example", "/x", "x", "../x", "?x", "#x", "", "\\\\x", "www.x.example"]
-)
-def test_url_without_a_scheme_is_removed(address: str) -> None:
-    assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>"
+    for attribute in attributes:
+        html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
+        assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
+    for address in addresses:
+        assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>", address
 
 
 # --- models ---
 
 
-def test_created_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
-    for name in NAMES:
+def create(names: list[str], ready: dict[str, Any]) -> None:
+    for name in names:
         Vacancy.objects.create(title=name, **dirty(name), **ready)
         Brand.objects.create(name=name, description=PAYLOADS[name])
 
-    check_vacancies(client, len(NAMES))
-    check_brands(len(NAMES))
 
-
-@pytest.mark.smoke
-def test_saved_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
-    vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
-    for number, vacancy in enumerate(vacancies):
-        for field, html in dirty(vacancy.title).items():
-            setattr(vacancy, field, html)
-        vacancy.save(update_fields=TEXTS if number % 2 else None)
-    for name in NAMES:
-        brand = Brand.objects.create(name=name)
-        brand.description = PAYLOADS[name]
-        brand.save()
-
-    check_vacancies(client, len(NAMES))
-    check_brands(len(NAMES))
-
-
-def test_bulk_created_and_bulk_updated_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
-    Vacancy.objects.bulk_create(Vacancy(title=name, **dirty(name), **ready) for name in NAMES)
-    Brand.objects.bulk_create(Brand(name=name, description=PAYLOADS[name]) for name in NAMES)
-    check_vacancies(client, len(NAMES))
-    check_brands(len(NAMES))
-
-    vacancies, brands = list(Vacancy.objects.all()), list(Brand.objects.exclude(name="Acme"))
+def create_clean(names: list[str], ready: dict[str, Any]) -> tuple[list[Vacancy], list[Brand]]:
+    """Create rows without texts. Return them with dirty texts, not saved."""
+    vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in names)
+    brands = Brand.objects.bulk_create(Brand(name=name) for name in names)
     for vacancy in vacancies:
         for field, html in dirty(vacancy.title).items():
             setattr(vacancy, field, html)
     for brand in brands:
         brand.description = PAYLOADS[brand.name]
+    return vacancies, brands
+
+
+def save(names: list[str], ready: dict[str, Any]) -> None:
+    vacancies, brands = create_clean(names, ready)
+    for number, vacancy in enumerate(vacancies):
+        vacancy.save(update_fields=TEXTS if number % 2 else None)
+    for brand in brands:
+        brand.save()
+
+
+def bulk_create(names: list[str], ready: dict[str, Any]) -> None:
+    Vacancy.objects.bulk_create(Vacancy(title=name, **dirty(name), **ready) for name in names)
+    Brand.objects.bulk_create(Brand(name=name, description=PAYLOADS[name]) for name in names)
+
+
+def bulk_update(names: list[str], ready: dict[str, Any]) -> None:
+    vacancies, brands = create_clean(names, ready)
     Vacancy.objects.bulk_update(vacancies, TEXTS)
     Brand.objects.bulk_update(brands, ["description"])
-    check_vacancies(client, len(NAMES))
-    check_brands(len(NAMES))
 
 
-def test_texts_of_an_upsert_are_clean(client: Client, ready: dict[str, Any]) -> None:
-    kept = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
-    again = [Vacancy(pk=vacancy.pk, title=vacancy.title, **dirty(vacancy.title), **ready) for vacancy in kept]
-    Vacancy.objects.bulk_create(again, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
-
-    check_vacancies(client, len(NAMES))
+def upsert(names: list[str], ready: dict[str, Any]) -> None:
+    vacancies, _ = create_clean(names, ready)
+    Vacancy.objects.bulk_create(vacancies, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
 
 
-def test_updated_texts_are_clean(client: Client, ready: dict[str, Any]) -> None:
-    Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in NAMES)
-    Brand.objects.bulk_create(Brand(name=name) for name in NAMES)
-    for name in NAMES:
+def update(names: list[str], ready: dict[str, Any]) -> None:
+    create_clean(names, ready)
+    for name in names:
         Vacancy.objects.filter(title=name).update(**dirty(name))
         Brand.objects.filter(name=name).update(description=PAYLOADS[name])
 
-    check_vacancies(client, len(NAMES))
-    check_brands(len(NAMES))
+
+@pytest.mark.parametrize(
+    ("write", "names"),
+    [
+        (create, NAMES),
+        pytest.param(save, SOME, marks=pytest.mark.smoke),
+        *((write, SOME) for write in (bulk_create, bulk_update, upsert, update)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_written_texts_are_clean(client: Client, ready: Any, write: Any, names: list[str]) -> None:
+    write(names, ready)
+
+    check_vacancies(client, len(names))
+    check_brands(len(names))
 
 
 # --- pages ---
@@ -240,7 +240,7 @@ def test_texts_posted_to_the_pages_of_brands_are_clean(anna: Client) -> None:
         assert post(anna, f"{BRANDS}add/", form).status_code == 302
     check_brands(len(WITHOUT_NUL))
 
-    name = "mxss-noscript"
+    name = WITHOUT_NUL[0]
     pk = Brand.objects.get(name=name).pk
     form = {"name": name, "description": PAYLOADS["img-onerror"] + "<p>after</p>"}
     assert post(anna, f"{BRANDS}{pk}/change/", form).status_code == 302
@@ -319,13 +319,13 @@ def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) 
             "head_recruiter": {"name": "An"},
             **dirty(name),
         }
-        for number, name in enumerate(NAMES, 1)
+        for number, name in enumerate([*WITHOUT_NUL, "script-nul"], 1)
     ]
 
     code, lines = run("import_vacancies", tmp_path / "items.json", {"data": items})
 
     # only the row with a NUL character is refused, by name
-    assert (code, lines.count("failed:")) == (1, len(NAMES) - len(WITHOUT_NUL))
+    assert (code, lines.count("failed:")) == (1, 1)
     check_vacancies(client, len(WITHOUT_NUL))
     check_brands(len(WITHOUT_NUL))
     served = client.get("/v1/vacancies?page[size]=100").json()["data"]
@@ -337,10 +337,10 @@ def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) 
 # --- forms ---
 
 
-def sections(*, title: str = "") -> list[dict[str, Any]]:
+def sections() -> list[dict[str, Any]]:
     """Return a section for each payload, in the stored format."""
     return [
-        {"title": title or name, "description": PAYLOADS[name], "fields": [a_field(number)]}
+        {"title": name, "description": PAYLOADS[name], "fields": [a_field(number)]}
         for number, name in enumerate(WITHOUT_NUL)
     ]
 
@@ -383,23 +383,22 @@ def test_introduction_with_a_nul_character_is_refused(anna: Client) -> None:
     assert (answer.status_code, list(answer.json()["faults"])) == (400, ["sections.0.description"])
 
 
-@pytest.mark.parametrize("way", ["create", "save", "bulk_create", "update", "operations"])
-def test_introductions_written_by_code_are_clean(client: Client, way: str) -> None:
-    if way == "create":
-        form = Form.objects.create(name="Form", structure=sections())
-    elif way == "save":
-        form = Form.objects.create(name="Form")
-        form.structure = sections()
-        form.save()
-    elif way == "bulk_create":
-        [form] = Form.objects.bulk_create([Form(name="Form", structure=sections())])
-    elif way == "update":
-        form = Form.objects.create(name="Form")
-        Form.objects.update(structure=sections())
-    else:
-        form = operations.create(name="Form", structure=sections())
+def test_introductions_written_by_code_are_clean(client: Client) -> None:
+    saved = Form.objects.create(name="save")
+    saved.structure = sections()
+    saved.save()
+    updated = Form.objects.create(name="update")
+    Form.objects.filter(pk=updated.pk).update(structure=sections())
+    forms = [
+        saved,
+        updated,
+        Form.objects.create(name="create", structure=sections()),
+        *Form.objects.bulk_create([Form(name="bulk_create", structure=sections())]),
+        operations.create(name="operations", structure=sections()),
+    ]
 
-    check_form(client, form)
+    for form in forms:
+        check_form(client, form)
 
 
 def test_imported_introductions_are_clean(client: Client, tmp_path: Path) -> None:
@@ -434,12 +433,8 @@ def test_consent_text_is_stored_unchanged(anna: Client) -> None:
     assert "<img src=x" not in anna.get("/admin/forms_structure/consenttext/").content.decode()
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["javascript:pwned()", "JaVa\tScRiPt:pwned()", "data:text/html,x", "vbscript:x"],
-)
-def test_consent_text_with_a_script_url_is_refused(anna: Client, address: str) -> None:
-    form = {"language": "en", "text": "Yes", "statement_url": address}
-
-    assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 200
+def test_consent_text_with_a_script_url_is_refused(anna: Client) -> None:
+    for address in ("javascript:pwned()", "JaVa\tScRiPt:pwned()", "data:text/html,x", "vbscript:x"):
+        form = {"language": "en", "text": "Yes", "statement_url": address}
+        assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 200, address
     assert not ConsentText.objects.exists()

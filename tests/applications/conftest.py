@@ -1,14 +1,18 @@
 import pytest
 from django.contrib.auth.models import User
 
+from jobsite.admin import roles
+from jobsite.ops.commands import dry_run
 from tests.applications.makers import make_user
-from tests.applications.personal_data import (
-    FIRST,
-    LAST,
-    MAIL,
-    NAME,
-    make_personal_data,
-)
+from tests.applications.personal_data import FIRST, LAST, MAIL, NAME, make_personal_data
+
+
+@pytest.fixture(scope="module")
+def module_roles(django_db_setup, django_db_blocker):
+    """The roles. Created once per module: each test rolls its changes back."""
+    with django_db_blocker.unblock(), dry_run(True):
+        roles.create()
+        yield
 
 
 @pytest.fixture

@@ -268,7 +268,7 @@ def test_imported_application_without_an_address_gets_no_email(at, withdrawn):
 # --- Races ----------------------------------------------------------------------------------------
 
 races = pytest.mark.django_db(transaction=True)
-REPEATS = range(3)
+REPEATS = range(3 if connection.vendor == "postgresql" else 1)  # SQLite lets one write at a time
 
 
 @races

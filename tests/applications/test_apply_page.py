@@ -113,31 +113,28 @@ def test_page_needs_the_setting(client: Client, settings: Any, vacancy: Vacancy)
     assert not Application.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_vacancy_without_applications_is_closed(client: Client) -> None:
+    unknown = client.get("/apply/999999")
+    assert b"Applications are closed" in unknown.content
+    for changes in (
         {"status": "draft", "publish_from": None},
         {"publish_from": NOW + timedelta(seconds=1)},
         {"publish_until": NOW},
         {"status": "unpublished"},
         {"apply_url": "https://elsewhere.example/"},
         {"form": None},
-    ],
-)
-def test_vacancy_without_applications_is_closed(client: Client, changes: dict[str, Any]) -> None:
-    vacancy = make_open(**changes, title="Secret nurse")
-    unknown = client.get("/apply/999999")
-    for response in (client.get(address(vacancy)), client.post(address(vacancy), VALUES)):
-        assert response.status_code == 404
-        assert response.content == unknown.content
-        assert b"Applications are closed" in response.content
+    ):
+        vacancy = make_open(**changes, title="Secret nurse")
+        for response in (client.get(address(vacancy)), client.post(address(vacancy), VALUES)):
+            assert response.status_code == 404, changes
+            assert response.content == unknown.content, changes
     assert not Application.objects.exists()
 
 
-@pytest.mark.parametrize("pk", ["0", "01", "-1", "x", "9" * 30, "٣", "1%00"])
-def test_malformed_id_is_closed(client: Client, pk: str) -> None:
-    assert client.get(f"/apply/{pk}").status_code == 404
-    assert client.post(f"/apply/{pk}", {}).status_code == 404
+def test_malformed_id_is_closed(client: Client) -> None:
+    for pk in ("0", "01", "-1", "x", "9" * 30, "٣", "1%00"):
+        assert client.get(f"/apply/{pk}").status_code == 404, pk
+        assert client.post(f"/apply/{pk}", {}).status_code == 404, pk
 
 
 def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: Any) -> None:
@@ -152,10 +149,10 @@ def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: A
     assert Application.objects.count() == 1
 
 
-@pytest.mark.parametrize("method", ["put", "patch", "delete", "options"])
-def test_other_methods_are_refused(client: Client, vacancy: Vacancy, method: str) -> None:
-    response = getattr(client, method)(address(vacancy))
-    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST")
+def test_other_methods_are_refused(client: Client, vacancy: Vacancy) -> None:
+    for method in ("put", "patch", "delete", "options"):
+        response = getattr(client, method)(address(vacancy))
+        assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST"), method
 
 
 # --- submitting ---
@@ -293,9 +290,8 @@ def test_attempts_are_limited_together_with_the_api(client: Client, settings: An
     assert client.get(address(vacancy)).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
+def test_hostile_values_are_refused(client: Client, vacancy: Vacancy) -> None:
+    for values in (
         {"first_name": "a\0b"},
         {"first_name\0": "a"},
         {"": "a"},
@@ -303,11 +299,8 @@ def test_attempts_are_limited_together_with_the_api(client: Client, settings: An
         {VERSION: "x" * 10_000, NONCE: "\ud7ff", "_other": "x"},
         {"privacy_consent": ["1", "2"], "permit": ["yes", "no"]},
         {"__proto__": "x", "csrfmiddlewaretoken": "x"},
-    ],
-)
-def test_hostile_values_are_refused(client: Client, vacancy: Vacancy, values: dict[str, Any]) -> None:
-    response = client.post(address(vacancy), values)
-    assert response.status_code in (400, 422)
+    ):
+        assert client.post(address(vacancy), values).status_code in (400, 422), values.keys()
     assert not Application.objects.exists()
 
 

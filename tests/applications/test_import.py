@@ -26,7 +26,7 @@ def vacancy(at):
 
 @pytest.fixture(autouse=True)
 def stages(db):
-    """Two stages. A flush after a live-server test deletes those of the migration."""
+    """Two stages, in place of those of the migration."""
     StageChange.objects.all().delete()
     Stage.objects.all().delete()
     Status.objects.all().delete()
@@ -259,12 +259,10 @@ def test_output_has_no_personal_data(import_rows, vacancy, caplog):
     assert "zyx!!" not in said
 
 
-@pytest.mark.parametrize("content", ["", "{", "{}", '"x"', "null", "[" * 100_000, "\x00"])
-def test_file_without_a_list_is_an_error(import_rows, content):
-    code, report, _ = import_rows(content=content)
-
-    assert code == 1
-    assert report["failed"]
+def test_file_without_a_list_is_an_error(import_rows):
+    for content in ("", "{", "{}", '"x"', "null", "[" * 100_000, "\x00"):
+        code, report, _ = import_rows(content=content)
+        assert (code, bool(report["failed"])) == (1, True), content[:9]
 
 
 def test_text_report_goes_to_two_streams(tmp_path, vacancy, capsys):

@@ -15,35 +15,19 @@ from applications.models import Invitation, Message
 from applications.operations import invitations as operations
 from applications.privacy.retention import purge_credentials
 from jobsite.admin import roles
+from tests.applications.admin.conftest import colleague
+from tests.applications.makers import signed_in
 from tests.factories import make_brand
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("module_roles")]
 
 ADD, LIST = "/admin/auth/user/add/", "/admin/auth/user/"
 PASSWORD = "correct horse battery"
 WORDS = {"new_password1": PASSWORD, "new_password2": PASSWORD}
 
 
-@pytest.fixture(autouse=True)
-def _roles():
-    roles.create()
-
-
 def group(name):
     return Group.objects.get(name=name)
-
-
-def make_colleague(name, role, *brands, **values):
-    user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
-    user.groups.add(group(role))
-    user.brands.add(*brands)
-    return user
-
-
-def signed_in(user):
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def form(group_name, *brands, email="new@example.org", **values):
@@ -81,7 +65,7 @@ def beta():
 
 @pytest.fixture
 def brand_admin(acme):
-    return make_colleague("bea", "Brand administrator", acme, first_name="Bea", last_name="Maes")
+    return colleague("bea", "Brand administrator", acme, first_name="Bea", last_name="Maes")
 
 
 # --- the whole way -------------------------------------------------------------------------------
@@ -123,10 +107,9 @@ def test_invited_colleague_chooses_a_password_and_works(brand_admin, acme):
     assert Client().get(path).status_code == 404  # works once
 
 
-@pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
-def test_email_is_in_the_chosen_language(brand_admin, acme, language):
-    send(brand_admin, "Recruiter", acme, language=language)
-    assert Message.objects.get().language == language
+def test_email_is_in_the_chosen_language(brand_admin, acme):
+    send(brand_admin, "Recruiter", acme, language="fr")
+    assert Message.objects.get().language == "fr"
 
 
 def test_get_and_head_do_not_accept(brand_admin, acme):
@@ -151,13 +134,11 @@ def test_link_expires_after_seven_days(brand_admin, acme):
     assert Client().get(invitation_path(Invitation.objects.get())).status_code == 404
 
 
-@pytest.mark.parametrize(
-    "change", [lambda t: "", lambda t: t[:-1], lambda t: t.replace("-", "-0"), lambda t: "x:y"]
-)
-def test_changed_link_is_refused(brand_admin, acme, change):
+def test_changed_link_is_refused(brand_admin, acme):
     send(brand_admin, "Recruiter", acme)
     token = link().rpartition("/")[2]
-    assert Client().post(f"/account/invitation/{change(token)}", WORDS).status_code == 404
+    for changed in ("", token[:-1], token.replace("-", "-0"), "x:y"):
+        assert Client().post(f"/account/invitation/{changed}", WORDS).status_code == 404, changed
     assert Invitation.objects.count() == 1
 
 
@@ -202,7 +183,7 @@ def test_changes_of_an_invitation_need_post(brand_admin, acme):
 
 
 def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
-    known = make_colleague("kim", "Recruiter", beta)
+    known = colleague("kim", "Recruiter", beta)
     send(brand_admin, "Recruiter", acme, email="KIM@example.org")
     path = link()
     stranger, other = Client(), signed_in(brand_admin)
@@ -216,14 +197,14 @@ def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     assert set(known.brands.all()) == {acme, beta}
 
 
-@pytest.mark.parametrize("role", ["Recruiter", "Editor"])
-def test_invitation_gives_no_higher_role_in_other_brands(brand_admin, acme, beta, role):
-    known = make_colleague("kim", role, beta)
-    send(brand_admin, "Brand administrator", acme, email="kim@example.org")
+def test_invitation_gives_no_higher_role_in_other_brands(brand_admin, acme, beta):
+    for role in ("Recruiter", "Editor"):
+        known = colleague(role.lower(), role, beta)
+        send(brand_admin, "Brand administrator", acme, email=known.email)
 
-    assert signed_in(known).post(link()).status_code == 404
-    assert set(known.groups.all()) == {group(role)}
-    assert set(known.brands.all()) == {beta}
+        assert signed_in(known).post(link()).status_code == 404, role
+        assert set(known.groups.all()) == {group(role)}
+        assert set(known.brands.all()) == {beta}
 
 
 def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, acme):
@@ -234,7 +215,7 @@ def test_deactivated_account_does_not_come_back_by_an_invitation(brand_admin, ac
 
 
 def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, acme, beta, at):
-    make_colleague("zzcolleague", "Recruiter", beta)
+    colleague("zzcolleague", "Recruiter", beta)
     User.objects.create_user("zzapplicant", "zzapplicant@example.org")
     client = signed_in(brand_admin)
     pages = []
@@ -248,7 +229,7 @@ def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, a
 
 
 def test_inviter_is_told_about_a_visible_colleague(brand_admin, acme):
-    make_colleague("kim", "Recruiter", acme)
+    colleague("kim", "Recruiter", acme)
     page = send(brand_admin, "Recruiter", acme, email="Kim@example.org")
     assert page.status_code == 200
     assert page.context["form"].errors["email"] == [
@@ -260,10 +241,11 @@ def test_inviter_is_told_about_a_visible_colleague(brand_admin, acme):
 # --- no more than own permissions -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("role", ["Editor", "Filter manager", "Auditor", "Administrator"])
-def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme, role):
-    page = send(brand_admin, role, acme)
-    assert list(page.context["form"].errors) == ["role"]
+def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme):
+    client = signed_in(brand_admin)
+    for role in ("Editor", "Filter manager", "Auditor", "Administrator"):
+        page = client.post(ADD, form(role, acme))
+        assert list(page.context["form"].errors) == ["role"], role
     assert not Invitation.objects.exists()
 
 
@@ -285,7 +267,7 @@ def test_group_with_one_more_permission_is_not_offered(brand_admin):
     assert mine in roles.grantable_by(brand_admin)
     mine.permissions.add(Permission.objects.get(codename="delete_user"))
     assert mine not in roles.grantable_by(brand_admin)
-    assert mine in roles.grantable_by(make_colleague("ada", "Administrator"))
+    assert mine in roles.grantable_by(colleague("ada", "Administrator"))
 
 
 def test_inactive_user_gives_nothing():
@@ -293,15 +275,14 @@ def test_inactive_user_gives_nothing():
     assert list(roles.grantable_by(root).exclude(permissions=None)) == []
 
 
-@pytest.mark.parametrize("role", ["Recruiter", "Editor", "Filter manager", "Auditor"])
-def test_others_cannot_invite(acme, role):
-    user = make_colleague("other", role, acme)
-    client = signed_in(user)
-    assert client.get(ADD).status_code == 403
-    assert client.post(ADD, form("Filter manager", acme)).status_code == 403
+def test_others_cannot_invite(acme):
     row = make_invitation(User.objects.create_superuser("root"), "Recruiter", acme)
-    for name in ("send-again", "withdraw"):
-        assert client.post(f"{LIST}invitations/{row.pk}/{name}/").status_code == 403
+    for role in ("Recruiter", "Editor", "Filter manager", "Auditor"):
+        client = signed_in(colleague(role, role, acme))
+        assert client.get(ADD).status_code == 403, role
+        assert client.post(ADD, form("Filter manager", acme)).status_code == 403, role
+        for name in ("send-again", "withdraw"):
+            assert client.post(f"{LIST}invitations/{row.pk}/{name}/").status_code == 403, role
     assert Invitation.objects.get().sent_at == row.sent_at
 
 
@@ -341,15 +322,19 @@ def test_invitation_is_worth_no_more_than_its_author(brand_admin, acme):
 # --- limits and bad input --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("email", ""), ("email", "no address"), ("email", "a@b.example\nBcc: c@d.example"),
-     ("email", f"{'x' * 60}@{'y' * 60}.{'z' * 60}.example"), ("role", "x"),
-     ("role", ""), ("brands", ["x"]), ("language", "xx"), ("first_name", "x" * 151)],
-)  # fmt: skip
-def test_bad_input_names_the_field(brand_admin, acme, field, value):
-    page = send(brand_admin, "Recruiter", acme, **{field: value})
-    assert (page.status_code, field in page.context["form"].errors) == (200, True)
+def test_bad_input_names_the_field(brand_admin, acme):
+    long = f"{'x' * 60}@{'y' * 60}.{'z' * 60}.example"
+    client = signed_in(brand_admin)
+    for values in (
+        {"email": ""},
+        {"role": "x"},
+        {"email": "no address", "role": ""},
+        {"email": "a@b.example\nBcc: c@d.example", "brands": ["x"]},
+        {"email": long, "language": "xx", "first_name": "x" * 151},
+    ):
+        page = client.post(ADD, form("Recruiter", acme) | values)
+        assert page.status_code == 200, values
+        assert values.keys() <= page.context["form"].errors.keys(), values
     assert (Invitation.objects.count(), Message.objects.count()) == (0, 0)
 
 
@@ -385,15 +370,15 @@ def test_list_takes_the_same_queries_for_more_users_and_invitations(
 ):
     def fill(numbers):
         for number in numbers:
-            make_colleague(f"c{number}", "Recruiter", acme)
+            colleague(f"c{number}", "Recruiter", acme)
             make_invitation(brand_admin, "Recruiter", acme, email=f"i{number}@example.org")
 
     client = signed_in(brand_admin)
-    fill(range(2))
+    fill(range(1))
     client.get(LIST)
-    with django_assert_max_num_queries(100) as few:
+    with django_assert_max_num_queries(40) as few:
         client.get(LIST)
-    fill(range(2, 12))
+    fill(range(1, 3))
     with django_assert_max_num_queries(len(few)):
         client.get(LIST)
 

@@ -14,14 +14,7 @@ from django.db.models import Sum
 from django.test import Client
 
 from applications.models import Token
-from tests.applications.makers import (
-    MINE,
-    PASSWORD,
-    bearer,
-    make_token,
-    make_user,
-    signed_in,
-)
+from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user, signed_in
 from tests.applications.test_auth import problem, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -81,10 +74,10 @@ def test_trusted_proxy_determines_the_address(client, jane, settings):
     assert sign_in(client, HTTP_X_FORWARDED_FOR="198.51.100.2").status_code == 200
 
 
-@pytest.mark.parametrize("address", ["", "unknown", "not an address"])
-def test_client_without_an_address_is_not_a_server_error(client, jane, address):
-    assert fail(client, 1, REMOTE_ADDR=address) == [401]
-    assert sign_in(client, REMOTE_ADDR=address).status_code == 200
+def test_client_without_an_address_is_not_a_server_error(client, jane):
+    for address in ("", "unknown", "not an address"):
+        assert fail(client, 1, REMOTE_ADDR=address) == [401], address
+        assert sign_in(client, REMOTE_ADDR=address).status_code == 200, address
 
 
 def test_success_resets_the_failures(client, jane):
@@ -102,17 +95,15 @@ def test_lockout_expires(client, jane, at, time_machine):
     assert sign_in(client).status_code == 200
 
 
-@pytest.mark.parametrize(("later", "seconds", "remaining"), [(0, 900, "15 minutes"), (61, 839, "14 minutes"),
-                                                              (880.5, 20, "1 minute.")])  # fmt: skip
-def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine, later, seconds, remaining):
+def test_lockout_response_has_the_remaining_time(client, jane, at, time_machine):
     fail(client, 10)
-    time_machine.move_to(at + timedelta(seconds=later), tick=False)
-
-    answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
-
-    assert (answer.status_code, answer["Retry-After"]) == (429, str(seconds))
-    assert remaining in answer.text
-    assert sign_in(client)["Retry-After"] == str(seconds)
+    cases = ((0, "900", "15 minutes"), (61, "839", "14 minutes"), (880.5, "20", "1 minute."))
+    for later, seconds, remaining in cases:
+        time_machine.move_to(at + timedelta(seconds=later), tick=False)
+        answer = client.post("/account/login", {"username": "jane", "password": PASSWORD})
+        assert (answer.status_code, answer["Retry-After"]) == (429, seconds)
+        assert remaining in answer.text
+        assert sign_in(client)["Retry-After"] == seconds
 
 
 def test_remaining_time_with_several_browsers(client, jane, at, time_machine):

@@ -400,7 +400,7 @@ def test_export_takes_a_fixed_number_of_queries(django_assert_num_queries, recru
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("_", range(3))
+@pytest.mark.parametrize("_", range(3 if connection.vendor == "postgresql" else 1))
 def test_concurrent_erasure_and_claim_leave_no_application(_):
     application = make_anonymous(MAIL)
     user = make_user("claimer")

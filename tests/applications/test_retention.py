@@ -90,17 +90,18 @@ def test_dry_run_of_a_purge_changes_nothing(accounts):
 
 
 def test_purge_compares_the_last_change_to_the_second(at):
-    for seconds in (-1, 0, 1):
-        make_application(
-            vacancy=make_vacancy(title=str(seconds)),
-            created_at=at - timedelta(days=900),
-            updated_at=at - timedelta(days=30, seconds=seconds),
-        )
+    for kept, days in ((None, 30), (10, 10)):  # the period of the site, and of the vacancy
+        for seconds in (-1, 0, 1):
+            make_application(
+                vacancy=make_vacancy(title=f"{days} days {seconds:+} s", applications_kept_days=kept),
+                created_at=at - timedelta(days=900),
+                updated_at=at - timedelta(days=days, seconds=seconds),
+            )
 
     run("purge_applications", "--older-than", 30)
 
     left = Application.objects.values_list("vacancy__title", flat=True)
-    assert set(left) == {"-1", "0"}
+    assert set(left) == {"30 days -1 s", "30 days +0 s", "10 days -1 s", "10 days +0 s"}
 
 
 def test_option_overrides_the_retention_setting(settings, at):

@@ -15,8 +15,7 @@ from tests.applications.makers import MINE
 from tests.servers import Instance
 
 pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
+    pytest.mark.slow("starts nginx and gunicorn"),
     pytest.mark.skipif(not servers.NGINX, reason="nginx is not installed"),
 ]
 
@@ -129,8 +128,7 @@ def test_cached_public_list_is_the_same_for_signed_in_users(edge, credentials_of
         assert (status, response_headers["X-Cache-Status"], text) == (200, "HIT", plain[2])
 
 
-@pytest.mark.parametrize("by", ["token", "session"])
-@pytest.mark.parametrize("first", ["GET", "HEAD"])
+@pytest.mark.parametrize(("by", "first"), [("token", "GET"), ("session", "HEAD")])
 def test_cache_does_not_serve_the_applications_of_another_user(edge, credentials_of, by, first):
     path = f"{MINE}?{by}-{first}"  # a separate cache entry
     anna, bert = (credentials_of[name, by] for name in ("zyxanna", "zyxbert"))

@@ -1,12 +1,13 @@
-"""A Chromium for the tests of pages; skipped without one."""
+"""A Chromium for the tests of pages; skipped without one. All tests that use it are marked."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.staticfiles.handlers import StaticFilesHandler
+
+from tests.browser.programs import browser_path
 
 # Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse queries.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
@@ -16,6 +17,17 @@ HOSTILE = ("test_form_renderer", "test_hostile_html", "test_inert_texts", "test_
 ATTACKS = ("inline event handler", "Applying inline style", "http://evil.example/")
 
 ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        if "chromium" in names:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.slow("drives a browser"))
+            if "live_server" in names:
+                item.add_marker(pytest.mark.django_db(transaction=True))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,7 +48,7 @@ def _cached_static_files() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium") or shutil.which("google-chrome")
+    path = browser_path()
     if path is None:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as driver:

@@ -18,7 +18,6 @@ from tests.browser.admin import serve_static_files, visit
 from tests.factories import make_vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OTHERS = (
     "/admin/",
     "/admin/password_change/",

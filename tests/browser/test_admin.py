@@ -31,8 +31,6 @@ from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Brand, Change, FilterOption, Vacancy, Version
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 
@@ -175,7 +173,7 @@ def full_office(office: User, settings: Any) -> Vacancy:
     return vacancy
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.once)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_opens_on_pages_is_accessible(
     live_server: Any, browser_page: Any, full_office: Vacancy, scheme: str
 ) -> None:

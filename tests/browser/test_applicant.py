@@ -15,8 +15,6 @@ from tests.applications.makers import PASSWORD, make_stage, make_step
 from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft " * 2
 
 

@@ -13,8 +13,6 @@ from tests.applications.makers import make_application, make_file, make_stage, m
 from tests.browser.admin import PASSWORD, findings, follow, log_in, screenshot, serve_static_files, visit
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 4
 MOTIVATION = f"I like to build.\n\n{'It is a long story. ' * 40}\n{LONG}"
 SECTIONS = [

@@ -14,8 +14,6 @@ from applications.tokens import issue
 from tests.browser.admin import findings, serve_static_files
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def office(filters: Any, settings: Any) -> str:

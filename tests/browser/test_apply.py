@@ -17,12 +17,6 @@ from tests.factories import make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from vacancies.models import Vacancy
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
 YES_NO = [{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}]
 

@@ -21,8 +21,6 @@ from tests.browser.admin import (
 from tests.factories import make_brand, make_vacancy
 from vacancies.models import Approval, Vacancy, VacancyTemplate
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 

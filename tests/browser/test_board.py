@@ -27,8 +27,6 @@ from tests.browser.admin import (
 from tests.browser.test_vacancies import tab_to
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 LIST = "/admin/applications/application/"
 BOARD = f"{LIST}board/"
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 3

@@ -13,8 +13,6 @@ from tests.applications.makers import make_application, make_submission
 from tests.browser.admin import findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def office(filters: Any, settings: Any) -> User:

@@ -24,8 +24,6 @@ from tests.browser.form_builder import (
 )
 from tests.factories import make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 anna = pytest.fixture(make_anna)
 desk = pytest.fixture(open_desk)
 

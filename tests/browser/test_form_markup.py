@@ -9,12 +9,6 @@ from forms_structure.rendering import form_context
 from tests.browser.form_renderer import application, field, open_page, render, served
 from tests.forms_structure.strategies import specimen
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
 page = pytest.fixture(open_page)
 
 # The markup as nested lists, without white space between elements, numbers of ids, and what only a page with

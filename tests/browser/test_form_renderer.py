@@ -21,13 +21,6 @@ from tests.browser.form_renderer import (
 )
 from tests.factories import make_vacancy
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
-
 page = pytest.fixture(open_page)
 
 

@@ -22,12 +22,6 @@ from tests.browser.form_renderer import (
     served,
 )
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
 REAL_DATA = os.environ.get("REAL_DATA")
 
 page = pytest.fixture(open_page)

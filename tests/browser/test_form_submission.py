@@ -19,12 +19,6 @@ from tests.browser.form_renderer import (
     served,
 )
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
 page = pytest.fixture(open_page)
 
 FORM = "/v1/vacancies/412/form"

@@ -19,8 +19,6 @@ from vacancies.fields import html_fields
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 TEXTS = html_fields(Vacancy)
 HOSTS = ("localhost", "127.0.0.1")
 ALARM = "window.pwned = () => { window.__pwned = true; return 1; };"

@@ -26,8 +26,6 @@ from tests.browser.admin import serve_static_files
 from tests.browser.test_hostile_html import ALARM
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 # As markup, in an attribute, in a JavaScript string of either kind, and in a template.
 MARKER = (
     """'+pwned()+'${pwned()}"><i zz x-data x-init="pwned()" x-html="pwned()" """
@@ -46,7 +44,6 @@ UNCHANGED_FIELDS = {
 }
 # At least how many pages there are, forms that were sent included.
 PAGES_OF = {"auth": 12, "forms_structure": 12, "vacancies": 40, "applications": 25}
-IN_EACH_PASS = ("auth", "forms_structure")  # of CI; the others take minutes
 # Addresses that answer scripts only, without a page.
 NO_PAGES = {
     ("forms_structure.form", kind)
@@ -131,13 +128,7 @@ def answer_dialog(dialog: Any) -> None:
     dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss()
 
 
-@pytest.mark.parametrize(
-    ("group", "pages"),
-    [
-        pytest.param(group, pages, marks=[] if group in IN_EACH_PASS else pytest.mark.once)
-        for group, pages in [("site", 15), *PAGES_OF.items()]
-    ],
-)
+@pytest.mark.parametrize(("group", "pages"), [("site", 15), *PAGES_OF.items()])
 def test_no_stored_text_runs_on_any_page(
     live_server: Any, browser_page: Any, visit: Any, filters: Any, group: str, pages: int
 ) -> None:

@@ -25,12 +25,6 @@ from tests.browser.conftest import accept_files
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-]
 ADDRESS = "zoe@example.com"
 PDF = {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"}
 # The site of a customer: it lists the vacancies of the API and links to the page to apply.
@@ -229,6 +223,7 @@ def window(chromium: Any, live_server: Any, vacancy: Vacancy) -> Iterator[Callab
         context.close()
 
 
+@pytest.mark.each_django
 def test_journey_with_the_keyboard_alone(window: Any) -> None:
     journey = window(viewport={"width": 1200, "height": 900})
     page, keys = journey.page, journey.page.keyboard

@@ -10,8 +10,6 @@ from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
 from vacancies.previews import token_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 # Those that the other tests here never open.
 ADMIN_PAGES = (
     "applications/accesslog/",

@@ -24,8 +24,6 @@ from tests.browser.admin import (
 from tests.factories import make_vacancy
 from vacancies.models import Attachment, Vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 

@@ -11,8 +11,6 @@ from tests.browser.admin import findings, follow, log_in, make_office, screensho
 from tests.factories import make_brand, make_vacancy
 from vacancies.figures.recording import record_days
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 DAY = timedelta(days=1)
 REPORTS = "/admin/vacancies/vacancy/reports/"
 

@@ -9,11 +9,10 @@ from django.contrib.auth.models import User
 from tests.browser.admin import ADMIN, findings, log_in, make_office, screenshot, visit
 from tests.factories import make_recruiter, make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 
+@pytest.mark.each_django
 def test_results_appear_while_typing(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Night nurse")

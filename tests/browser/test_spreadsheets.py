@@ -13,8 +13,6 @@ from tests.browser.admin import ADMIN, findings, follow, log_in, make_office, sc
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 

@@ -15,13 +15,12 @@ from tests.applications.makers import make_application
 from tests.browser.admin import PASSWORD, findings, follow, log_in, make_office, screenshot, visit
 from tests.factories import make_brand, make_vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 NEW = "correct horse battery"
 USERS = "/admin/auth/user/"
 
 
+@pytest.mark.each_django
 def test_colleague_is_invited_and_accepts(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     roles.create()
@@ -63,25 +62,22 @@ def test_colleague_is_invited_and_accepts(live_server: Any, browser_page: Any, o
     assert [str(brand) for brand in noor.brands.all()] == ["Acme"]
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 320)])
-def test_user_gets_another_role_and_brand(
-    live_server: Any, browser_page: Any, office: User, theme: str, width: int
-) -> None:
+def test_user_gets_another_role_and_brand(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     roles.create()
     make_brand("Beta")
     noor = User.objects.create_user("noor", "noor@example.org", is_staff=True, first_name="Noor")
     noor.groups.add(Group.objects.get(name="Recruiter"))
-    page.emulate_media(color_scheme=theme)
+    page.emulate_media(color_scheme="dark")
     log_in(page, site)
-    page.set_viewport_size({"width": width, "height": 1000})
+    page.set_viewport_size({"width": 320, "height": 1000})
     visit(page, f"{site}{USERS}")
-    screenshot(page, f"users-{theme}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    screenshot(page, "users-dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     visit(page, f"{site}{USERS}{noor.pk}/change/")
-    screenshot(page, f"user-{theme}")
+    screenshot(page, "user-dark")
     assert findings(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.get_by_role("checkbox", name=re.compile("^Editor")).check()
     page.get_by_role("checkbox", name="Beta").check()
     with page.expect_navigation():
@@ -130,9 +126,8 @@ def test_forgotten_password_leads_back_to_the_admin(
     assert NEW != PASSWORD
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 320)])
 def test_access_log_leads_to_people_and_applications(
-    live_server: Any, browser_page: Any, office: User, theme: str, width: int
+    live_server: Any, browser_page: Any, office: User
 ) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse")
@@ -141,13 +136,13 @@ def test_access_log_leads_to_people_and_applications(
     for row in (jan, jan, mia):
         AccessLog.objects.create(actor=office, application=row.pk, action="view")
     AccessLog.objects.create(application=jan.pk + 99, action="export")
-    page.emulate_media(color_scheme=theme)
+    page.emulate_media(color_scheme="dark")
     log_in(page, site)
-    page.set_viewport_size({"width": width, "height": 1000})
+    page.set_viewport_size({"width": 320, "height": 1000})
     visit(page, f"{site}/admin/applications/accesslog/")
     page.get_by_role("link", name="Mia Maes: Nurse").wait_for()
     page.get_by_text(f"Application {jan.pk + 99}").wait_for()
-    screenshot(page, f"access-log-{theme}")
+    screenshot(page, "access-log-dark")
     assert findings(page) == []
     visit(page, f"{site}/admin/applications/application/{jan.pk}/change/")
     with page.expect_navigation():

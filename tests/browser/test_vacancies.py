@@ -25,11 +25,10 @@ from tests.browser.admin import (
 from tests.factories import make_vacancy
 from vacancies.models import FilterOption, Vacancy
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 office = pytest.fixture(make_office)
 
 
+@pytest.mark.each_django
 def test_vacancy_is_drafted_published_deleted_and_restored(
     live_server: Any, browser_page: Any, office: User
 ) -> None:
@@ -172,6 +171,7 @@ def restore(page: Any, version: Any) -> None:
     follow(page, "button", "Restore")
 
 
+@pytest.mark.each_django
 def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
@@ -194,6 +194,7 @@ def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_pag
 # --- parts of a vacancy ---
 
 
+@pytest.mark.each_django
 def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, office: User) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Leuven"]})
@@ -220,6 +221,7 @@ def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, o
     assert FilterOption.objects.filter(filter__keyword="regions").count() == 5
 
 
+@pytest.mark.each_django
 def test_image_is_shown_and_attachments_keep_their_order(
     live_server: Any, browser_page: Any, office: User
 ) -> None:

@@ -9,8 +9,7 @@ from tests import servers
 from tests.chaos.machines import programs
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.once,
+    pytest.mark.slow("starts a site and kills its servers"),
     pytest.mark.skipif(
         not (servers.NGINX and servers.REDIS and servers.POSTGRES),
         reason="there is no nginx, Redis or PostgreSQL here",

@@ -9,7 +9,6 @@ from tests.chaos.mail import mistakes
 UNKNOWN = "The dispatcher was stopped: it may have been delivered."
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("row", "count", "expected"),
     [

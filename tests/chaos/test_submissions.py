@@ -5,7 +5,7 @@ import pytest
 from tests import servers
 from tests.chaos.test_chaos import run
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.slow("starts a site and kills its servers")]
 FEW = ("--submissions", "200", "--clients", "10", "--seconds-between-faults", "2")
 
 

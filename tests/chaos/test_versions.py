@@ -102,7 +102,7 @@ def test_stale_response_is_rejected(checker: VersionedOracle, ask: Callable[[], 
         staleness(checker, ("applications",), old)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("compares the responses of a whole site")
 @pytest.mark.parametrize(
     "spoil",
     [

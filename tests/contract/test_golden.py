@@ -7,6 +7,7 @@ Read the diff before you commit it.
 import json
 import os
 from datetime import timedelta
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
@@ -201,15 +202,16 @@ def site(at, filters, settings):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", BODIES)
-def test_body_equals_the_golden_file(client, site, name):
-    body = client.get(BODIES[name]).json()
-    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    golden = HERE / name
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(text)
-
-    assert text == golden.read_text()
+def test_bodies_equal_the_golden_files(client, site):
+    different = []
+    for name, path in BODIES.items():
+        text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
+        golden = HERE / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            golden.write_text(text)
+        lines = (golden.read_text().splitlines(), text.splitlines())
+        different += unified_diff(*lines, f"golden {name}", path, lineterm="", n=0)
+    assert different == []
 
 
 def test_every_golden_file_has_a_request():

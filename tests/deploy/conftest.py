@@ -142,6 +142,7 @@ def site(tmp_path_factory):
             RATE_LIMIT=f"{LIMIT}/h", TRUSTED_PROXIES="127.0.0.1", INTERNAL_ACCESS="authenticated",
             MULTI_BRANDING="no", STATIC_ROOT=str(folder / "nginx/static"),
             MEDIA_ROOT=str(folder / "nginx/media"), X_ACCEL_PREFIX="/_media/",
+            DJANGO_SETTINGS_MODULE="tests.deploy.settings",
         )  # fmt: skip
         instance.manage("collectstatic", "--noinput", "-v0")  # error pages have a stylesheet
         session = instance.manage("shell", "-v0", "-c", MAKE).stdout.split()[-1]

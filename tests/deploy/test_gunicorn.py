@@ -9,7 +9,7 @@ import pytest
 from tests.deploy.conftest import MAKE, Gunicorn
 from tests.servers import Instance
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow("starts gunicorn")
 
 HOST = b"Host: jobs.example.com\r\n"
 

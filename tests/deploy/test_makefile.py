@@ -155,7 +155,7 @@ def run_demo(checkout, go_on):
     return process.returncode, lines, err
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs make in processes")
 def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
     slow_pip(0)
 
@@ -170,7 +170,7 @@ def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
     assert again.stdout == ".venv/bin/python manage.py demo \nmanage.py demo\n"
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs make in processes")
 def test_errors_of_pip_are_printed(checkout, slow_pip, tmp_path):
     slow_pip(1)
 
@@ -186,8 +186,7 @@ def test_errors_of_pip_are_printed(checkout, slow_pip, tmp_path):
     assert not (checkout / ".venv/.run").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.once
+@pytest.mark.slow("creates an environment")
 def test_make_demo_creates_an_environment(checkout):
     """Without packages, so that no registry is used."""
     (checkout / "requirements.txt").write_text("")

@@ -17,7 +17,7 @@ import pytest
 from tests import servers
 from tests.deploy.conftest import HOST, LIMIT, Nginx, is_problem, new_address, raw_request, read_response
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow("starts nginx")
 
 
 @pytest.mark.smoke

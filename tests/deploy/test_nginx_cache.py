@@ -10,7 +10,7 @@ import pytest
 from tests import servers
 from tests.deploy.conftest import HOST, Response, is_problem
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow("starts nginx")
 
 LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/filters", "/v0.1/vacancies")
 SINGLES = ("/v1/vacancies/{}", "/v1/vacancies/{}/form", "/v1/vacancies/{}/form/schema")

@@ -133,8 +133,7 @@ def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
     )  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.once
+@pytest.mark.slow("starts PostgreSQL")
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_database_container_has_the_database_of_the_site():
     """The script of compose.yaml for PostgreSQL's image, after the commands of the image itself."""
@@ -178,8 +177,7 @@ def test_database_container_has_the_database_of_the_site():
 # --- Releases ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.once
+@pytest.mark.slow("starts gunicorn")
 def test_reload_replaces_all_workers_and_loses_no_request(tmp_path):
     (tmp_path / "answers.py").write_text(
         "import os\n"

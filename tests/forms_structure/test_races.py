@@ -10,7 +10,7 @@ from forms_structure.models import ConsentText, Form, Snapshot
 from tests.parallel import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REPEATS = range(3)  # threads do not meet in every run
+REPEATS = range(2)  # threads do not meet in every run
 MANY = 6
 
 
@@ -35,8 +35,7 @@ def test_concurrent_forms_of_one_name_get_different_names(_: int) -> None:
 
 
 @pytest.mark.parametrize("has_one", [True, False])
-@pytest.mark.parametrize("_", REPEATS)
-def test_concurrent_choices_of_the_default_form_leave_one(has_one: bool, _: int) -> None:
+def test_concurrent_choices_of_the_default_form_leave_one(has_one: bool) -> None:
     if has_one:
         operations.create(name="Old", structure=[], is_default=True)
     forms = [operations.create(name=f"Form {n}", structure=[]) for n in range(3)]
@@ -57,11 +56,7 @@ def test_concurrent_saves_of_one_revision_give_one_conflict(_: int) -> None:
 
     outcomes = at_once(*(partial(save, name) for name in ("A", "B", "C")))
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
-        "ConflictError",
-        "ConflictError",
-        "bool",
-    ]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ConflictError"] * 2 + ["bool"]
     form.refresh_from_db()
     assert (form.name, form.revision) == (("A", "B", "C")[outcomes.index(True)], 2)
     assert sorted(Snapshot.objects.values_list("revision", flat=True)) == [1, 2]

@@ -96,13 +96,7 @@ def test_typed_texts_are_escaped() -> None:
 
 
 def test_links_to_scripts_are_left_out() -> None:
-    consent = {
-        "name": "privacy_consent",
-        "type": "checkbox",
-        "label": "I agree.",
-        "required": True,
-        "css": "col-12",
-    }
+    consent = text_field("privacy_consent", type="checkbox", required=True)
     for url, is_linked in (("https://example.com/", True), ("javascript:alert(1)", False)):
         link = {"label": "Privacy", "url": url}
         sections = served_in_words([section(text_field())], consent={**consent, "link": link})

@@ -31,33 +31,28 @@ def faults(structure, **how):
     return refused.value.faults
 
 
-@pytest.mark.parametrize("type_", FieldType.values)
 @pytest.mark.parametrize("role", ROLES)
-def test_role_fits_the_type(role, type_):
-    options = {"options": [{"value": "x", "label": "X"}]} if FieldType(type_).has_options else {}
-    structure = [section(with_role(role, type_, **options))]
-
-    if type_ in ROLES[role]:
-        assert clean(structure) == structure
-    else:
-        allowed = ", ".join(ROLES[role])
-        assert faults(structure) == {
-            f"{AT}.role": f"A {type_} field cannot have the role {role}; allowed are {allowed}."
-        }
-
-
-@pytest.mark.parametrize("value", ["", None, "name", "Email", 5, ["email"], {}])
-def test_role_is_one_of_the_list(value):
-    assert list(faults([section(with_role(value, "email"))])) == [f"{AT}.role"]
+def test_role_fits_the_type(role):
+    for type_ in FieldType.values:
+        options = {"options": [{"value": "x", "label": "X"}]} if FieldType(type_).has_options else {}
+        structure = [section(with_role(role, type_, **options))]
+        if type_ in ROLES[role]:
+            assert clean(structure) == structure
+        else:
+            allowed = ", ".join(ROLES[role])
+            message = f"A {type_} field cannot have the role {role}; allowed are {allowed}."
+            assert faults(structure) == {f"{AT}.role": message}
 
 
-def test_role_occurs_once():
+def test_role_is_one_of_the_list():
+    for value in ("", None, "name", "Email", 5, ["email"], {}):
+        assert list(faults([section(with_role(value, "email"))])) == [f"{AT}.role"], value
+
+
+def test_role_occurs_once_in_a_form_and_its_base():
     twice = [section(address(), with_role("email", "email", "other"))]
 
     assert faults(twice) == {"sections.0.fields.1.role": f"{AT}.role also has the role email."}
-
-
-def test_roles_of_the_base_are_taken():
     assert faults([section(with_role("email", "email", "other"))], base=[section(address())]) == {
         f"{AT}.role": "A field of the form that this form is added after also has the role email."
     }
@@ -82,23 +77,20 @@ def test_roles_are_read_by_role():
     assert roles(structure) == {"given_name": "a", "email": "mail"}
 
 
-@pytest.mark.parametrize(
-    ("structure", "expected"),
-    [
+def test_form_accepts_applications_with_a_required_address():
+    for structure, expected in (
         ([], False),
         ([section(text_field(type="email", required=True))], False),
         ([section(address() | {"required": False})], False),
         ([section(with_role("phone", "tel", required=True))], False),
         ([section(), section(text_field(), address())], True),
-    ],
-)
-def test_form_accepts_applications_with_a_required_address(structure, expected):
-    assert clean(structure) == structure
-    assert accepts_applications(structure) is expected
+    ):
+        assert clean(structure) == structure
+        assert accepts_applications(structure) is expected, structure
 
 
 @pytest.mark.django_db
-@search(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@search(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(structures(fields_max=4, roles=["email"]), min_size=1, max_size=5), st.data())
 def test_accepting_forms_are_the_same_in_sql(drawn, data):
     with transaction.atomic():
@@ -114,10 +106,10 @@ def test_accepting_forms_are_the_same_in_sql(drawn, data):
     assert found == expected
 
 
-@pytest.mark.parametrize("language", Language.values)
-def test_presets_have_all_roles(language):
-    sections = [preset["section"] for preset in presets(language)]
+def test_presets_have_all_roles():
+    for language in Language.values:
+        sections = [preset["section"] for preset in presets(language)]
 
-    assert clean(sections) == sections
-    assert set(roles(sections)) == set(ROLES)
-    assert accepts_applications(sections)
+        assert clean(sections) == sections
+        assert set(roles(sections)) == set(ROLES), language
+        assert accepts_applications(sections)

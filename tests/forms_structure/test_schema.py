@@ -3,7 +3,6 @@
 import re
 from datetime import date
 from string import ascii_letters, digits
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -209,8 +208,8 @@ def all_values(field):
 # --- The schema --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@search(max_examples=120)
+@pytest.mark.slow("validates 60 generated forms")
+@search(max_examples=60)
 @given(st.data())
 def test_schema_accepts_what_the_rules_accept(data):
     sections = data.draw(forms())
@@ -227,61 +226,73 @@ def test_schema_accepts_what_the_rules_accept(data):
         assert validator.is_valid(mutated) == is_valid(sections, mutated), mutated
 
 
-def test_each_removed_or_added_member_is_validated_by_the_rules():
-    """Each field of the specimen removed or with many values, in a full and a minimal submission."""
-    sections = served(specimen(), "en", CONSENT)
-    validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
+def changed_submissions(sections):
+    """Return a full and a minimal submission of the specimen, and both with each field removed or changed."""
     full = {
         "first_name": "An", "mail": "an@example.com", "permit": "yes", "english": "5", "certificate": "c.pdf",
         "other_level": "0", "other_language": "Klingon", "licences": ["yes", "no"], "which": "Both",
         "moves": "1", "from": "2026-03-02", "shift": "no", "privacy_consent": "1",
     }  # fmt: skip
-    least = {"first_name": "An", "privacy_consent": "1"}
+    both = [full, {"first_name": "An", "privacy_consent": "1"}]
     changes = [*JUNK, "yes", "no", ["no"], ["no", "no"], "5", "an@example.com", "2026-03-02"]
-    verdicts = []
-    for base in (full, least):
-        assert validator.is_valid(base)
+    changed = []
+    for base in both:
         for name in [*all_names(sections), "unheard_of"]:
-            mutated = [base | {name: value} for value in changes]
-            mutated.append({key: value for key, value in base.items() if key != name})
-            for submission in mutated:
-                verdicts.append(is_valid(sections, submission))
-                assert validator.is_valid(submission) == verdicts[-1], (name, submission)
+            changed += [base | {name: value} for value in changes]
+            changed.append({key: value for key, value in base.items() if key != name})
+    return both + changed
+
+
+def test_each_removed_or_added_member_is_validated_by_the_rules():
+    sections = served(specimen(), "en", CONSENT)
+    validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
+    submissions = changed_submissions(sections)
+    verdicts = [is_valid(sections, submission) for submission in submissions]
+
+    wrong = [
+        each
+        for each, is_right in zip(submissions, verdicts, strict=True)
+        if validator.is_valid(each) != is_right
+    ]
+    assert wrong == []
+    assert verdicts[:2] == [True, True]
     assert verdicts.count(True) > 50
     assert verdicts.count(False) > 50
 
 
-@pytest.mark.parametrize("submission", [None, [], "x", 1, [{"city": "Ghent"}]])
-def test_submission_is_an_object(submission):
-    schema = submission_schema(served([section(text_field())]), address=ADDRESS)
-
-    assert not Draft202012Validator(schema).is_valid(submission)
+def validator_of(*fields):
+    return Draft202012Validator(submission_schema(served([section(*fields)]), address=ADDRESS))
 
 
-@pytest.mark.parametrize("kind", BY_KIND)
-def test_text_of_each_kind(kind):
-    schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
-    validator = Draft202012Validator(schema)
+def test_submission_is_an_object():
+    validator = validator_of(text_field())
 
-    assert [v for v in BY_KIND[kind] if not validator.is_valid({"city": v})] == []
-    assert [v for v in ("", " \n", *WRONG_BY_KIND.get(kind, ())) if validator.is_valid({"city": v})] == []
+    assert not any(validator.is_valid(each) for each in (None, [], "x", 1, [{"city": "Ghent"}]))
 
 
-@pytest.mark.parametrize("kind", BY_KIND)
-def test_text_length_is_limited_in_code_points(kind):
-    schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
-    schema = schema["properties"]["city"]
+def test_text_of_each_kind():
+    wrong = []
+    for kind, valid in BY_KIND.items():
+        validator = validator_of(text_field(type=kind))
+        refused = ("", " \n", *WRONG_BY_KIND.get(kind, ()))
+        wrong += [(kind, value) for value in valid if not validator.is_valid({"city": value})]
+        wrong += [(kind, value) for value in refused if validator.is_valid({"city": value})]
+    assert wrong == []
 
-    assert schema["maxLength"] == LONGEST[kind]
-    if kind in ("text", "textarea", "file"):
-        validator = Draft202012Validator(schema)
-        assert validator.is_valid("🚑" * LONGEST[kind])
-        assert not validator.is_valid("🚑" * LONGEST[kind] + "x")
+
+def test_text_length_is_limited_in_code_points():
+    schemas = {kind: validator_of(text_field(type=kind)).schema["properties"]["city"] for kind in BY_KIND}
+
+    assert {kind: schema["maxLength"] for kind, schema in schemas.items()} == LONGEST
+    for kind in ("text", "textarea", "file"):
+        validator = Draft202012Validator(schemas[kind])
+        assert validator.is_valid("🚑" * LONGEST[kind]), kind
+        assert not validator.is_valid("🚑" * LONGEST[kind] + "x"), kind
 
 
 def test_date_must_exist():
     """Every combination of month and day, valid or not, in leap years and others."""
-    schema = submission_schema(served([section(text_field(type="date"))]), address=ADDRESS)
+    schema = validator_of(text_field(type="date")).schema
     pattern = re.compile(schema["properties"]["city"]["pattern"])
     for year in (0, 1, 4, 96, 100, 400, 1600, 1700, 1900, 1999, 2000, 2004, 2026, 2028, 2100, 9996, 9999):
         for month in range(14):
@@ -291,16 +302,15 @@ def test_date_must_exist():
 
 
 def test_pattern_takes_linear_time():
-    """Validators apply patterns to texts that are too long too, so patterns must be linear."""
+    """Validators apply patterns to texts that are too long too. A pattern with quadratic time takes hours."""
     many = 200_000
     hostile = ("a" * many, "a." * many + "@", "a@" + "b." * many, "a@" + "b" * many, " " * many, "1" * many)
     for kind in BY_KIND:
-        schema = submission_schema(served([section(text_field(type=kind))]), address=ADDRESS)
-        pattern = re.compile(schema["properties"]["city"]["pattern"])
-        for text in hostile:
-            started = perf_counter()
-            pattern.search(text + "\n")
-            assert perf_counter() - started < 3, (kind, text[:10])  # 20 ms; hours if it were quadratic
+        pattern = re.compile(validator_of(text_field(type=kind)).schema["properties"]["city"]["pattern"])
+        found = [bool(pattern.search(text + "\n")) for text in hostile]
+        assert found == [kind in ("text", "textarea", "file") and bool(text.strip()) for text in hostile], (
+            kind
+        )
 
 
 def test_conditions_apply_at_every_depth():
@@ -326,7 +336,7 @@ def test_several_conditions_of_a_checkbox_group_apply_together():
     options = [{"value": value, "label": value} for value in "ab"]
     more = [text_field(f"why_{value}", on_value=value, required=True) for value in "ab"]
     group = text_field("group", type="checkbox-group", options=options, conditional=more)
-    validator = Draft202012Validator(submission_schema(served([section(group)]), address=ADDRESS))
+    validator = validator_of(group)
 
     assert validator.is_valid({"group": ["a", "b"], "why_a": "x", "why_b": "y"})
     assert validator.is_valid({"group": ["b"], "why_b": "y"})

@@ -19,14 +19,14 @@ from tests.forms_structure.test_schema import (
     JUNK,
     LONGEST,
     WRONG_BY_KIND,
-    all_names,
+    changed_submissions,
     forms,
     is_valid,
     mutations,
     submissions,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow("starts validators in Node")
 
 # White space of Python, of ECMAScript and of neither; letters that are others without regard to case.
 ODD = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u180e\u2000\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060"
@@ -55,7 +55,7 @@ def check(validate, sections, values):
     return expected
 
 
-@search(max_examples=50)
+@search(max_examples=25)
 @given(data=st.data())
 def test_validators_agree_on_generated_forms(validate, data):
     sections = data.draw(forms())
@@ -66,17 +66,18 @@ def test_validators_agree_on_generated_forms(validate, data):
 
 @pytest.mark.parametrize("kind", BY_KIND)
 def test_validators_agree_on_texts(validate, kind):
-    right = BY_KIND[kind][0]
+    right, longest = BY_KIND[kind][0], LONGEST[kind]
     texts = [*BY_KIND[kind], *WRONG_BY_KIND[kind], *JUNK]
     for letter in ODD:
         texts += [letter, letter * 3, right + letter, letter + right, right[:2] + letter + right[2:]]
-        texts += [letter * LONGEST[kind], letter * (LONGEST[kind] + 1), f"{letter}x" * (LONGEST[kind] // 2)]
+    for letter in ODD if longest < 1_000 else "\t\U0001f691\\":
+        texts += [letter * longest, letter * (longest + 1), f"{letter}x" * (longest // 2)]
     sections = served([section(text_field(type=kind))])
     expected = check(validate, sections, [{"city": text} for text in texts])
     assert {True, False} == set(expected)
 
 
-@search(max_examples=10)
+@search(max_examples=5)
 @given(parts=st.lists(st.text(st.sampled_from("aZ09.@-+_'é\n ") | st.characters(), max_size=20), min_size=20))
 def test_validators_agree_on_any_text(validate, parts):
     # two halves of a pair are one character in JSON, so in Python too
@@ -98,21 +99,9 @@ def test_validators_agree_on_days(validate):
 
 
 def test_validators_agree_on_each_removed_or_added_member(validate):
-    full = {
-        "first_name": "An", "mail": "an@example.com", "permit": "yes", "english": "5", "certificate": "c.pdf",
-        "other_level": "0", "other_language": "Klingon", "licences": ["yes", "no"], "which": "Both",
-        "moves": "1", "from": "2026-03-02", "shift": "no", "privacy_consent": "1",
-    }  # fmt: skip
     sections = served(specimen(), "en", CONSENT)
-    changes = [*JUNK, "yes", "no", ["no"], ["no", "no"], "5", "an@example.com", "2026-03-02"]
-    values = [full]
-    for base in (full, {"first_name": "An", "privacy_consent": "1"}):
-        for name in [*all_names(sections), "unheard_of"]:
-            values += [base | {name: value} for value in changes]
-            values.append({key: value for key, value in base.items() if key != name})
-    expected = check(validate, sections, values)
-    assert expected.count(True) > 50
-    assert expected.count(False) > 50
+    expected = check(validate, sections, changed_submissions(sections))
+    assert {True, False} == set(expected)
 
 
 def test_validators_agree_on_names_that_every_object_has(validate):

@@ -16,7 +16,8 @@ EACH = 40  # every 40th case of the admin, whose pages are slow
 SLOW = ("many ", "20 MB", "25,000", "1 MB", "base64, blanks", "waits")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts gunicorn, sends 900 requests")
+@pytest.mark.each_database
 @pytest.mark.django_db(transaction=True)
 def test_hostile_requests_get_allowed_responses(settings, tmp_path):
     settings.SECRET_KEY = hostile_content.ENV["SECRET_KEY"]  # the server must accept sessions made here

@@ -42,6 +42,9 @@ def test_allowed_markup_stays_as_it_is():
         ('<img src=x onerror="alert(1)">x', "x"),
         ("x<!-- secret -->", "x"),
         ("<p>x", "<p>x</p>"),
+        # nested headings and items, which a parser closes: one round leaves them nested in each other
+        ("<h3>a<tt><h2>b</h2></tt></h3>", "<h3>a</h3><h2>b</h2>"),
+        ("<ul><li>a<form><li>b</form></ul>", "<ul><li>a</li><li>b</li></ul>"),
         ("a < b & c", "a &lt; b &amp; c"),
         ("&lt;b&gt;", "&lt;b&gt;"),
         ("x\0y", "xy"),

@@ -106,7 +106,8 @@ def test_option_merged_during_a_save_is_a_form_error(pair: list[Client], monkeyp
     assert list(VacancyOption.objects.values_list("vacancy", "option")) == [(vacancy.pk, ghent.pk)]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("repeats a race")
+@pytest.mark.each_database
 @pytest.mark.parametrize("_", REPEATS)
 def test_vacancy_deleted_during_a_save_can_be_restored(pair: list[Client], _: int) -> None:
     vacancy = make_vacancy(title="Nurse")

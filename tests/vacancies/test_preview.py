@@ -1,6 +1,7 @@
 """Previews: a signed link opens an unpublished vacancy for a day."""
 
 from datetime import timedelta
+from itertools import cycle, product
 from typing import Any
 
 import pytest
@@ -45,47 +46,55 @@ def make_full(state: str, **values: Any) -> Vacancy:
     return vacancy
 
 
+def bring(vacancy: Vacancy, state: str, **values: Any) -> None:
+    """Write `vacancy` in that state, without a version."""
+    plain = {"status": "published", "publish_from": NOW - DAY, "publish_until": None}
+    Vacancy.objects.filter(pk=vacancy.pk).update(**plain | STATES[state] | values)
+
+
 def api(vacancy: Any, suffix: str = "") -> str:
     return f"/v1/vacancies/{vacancy.pk}{suffix}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("access", ["public", "authenticated", "network"])
-@pytest.mark.parametrize("audience", ["public", "internal"])
-@pytest.mark.parametrize("state", STATES)
-def test_only_the_preview_link_opens_an_unpublished_vacancy(
-    client: Client, settings: Any, state: str, audience: str, access: str
-) -> None:
-    settings.INTERNAL_ACCESS = access
-    vacancy = make_full(state, audience=audience)
+ACCESS = ("public", "authenticated", "network")
+CASES = {
+    *((*pair, access) for pair, access in zip(product(STATES, ("public", "internal")), cycle(ACCESS))),
+    *product(["published"], ["internal"], ACCESS),
+}
+
+
+@pytest.mark.slow("every state, audience and access mode")
+def test_only_the_preview_link_opens_an_unpublished_vacancy(client: Client, settings: Any) -> None:
+    vacancy = make_full("published")
     token = token_for(vacancy.pk)
-    is_open = state == "published" and (audience == "public" or access == "public")
-
-    page = client.get(f"/preview/{token}")
-
-    assert (page.status_code, page.content.decode().count("<h1>Secret nurse</h1>")) == (200, 1)
-    for suffix in SUFFIXES:
-        assert client.get(api(vacancy, suffix), {"preview": token}).status_code == 200
-        assert client.get(api(vacancy, suffix)).status_code == (200 if is_open else 404)
-        assert client.get(api(vacancy, suffix), {"preview": "wrong"}).status_code == 404
     lists = (
-        "/v1/vacancies",
-        "/v0.1/vacancies",
-        "/v1/vacancies/hot",
-        "/v1/filters",
+        *("/v1/vacancies", "/v0.1/vacancies", "/v1/vacancies/hot", "/v1/filters"),
         "/v1/vacancies/hot/internal",
     )
-    for address in lists:
-        without_token, with_token = client.get(address), client.get(address, {"preview": token})
-        assert (with_token.status_code, with_token.content) == (
-            without_token.status_code,
-            without_token.content,
-        )
-        assert with_token.headers.get("Cache-Control") == without_token.headers.get("Cache-Control")
-        if not (state == "published" and audience == "public"):
-            assert b"Secret nurse" not in with_token.content
-    total = client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"]
-    assert total == (state == "published" and audience == "public")
+    for case in sorted(CASES):
+        state, audience, settings.INTERNAL_ACCESS = case
+        bring(vacancy, state, audience=audience)
+        is_public = state == "published" and audience == "public"
+        is_open = state == "published" and (is_public or settings.INTERNAL_ACCESS == "public")
+
+        page = client.get(f"/preview/{token}")
+
+        shown = (page.status_code, page.content.decode().count("<h1>Secret nurse</h1>"))
+        assert shown == (200, 1), case
+        for suffix in SUFFIXES:
+            queries = ({"preview": token}, {}, {"preview": "wrong"})
+            found = [client.get(api(vacancy, suffix), query).status_code for query in queries]
+            assert found == [200, 200 if is_open else 404, 404], (case, suffix)
+        for address in lists:
+            plain, with_token = client.get(address), client.get(address, {"preview": token})
+            seen, expected = (
+                (answer.status_code, answer.content, answer.headers.get("Cache-Control"))
+                for answer in (with_token, plain)
+            )
+            assert seen == expected, (case, address)
+            assert is_public or b"Secret nurse" not in with_token.content, (case, address)
+        total = client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"]
+        assert total == is_public, case
 
 
 def test_links_of_a_list_leave_the_token_out(client: Client) -> None:
@@ -96,33 +105,36 @@ def test_links_of_a_list_leave_the_token_out(client: Client) -> None:
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if state not in ("published", "expired")])
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_preview_equals_the_published_item(client: Client, state: str, suffix: str) -> None:
+def test_preview_equals_the_published_item(client: Client, state: str) -> None:
     vacancy = make_full(state)
-    before = client.get(api(vacancy, suffix), {"preview": token_for(vacancy.pk)})
+    query = {"preview": token_for(vacancy.pk)}
+    before = {suffix: client.get(api(vacancy, suffix), query) for suffix in SUFFIXES}
 
     chosen = Vacancy.objects.filter(pk=vacancy.pk)
     assert operations.publish(vacancies=chosen, at=NOW + SECOND).done == [vacancy.pk]
     Vacancy.objects.update(publish_from=NOW)
 
-    after = client.get(api(vacancy, suffix))
-    assert after.status_code == 200
-    shown, public = before.json(), after.json()
-    if not suffix:
-        assert shown["data"].pop("updated_at") != public["data"].pop("updated_at")
-    assert shown == public
-    for name in ("Form-Version", "Content-Language", "Content-Type"):
-        assert before.headers.get(name) == after.headers.get(name)
+    for suffix, preview in before.items():
+        after = client.get(api(vacancy, suffix))
+        assert after.status_code == 200
+        shown, public = preview.json(), after.json()
+        if not suffix:
+            assert shown["data"].pop("updated_at") != public["data"].pop("updated_at")
+        assert shown == public, suffix
+        for name in ("Form-Version", "Content-Language", "Content-Type"):
+            assert preview.headers.get(name) == after.headers.get(name), (suffix, name)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_preview_names_the_address_for_applications_only_if_published(client: Client, state: str) -> None:
+def test_preview_names_the_address_for_applications_only_if_published(client: Client) -> None:
     mail = text_field("mail", type="email", role="email", required=True)
-    vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]), **STATES[state])
-
-    preview = client.get(api(vacancy, "/form"), {"preview": token_for(vacancy.pk)})
-
-    assert preview.has_header("Apply") is (state == "published")
+    vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]))
+    named = []
+    for state in STATES:
+        bring(vacancy, state)
+        preview = client.get(api(vacancy, "/form"), {"preview": token_for(vacancy.pk)})
+        if preview.has_header("Apply"):
+            named.append(state)
+    assert named == ["published"]
 
 
 def test_preview_links_to_the_external_application(client: Client) -> None:
@@ -135,30 +147,29 @@ def test_preview_links_to_the_external_application(client: Client) -> None:
     assert "preview.js" not in page
 
 
-@pytest.mark.parametrize("state", ["draft", "published"])
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_preview_response_is_not_cached(client: Client, state: str, suffix: str) -> None:
-    vacancy = make_full(state)
+def test_preview_response_is_not_cached(client: Client) -> None:
+    vacancy = make_full("draft")
     query = {"preview": token_for(vacancy.pk)}
+    for state, suffix in product(("draft", "published"), SUFFIXES):
+        bring(vacancy, state)
+        response = client.get(api(vacancy, suffix), query, headers={"Origin": "https://elsewhere.test"})
 
-    response = client.get(api(vacancy, suffix), query, headers={"Origin": "https://elsewhere.test"})
-
-    assert response["Cache-Control"] == "private, no-store"
-    assert response["X-Robots-Tag"] == "noindex"
-    for name in ("ETag", "Last-Modified", "Access-Control-Allow-Origin"):
-        assert not response.has_header(name)
-    head = client.head(f"{api(vacancy, suffix)}?preview={query['preview']}")
-    assert (head.status_code, head.content, head["Cache-Control"]) == (200, b"", "private, no-store")
-    assert head["Content-Length"] == str(len(response.content))
-    assert not head.has_header("ETag")
-    wrong = client.get(api(vacancy, suffix), {"preview": "wrong"})
-    assert (wrong.status_code, wrong["X-Robots-Tag"]) == (404, "noindex")
-    assert "public" not in wrong.get("Cache-Control", "")
-    if state == "published":
-        plain = client.get(api(vacancy, suffix))
-        assert plain["Cache-Control"].startswith("public, max-age=")
-        assert plain.has_header("ETag")
-        assert not plain.has_header("X-Robots-Tag")
+        assert response["Cache-Control"] == "private, no-store"
+        assert response["X-Robots-Tag"] == "noindex"
+        for name in ("ETag", "Last-Modified", "Access-Control-Allow-Origin"):
+            assert not response.has_header(name), (state, suffix, name)
+        head = client.head(f"{api(vacancy, suffix)}?preview={query['preview']}")
+        assert (head.status_code, head.content, head["Cache-Control"]) == (200, b"", "private, no-store")
+        assert head["Content-Length"] == str(len(response.content))
+        assert not head.has_header("ETag")
+        wrong = client.get(api(vacancy, suffix), {"preview": "wrong"})
+        assert (wrong.status_code, wrong["X-Robots-Tag"]) == (404, "noindex")
+        assert "public" not in wrong.get("Cache-Control", "")
+        if state == "published":
+            plain = client.get(api(vacancy, suffix))
+            assert plain["Cache-Control"].startswith("public, max-age=")
+            assert plain.has_header("ETag")
+            assert not plain.has_header("X-Robots-Tag")
 
 
 def test_preview_page_is_not_cached_and_sends_no_referrer(client: Client) -> None:
@@ -187,50 +198,40 @@ def test_preview_page_is_not_cached_and_sends_no_referrer(client: Client) -> Non
         assert method(address).status_code in (403, 405)
 
 
-@pytest.mark.parametrize(("later", "is_open"), [(DAY - SECOND, True), (DAY, True), (DAY + SECOND, False)])
-def test_preview_link_expires_after_a_day(
-    client: Client, time_machine: Any, later: timedelta, is_open: bool
-) -> None:
+def test_preview_link_expires_after_a_day(client: Client, time_machine: Any) -> None:
     vacancy = make_full("draft")
     token = token_for(vacancy.pk)
     assert ends_at(token) == NOW + DAY
 
-    time_machine.move_to(NOW + later, tick=False)
+    for later, is_open in ((DAY - SECOND, True), (DAY, True), (DAY + SECOND, False)):
+        time_machine.move_to(NOW + later, tick=False)
+        expected = 200 if is_open else 404
+        assert opened_by(token) == (vacancy.pk if is_open else None), later
+        for suffix in SUFFIXES:
+            assert client.get(api(vacancy, suffix), {"preview": token}).status_code == expected, later
+        page = client.get(f"/preview/{token}")
+        assert (page.status_code, b"Secret nurse" in page.content) == (expected, is_open), later
 
-    assert opened_by(token) == (vacancy.pk if is_open else None)
-    for suffix in SUFFIXES:
-        assert client.get(api(vacancy, suffix), {"preview": token}).status_code == (200 if is_open else 404)
-    page = client.get(f"/preview/{token}")
-    assert page.status_code == (200 if is_open else 404)
-    assert (b"Secret nurse" in page.content) == is_open
 
-
-@pytest.mark.parametrize(
-    "alter",
-    [
-        lambda token, other: other,
-        lambda token, other: f"{other.split(':')[0]}:{token.partition(':')[2]}",
-        lambda token, other: token[:-1] + ("A" if token[-1] != "A" else "B"),
-        lambda token, other: token.partition(":")[0],
-        lambda token, other: token + " ",
-        lambda token, other: f"{token}\0",
-        lambda token, other: "é:é:é",
-        lambda token, other: ":::",
-        lambda token, other: "x" * 5000,
-    ],
-)
-def test_wrong_preview_token_is_refused(client: Client, alter: Any) -> None:
+def test_wrong_preview_token_is_refused(client: Client) -> None:
     vacancy, other = make_full("draft"), make_vacancy(title="Other", **STATES["draft"])
-    token = alter(token_for(vacancy.pk), token_for(other.pk))
-
+    right, foreign = token_for(vacancy.pk), token_for(other.pk)
+    tokens = (
+        f"{foreign.split(':')[0]}:{right.partition(':')[2]}",
+        right[:-1] + ("A" if right[-1] != "A" else "B"),
+        right.partition(":")[0],
+        *(f"{right} ", f"{right}\0", "é:é:é", ":::", "x" * 5000),
+    )
     bodies = set()
-    for suffix in SUFFIXES:
-        for pk in (vacancy.pk, other.pk + 1000):
-            response = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
-            assert response.status_code == 404
-            bodies.add(response.json()["detail"])
+    for token in (foreign, *tokens):
+        for suffix in SUFFIXES:
+            for pk in (vacancy.pk, other.pk + 1000):
+                response = client.get(f"/v1/vacancies/{pk}{suffix}", {"preview": token})
+                assert response.status_code == 404, (token, suffix)
+                bodies.add(response.json()["detail"])
+        page = client.get(f"/preview/{token}".replace("\0", "%00"))
+        assert b"Secret nurse" not in page.content, token
     assert len(bodies) == 1  # hidden and unknown vacancies give the same response
-    assert b"Secret nurse" not in client.get(f"/preview/{token}".replace("\0", "%00")).content
 
 
 def test_preview_of_a_deleted_vacancy_is_not_found(client: Client) -> None:
@@ -248,21 +249,16 @@ def test_token_given_twice_is_refused(client: Client) -> None:
     assert client.get(f"{api(vacancy)}?preview={token}&preview={token}").status_code == 400
 
 
-@pytest.mark.parametrize("missing", [{"brand": None}, {"head_recruiter": None}, {"description": ""}])
-def test_preview_of_an_incomplete_draft(client: Client, missing: dict[str, Any]) -> None:
+def test_preview_of_an_incomplete_draft(client: Client) -> None:
     vacancy = make_vacancy(title="Secret nurse", **STATES["draft"])
-    Vacancy.objects.update(**missing)
-    token = token_for(vacancy.pk)
+    query = {"preview": token_for(vacancy.pk)}
+    Vacancy.objects.update(brand=None, head_recruiter=None, description="")
 
-    item = client.get(api(vacancy), {"preview": token}).json()["data"]
-    page = client.get(f"/preview/{token}")
+    item = client.get(api(vacancy), query).json()["data"]
+    page = client.get(f"/preview/{query['preview']}")
 
     assert (item["title"], page.status_code) == ("Secret nurse", 200)
-    if "brand" in missing:
-        assert "brand" not in item
-    else:
-        [name] = missing
-        assert item[name] is None
+    assert (item["head_recruiter"], item["description"], "brand" in item) == (None, None, False)
 
 
 def test_preview_hides_private_contact_data(client: Client) -> None:
@@ -309,34 +305,36 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
 # --- the page of a public vacancy ---
 
 
-@pytest.mark.parametrize("access", ["public", "authenticated"])
-@pytest.mark.parametrize("audience", ["public", "internal", "both"])
-@pytest.mark.parametrize("state", STATES)
-def test_page_is_open_like_the_item_of_the_interface(
-    client: Client, settings: Any, state: str, audience: str, access: str
-) -> None:
-    settings.INTERNAL_ACCESS = access
-    vacancy = make_full(state, audience=audience)
+def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: Any) -> None:
+    vacancy = make_full("published")
+    absent = client.get(f"/vacancies/{10**9}").content
+    audiences = ("public", "internal", "both")
+    cases = [*product(STATES, audiences, ["public"]), *product(["published"], audiences, ["authenticated"])]
+    seen = []
+    for case in cases:
+        state, audience, settings.INTERNAL_ACCESS = case
+        bring(vacancy, state, audience=audience)
 
-    response = client.get(f"/vacancies/{vacancy.pk}")
+        response = client.get(f"/vacancies/{vacancy.pk}")
 
-    assert response.status_code == client.get(api(vacancy)).status_code
-    assert response["X-Robots-Tag"] == "noindex, nofollow"
-    assert response["Cache-Control"] == "private, no-store"
-    if response.status_code == 404:
-        assert response.content == client.get(f"/vacancies/{10**9}").content
-        assert "Secret" not in response.content.decode()
-        return
-    text = response.content.decode()
-    assert text.count("<h1>Secret nurse</h1>") == 1
-    assert f'href="http://testserver/v1/vacancies/{vacancy.pk}"' in text
-    assert "Anyone with the link" not in text
-    assert "preview=" not in text
+        assert response.status_code == client.get(api(vacancy)).status_code, case
+        assert response["X-Robots-Tag"] == "noindex, nofollow"
+        assert response["Cache-Control"] == "private, no-store"
+        if response.status_code == 404:
+            assert response.content == absent, case
+            continue
+        seen.append(case)
+        text = response.content.decode()
+        assert text.count("<h1>Secret nurse</h1>") == 1
+        assert f'href="http://testserver/v1/vacancies/{vacancy.pk}"' in text
+        assert "Anyone with the link" not in text
+        assert "preview=" not in text
+    assert len(seen) == 5  # published; internal ones in public mode only
 
 
-@pytest.mark.parametrize("pk", ["0", "x", "1 ", "9" * 30, "१"])
-def test_page_of_an_invalid_id_is_404(client: Client, pk: str) -> None:
-    assert client.get(f"/vacancies/{pk}").status_code == 404
+def test_page_of_an_invalid_id_is_404(client: Client) -> None:
+    for pk in ("0", "x", "1 ", "9" * 30, "१"):
+        assert client.get(f"/vacancies/{pk}").status_code == 404, pk
 
 
 def test_page_links_the_form_to_apply(client: Client, settings: Any) -> None:

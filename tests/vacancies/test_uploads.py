@@ -252,22 +252,22 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
     return DOCX[:first] + entries + end_records + comment
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("extension", ["docx", "xlsx", "pptx", "odt", "ods"])
+@pytest.mark.slow("large archives")
 @pytest.mark.parametrize(
     ("end", "counted", "comment"),
     [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
 )
 def test_document_with_too_many_parts_is_refused_before_parsing(
-    monkeypatch: pytest.MonkeyPatch, extension: str, comment: bytes, counted: int, end: str
+    monkeypatch: pytest.MonkeyPatch, comment: bytes, counted: int, end: str
 ) -> None:
     parsed = []
     monkeypatch.setattr(zipfile, "ZipInfo", lambda *args: parsed.append(args))
     content = docx_with_entries(420_000, counted=counted, end=end, comment=comment)
-    with pytest.raises(ValidationError) as refused:
-        clean_document(SimpleUploadedFile(f"a.{extension}", content))
-    assert refused.value.messages == ["This document has too many parts: save it again in an office program."]
-    assert parsed == []
+    for extension in ("docx", "xlsx", "pptx", "odt", "ods"):
+        with pytest.raises(ValidationError) as refused:
+            clean_document(SimpleUploadedFile(f"a.{extension}", content))
+        text = "This document has too many parts: save it again in an office program."
+        assert (refused.value.messages, parsed) == ([text], []), extension
 
 
 @pytest.mark.parametrize("end", ["zip", "zip64"])

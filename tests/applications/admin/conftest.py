@@ -1,27 +1,37 @@
 """A brand with a recruiter, an application to it, and one to another brand."""
 
+from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import time_machine as clock
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from applications.models import Application, Stage
-from jobsite.admin import roles
+from jobsite.ops.commands import dry_run
 from tests.applications.makers import make_application, make_stage
+from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 
 FOREIGN = "Zyxforeign"
 
 
+def colleague(name: str, role: str = "Recruiter", *brands: Any, **values: Any) -> User:
+    """Return a new user with `role`, for `brands`."""
+    user = User.objects.create_user(name, f"{name}@example.org", "x", is_staff=True, **values)
+    if role:
+        user.groups.add(Group.objects.get(name=role))
+    user.brands.set(brands)
+    return user
+
+
 def staff(name: str, role: str = "Recruiter", brands: Any = ()) -> Client:
     """Return a client of a new user with `role`, for `brands`."""
-    user = User.objects.create_user(name, f"{name}@example.org", is_staff=True)
-    user.groups.add(Group.objects.get(name=role))
-    user.brands.set(brands)
     client = Client()
-    client.force_login(user)
+    client.force_login(colleague(name, role, *brands))
     return client
 
 
@@ -33,17 +43,38 @@ def apply(vacancy: Any, given: str = "Mia", address: str = "mia@example.org", **
     return Application.objects.get(pk=application.pk)
 
 
-@pytest.fixture
-def office(db: Any, at: Any) -> SimpleNamespace:
-    roles.create()
-    Stage.objects.all().delete()  # those of the migration; a flush after a live-server test deletes them too
+def build() -> SimpleNamespace:
+    Stage.objects.all().delete()  # those of the migration
     brand, other = make_brand("Acme"), make_brand("Other")
     new = make_stage("New", en="Received")
     rejected = make_stage("Rejected", en="Not selected", embargo_days=2)
     Stage.objects.filter(pk=rejected.pk).update(kind=Stage.Kind.REJECTED)
     own = apply(make_vacancy(title="Nurse", brand=brand), stage=new, reference="7K3QX9WD")
     foreign = apply(make_vacancy(title=f"{FOREIGN} job", brand=other), FOREIGN, stage=new)
+    anna = staff("anna", brands=[brand])
     return SimpleNamespace(
         brand=brand, other=other, new=new, rejected=rejected, own=own, foreign=foreign,
-        anna=staff("anna", brands=[brand]),
+        session=anna.cookies[settings.SESSION_COOKIE_NAME].value,
     )  # fmt: skip
+
+
+def copy_of(rows: SimpleNamespace) -> SimpleNamespace:
+    """Return copies of `rows`, which a test may change, with a new client of Anna."""
+    office = deepcopy(rows)
+    office.anna = Client()
+    office.anna.cookies[settings.SESSION_COOKIE_NAME] = rows.session
+    return office
+
+
+@pytest.fixture(scope="module")
+def office_rows(module_roles, django_db_blocker):
+    """Created once per module, as `module_roles`. All tests of the module see these rows."""
+    with django_db_blocker.unblock(), dry_run(True):
+        with clock.travel(NOW, tick=False):
+            rows = build()
+        yield rows
+
+
+@pytest.fixture
+def office(office_rows: SimpleNamespace, db: Any, at: Any) -> SimpleNamespace:
+    return copy_of(office_rows)

@@ -12,6 +12,7 @@ from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.makers import make_file, make_step, make_submission, make_user
 from tests.factories import make_vacancy
+from tests.messages import messages_of
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/application/"
@@ -65,35 +66,45 @@ def test_newest_application_is_first(office, at):
     assert listed(office.anna) == [newer.pk, office.own.pk, older.pk]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    ["mia", "MAES", "mia maes", "mia@example", "7k3qx9wd", "7K3QX9WD", "nurse", "nurse maes", "NUMBER"],
-)
-def test_search_finds_anonymous_applicants(office, words):
+@pytest.fixture
+def jan(office):
+    return apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org").pk
+
+
+def missed(office, words, expected):
+    """Return the rows that each search found, where these are others than `expected`."""
+    found = {each: listed(office.anna, q=each) for each in words}
+    return {each: rows for each, rows in found.items() if rows != expected}
+
+
+def test_search_finds_anonymous_applicants(office, jan):
     Application.objects.filter(pk=office.own.pk).update(family_name="Maes")
-    apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org")
+    words = (
+        "MAES",
+        "mia maes",
+        "mia@example",
+        "7k3qx9wd",
+        "7K3QX9WD",
+        "nurse maes",
+        f"{office.own.vacancy_id}",
+    )
 
-    wanted = words.replace("NUMBER", str(office.own.vacancy_id))
-    assert listed(office.anna, q=wanted) == [office.own.pk]
+    assert missed(office, words, [office.own.pk]) == {}
 
 
-@pytest.mark.parametrize("words", ["zoë", "zoe.peeters", "Peeters", "zoe@acc"])
-def test_search_finds_accounts(office, words):
+def test_search_finds_accounts(office):
     user = make_user("zoe.peeters", email="zoe@account.test", first_name="Zoë", last_name="Peeters")
     Application.objects.filter(pk=office.own.pk).update(user=user, given_name="", email="", email_folded="")
+    words = ("zoë", "zoe.peeters", "Peeters", "zoe@acc")
 
-    assert listed(office.anna, q=words) == [office.own.pk]
+    assert missed(office, words, [office.own.pk]) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("words", ["%", "_", "7K3Q", "mia baker", "'; --", "\0", "9" * 40, FOREIGN])
-def test_search_with_other_words_finds_nothing_else(office, words):
-    apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org")
+def test_search_with_other_words_finds_nothing_else(office, jan):
+    words = ("%", "_", "7K3Q", "mia baker", "'; --", "9" * 40, FOREIGN)
 
-    found = listed(office.anna, q=words)
-    assert found == ([] if words != "\0" else listed(office.anna))
-    assert office.foreign.pk not in found
+    assert missed(office, words, []) == {}
+    assert listed(office.anna, q="\0") == listed(office.anna)
 
 
 def test_filters(office, at):
@@ -121,11 +132,11 @@ def test_filters(office, at):
     assert {each: listed(office.anna, **dict([each])) for each in expected} == expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["stage", "age", "read", "mark", "rating", "vacancy__id__exact"])
-@pytest.mark.parametrize("value", ["x", "9" * 30, "-1", "²", "older", ""])
-def test_invalid_filter_is_no_error(office, name, value):
-    assert office.anna.get(LIST, {name: value}).status_code == 200
+def test_invalid_filter_is_no_error(office):
+    names = ("stage", "age", "read", "mark", "rating", "vacancy__id__exact")
+
+    for value in ("x", "9" * 30, "-1", "²", "older", ""):
+        assert office.anna.get(LIST, dict.fromkeys(names, value)).status_code == 200, value
 
 
 def test_filter_does_not_name_a_vacancy_of_another_brand(office):
@@ -146,21 +157,23 @@ def test_empty_list_says_so(office):
     assertContains(office.anna.get(LIST, {"q": "nobody"}), "No results found")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", ["", "?o=3", "?o=-5.2", "?o=6", "?q=mia", "?read=no"])
-def test_query_count_does_not_depend_on_the_rows(office, query):
+def test_query_count_does_not_depend_on_the_rows(office):
     def count():
-        office.anna.get(LIST + query)
-        with CaptureQueriesContext(connection) as found:
-            office.anna.get(LIST + query)
-        return len(found)
+        counts = {}
+        for query in ("", "?q=mia&o=3", "?o=-5.2", "?read=no&o=6"):
+            with CaptureQueriesContext(connection) as found:
+                office.anna.get(LIST + query)
+            counts[query] = len(found)
+        return counts
 
+    office.anna.get(LIST)
     before = count()
-    for number in range(12):
+    for number in range(2):
         application = apply(make_vacancy(brand=office.brand), address=f"mia{number}@example.org")
         make_file(make_submission(application, {}))
         Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
     assert count() == before
+    assert max(before.values()) <= 12
 
 
 def test_marking_as_read_and_unread(office, at):
@@ -174,15 +187,15 @@ def test_marking_as_read_and_unread(office, at):
         0,
     )
     chosen["confirmed"] = "1"
-    answer = office.anna.post(LIST, chosen | {"action": "mark_read"}, follow=True)
-    assert [str(each) for each in answer.context["messages"]] == ["1 marked as read."]
+    answer = office.anna.post(LIST, chosen | {"action": "mark_read"})
+    assert messages_of(answer) == ["1 marked as read."]
     rows = Application.objects.order_by("pk").values_list("pk", "read_at")
     assert dict(rows) == {office.own.pk: at, other.pk: at - timedelta(days=1), office.foreign.pk: None}
     assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
 
-    answer = office.anna.post(LIST, chosen | {"action": "mark_unread"}, follow=True)
+    answer = office.anna.post(LIST, chosen | {"action": "mark_unread"})
     assert set(Application.objects.values_list("read_at", flat=True)) == {None}
-    assert [str(each) for each in answer.context["messages"]] == ["2 marked as unread."]
+    assert messages_of(answer)[-1] == "2 marked as unread."
 
 
 def test_auditor_cannot_mark(office):

@@ -80,9 +80,9 @@ def test_auditor_sees_cards_without_forms(office):
     assert staff("other", "Filter manager").get(BOARD).status_code == 403
 
 
-@pytest.mark.parametrize("chosen", ["x", "9" * 30, "-1", "", "\0"])
-def test_invalid_vacancy_shows_all(office, chosen):
-    assert columns(office.anna, vacancy__id__exact=chosen)["New"] == (1, ["Mia"])
+def test_invalid_vacancy_shows_all(office):
+    for chosen in ("x", "9" * 30, "-1", "", "\0"):
+        assert columns(office.anna, vacancy__id__exact=chosen)["New"] == (1, ["Mia"]), chosen
 
 
 def test_query_count_does_not_depend_on_the_rows(office):
@@ -93,7 +93,7 @@ def test_query_count_does_not_depend_on_the_rows(office):
         return len(found)
 
     before = count()
-    for number in range(12):
+    for number in range(2):
         application = apply(make_vacancy(brand=office.brand), f"M{number}", stage=office.new)
         Application.objects.filter(pk=application.pk).update(user=make_user() if number % 2 else None)
     assert count() == before

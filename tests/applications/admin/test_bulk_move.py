@@ -7,31 +7,28 @@ from urllib.parse import urlencode
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
+from applications.admin.application import ApplicationAdmin
 from applications.admin.selection import Selection
 from applications.models import AccessLog, Application, Message, Stage
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
+from tests.applications.applicants import stages_of
 from tests.applications.makers import make_stage
 from tests.factories import make_vacancy
+from tests.messages import messages_of
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/application/"
 MOVE, UNDO = f"{LIST}move/", f"{LIST}undo-moves/"
 
 
-def stages_of(application):
-    return [str(change) for change in application.changes.all()]
-
-
 def sent(*applications):
     """Return what a page sends along for `applications`."""
     return str(Selection.of(Application.objects.filter(pk__in=[each.pk for each in applications])))
-
-
-def messages_of(answer):
-    return [str(each) for each in answer.context["messages"]]
 
 
 @pytest.fixture
@@ -65,9 +62,9 @@ def test_confirmed_rejection_moves_those_who_were_named(office, jan, at):
     data = {"applications": sent(office.own), "stage": office.rejected.pk, "back": f"{LIST}?read=no"}
     assert office.anna.post(MOVE, data).status_code == 200  # asks
 
-    answer = office.anna.post(MOVE, data | {"confirmed": "1"}, follow=True)
+    answer = office.anna.post(MOVE, data | {"confirmed": "1"})
 
-    assert answer.redirect_chain == [(f"{LIST}?read=no", 302)]
+    assert answer["Location"] == f"{LIST}?read=no"
     assert stages_of(office.own) == ["New", "Rejected"]
     assert stages_of(jan) == ["New"]
     assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
@@ -76,8 +73,9 @@ def test_confirmed_rejection_moves_those_who_were_named(office, jan, at):
     assert messages_of(answer) == [f'1 moved to Rejected. <a class="text-link" href="{undo}">Undo</a>']
 
 
-def test_all_pages_are_selected(office):
-    for number in range(60):
+def test_all_pages_are_selected(office, monkeypatch):
+    monkeypatch.setattr(ApplicationAdmin, "list_per_page", 2)
+    for number in range(3):
         apply(office.own.vacancy, f"Mia {number}", f"mia{number}@example.org", stage=office.new)
     chosen = {
         "action": f"move_to_{office.rejected.pk}", "_selected_action": [office.own.pk], "select_across": "1",
@@ -85,12 +83,12 @@ def test_all_pages_are_selected(office):
 
     page = office.anna.post(LIST, chosen)
 
-    assertContains(page, "61 applications move to “Rejected”")
-    assertContains(page, "<b>Mia 59</b>")
+    assertContains(page, "4 applications move to “Rejected”")
+    assertContains(page, "<b>Mia 2</b>")
     later = apply(office.own.vacancy, "Later", stage=office.new)  # arrives while the user reads
     data = {"applications": str(page.context["selection"]), "stage": office.rejected.pk, "confirmed": "1"}
     office.anna.post(MOVE, data)
-    assert Application.objects.with_stage().filter(stage_name="Rejected").count() == 61
+    assert Application.objects.with_stage().filter(stage_name="Rejected").count() == 4
     assert stages_of(later) == ["New"]
 
 
@@ -117,7 +115,7 @@ def test_card_moves_to_an_open_stage_without_a_question(office, jan):
     interview = make_stage("Interview")
     data = {"applications": sent(office.own, jan), "stage": interview.pk}
 
-    answer = office.anna.post(MOVE, data, follow=True)
+    answer = office.anna.post(MOVE, data)
 
     assert messages_of(answer) == ["2 moved to Interview."]
     assert stages_of(jan) == ["New", "Interview"]
@@ -128,7 +126,7 @@ def test_application_that_somebody_else_moved_is_not_moved(office, jan, at):
     data = {"applications": sent(office.own, jan), "stage": office.rejected.pk, "confirmed": "1"}
     move(applications=Application.objects.filter(pk=jan.pk), stage=interview, author=None, at=at)
 
-    answer = office.anna.post(MOVE, data, follow=True)
+    answer = office.anna.post(MOVE, data)
 
     assert stages_of(jan) == ["New", "Interview"]
     assert stages_of(office.own) == ["New", "Rejected"]
@@ -155,26 +153,28 @@ def test_script_gets_json(office):
     assert stages_of(office.own) == ["New", "Interview"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        ({}, 400), ({"applications": "1"}, 400), ({"applications": "x:1"}, 400), ({"applications": ","}, 400),
-        ({"applications": "9" * 30 + ":1"}, 400), ({"applications": "1:1\0"}, 400),
-        ({"stage": "x"}, 400), ({"stage": "9" * 30}, 400), ({"stage": ""}, 400),
-        ({"back": "https://evil.example/"}, 302), ({"back": "//evil.example"}, 302),
-        ({"back": "/admin/x"}, 302),
-    ],
-)  # fmt: skip
-def test_bad_input_is_an_error_and_moves_nothing(office, data, status):
-    applications = sent(office.own) if "applications" not in data and data else ""
-    full = {"applications": applications, "stage": make_stage("Interview").pk} | data
+def test_bad_input_is_an_error_and_moves_nothing(office):
+    valid = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
+    invalid = {
+        "applications": ("", "1", "x:1", ",", "9" * 30 + ":1", "1:1\0"), "stage": ("x", "9" * 30, ""),
+    }  # fmt: skip
 
-    answer = office.anna.post(MOVE, full)
+    accepted = {
+        name: value
+        for name, values in invalid.items()
+        for value in values
+        if office.anna.post(MOVE, valid | {name: value}).status_code != 400
+    }
+    assert (accepted, stages_of(office.own)) == ({}, ["New"])
 
-    assert answer.status_code == status
-    assert answer.get("Location", LIST) == LIST
-    assert stages_of(office.own) == (["New"] if status == 400 else ["New", "Interview"])
+
+def test_foreign_address_to_return_to_is_ignored(office):
+    data = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
+    addresses = ("https://evil.example/", "//evil.example", "/admin/x")
+
+    assert {back: office.anna.post(MOVE, data | {"back": back})["Location"] for back in addresses} == (
+        dict.fromkeys(addresses, LIST)
+    )
 
 
 def test_other_brands_are_not_moved(office):
@@ -204,7 +204,7 @@ def test_hiring_asks_and_get_is_not_allowed(office):
 def rejected_by(office, *applications):
     """Reject `applications` as Anna. Return the address of the page that undoes it."""
     data = {"applications": sent(*applications), "stage": office.rejected.pk, "confirmed": "1"}
-    answer = office.anna.post(MOVE, data, follow=True)
+    answer = office.anna.post(MOVE, data)
     return unescape(messages_of(answer)[0]).split('href="')[1].split('"')[0]
 
 
@@ -223,13 +223,13 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
     assert stages_of(jan) == ["New", "Rejected"]
 
-    answer = office.anna.post(url, follow=True)
+    answer = office.anna.post(url)
     assert messages_of(answer) == ["2 stage changes were undone."]
     assert stages_of(jan) == stages_of(office.own) == ["New", "Rejected", "New"]
     assert LogEntry.objects.filter(change_message="Stage change undone.").count() == 2
 
-    again = office.anna.post(url, follow=True)
-    assert messages_of(again)[0].startswith("2 were not undone: moved again, or visible to the applicant.")
+    again = office.anna.post(url)
+    assert messages_of(again)[-1].startswith("2 were not undone: moved again, or visible to the applicant.")
     assert stages_of(jan) == ["New", "Rejected", "New"]
 
 
@@ -258,20 +258,28 @@ def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
     assert stages_of(office.own) == ["New", "Rejected"]
 
 
-@pytest.mark.parametrize(
-    "at", ["x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z"]
-)
-def test_invalid_time_is_an_error(office, at):
-    assert office.anna.get(UNDO, {"at": at}).status_code == 400
+def test_invalid_time_is_an_error(office):
+    times = ("x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z")
+
+    assert [at for at in times if office.anna.get(UNDO, {"at": at}).status_code != 400] == []
 
 
-@pytest.mark.parametrize("count", [1, 15])
-def test_query_count_of_a_confirmation(office, count, django_assert_num_queries):
+def test_query_count_of_a_confirmation_does_not_depend_on_the_rows(office):
+    few, many = queries_of_rows(office, MOVE, {"stage": office.rejected.pk})
+
+    assert few == many <= 12
+
+
+def queries_of_rows(office, path, data):
+    """Return the number of queries of a POST of `data` to `path` with one and with three applications."""
     made = [
-        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new)
-        for n in range(count)
+        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new) for n in range(3)
     ]
-    data = {"applications": sent(*made), "stage": office.rejected.pk}
-    office.anna.post(MOVE, data)
-    with django_assert_num_queries(9):
-        office.anna.post(MOVE, data)
+    counts = []
+    for chosen in (made[:1], made):
+        data = data | {"applications": sent(*chosen)}
+        office.anna.post(path, data)
+        with CaptureQueriesContext(connection) as queries:
+            office.anna.post(path, data)
+        counts.append(len(queries))
+    return counts

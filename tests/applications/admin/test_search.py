@@ -1,22 +1,30 @@
 """The search of the admin: what it finds, for whom, and at what cost."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from applications.admin import search as module
 from applications.models import AccessLog, Application
 from applications.privacy import erase
 from forms_structure.models import Form
-from tests.applications.admin.conftest import apply, office, staff  # noqa: F401 - a fixture
+from tests.applications.admin.conftest import apply, build, copy_of, staff
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 
 pytestmark = pytest.mark.django_db
 SEARCH = "/admin/search/"
+
+
+@pytest.fixture
+def office(module_roles: None, db: Any, at: Any) -> SimpleNamespace:
+    """Not created once per module, because searches of the other tests would find its rows."""
+    return copy_of(build())
 
 
 @pytest.fixture
@@ -59,24 +67,31 @@ def test_every_kind_is_found(root, db):
     }
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["nurse", "NÜRSE", "urs", "ghent nurse", "nu", "c+", "100%", "night_shift", "  nurse  ", "in gh"],
-)
-def test_words_of_a_title_are_found(root, text):
-    make_vacancy(title="Nürse in Ghent, C++ 100% night_shift")
+def missed(client: Client, texts: Any, expected: list[str]) -> dict[str, list[str]]:
+    """Return the vacancies that the part below the box shows, where these are others than `expected`."""
+    wrong = {}
+    for text in texts:
+        groups = client.get(SEARCH, {"q": text, "part": "results"}).context["groups"]
+        titles = [hit.title for group in groups if group.label == "Vacancies" for hit in group.hits]
+        if titles != expected:
+            wrong[text] = titles
+    return wrong
+
+
+def test_words_of_a_title_are_found(root):
+    title = "Nürse in Ghent, C++ 100% night_shift"
+    make_vacancy(title=title)
     make_vacancy(title="Baker")
 
-    assert [*found(root, text)["Vacancies"]] == ["Nürse in Ghent, C++ 100% night_shift"]
+    texts = ("nurse", "NÜRSE", "urs", "ghent nurse", "nu", "c+", "100%", "night_shift", "  nurse  ", "in gh")
+    assert missed(root, texts, [title]) == {}
 
 
-@pytest.mark.parametrize(
-    "text", ["ent", "xyz", "nurse baker", "%", "_", "rs", "nurse' OR '1'='1", "\0", "()"]
-)
-def test_other_words_are_not_found(root, text):
+def test_other_words_are_not_found(root):
     make_vacancy(title="Nurse, night-shift")
 
-    assert "Vacancies" not in found(root, text)
+    texts = ("ent", "xyz", "nurse baker", "%", "_", "rs", "nurse' OR '1'='1", "\0", "()")
+    assert missed(root, texts, []) == {}
 
 
 def test_vacancies_are_found_by_id_and_come_first(root):
@@ -133,7 +148,7 @@ def test_texts_are_escaped(root):
 # --- for whom ---
 
 
-def test_rows_of_other_brands_are_not_found(office):  # noqa: F811
+def test_rows_of_other_brands_are_not_found(office):
     """The recruiter's own rows are found with the same words."""
     secret = make_vacancy(title="Zebra secret", brand=make_brand("Theirs"))
     apply(secret, "Zebra")
@@ -156,7 +171,7 @@ def test_rows_of_other_brands_are_not_found(office):  # noqa: F811
         assert "Applications" not in found(office.anna, text), text
 
 
-def test_kinds_without_permission_are_not_found(office):  # noqa: F811
+def test_kinds_without_permission_are_not_found(office):
     make_vacancy(title="Zebra", brand=office.brand)
     make_option("regions", "Zebra land")
     User.objects.create_user("zebra")
@@ -197,7 +212,7 @@ def test_hits_are_not_logged_as_access(root):
 # --- the box and the cost ---
 
 
-def test_the_box_is_on_every_page(office):  # noqa: F811
+def test_the_box_is_on_every_page(office):
     for path in ("/admin/", "/admin/vacancies/vacancy/", "/admin/vacancies/vacancy/add/", SEARCH):
         assert office.anna.get(path).content.decode().count('id="site-search"') == 1
     assert 'id="site-search"' not in Client().get("/admin/login/").content.decode()
@@ -218,17 +233,16 @@ def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch
     assert urls["Applications"] == "/admin/applications/application/?q=jan"
 
 
-@pytest.mark.parametrize("count", [1, 5])
-def test_query_count(root, count, django_assert_max_num_queries):
-    for number in range(count):
+def test_query_count_does_not_depend_on_the_hits(root):
+    counts = []
+    for number in range(3):
         make_vacancy(title=f"Zebra {number}")
         apply(make_vacancy(), f"Zebra {number}")
-    root.get(SEARCH, {"q": "zebra", "part": "results"})
-
-    with django_assert_max_num_queries(60) as queries:
         root.get(SEARCH, {"q": "zebra", "part": "results"})
-    selects = [query for query in queries if query["sql"].startswith("SELECT")]
-    assert len(selects) == (19 if connection.vendor == "postgresql" else 15)  # the two indexes
+        with CaptureQueriesContext(connection) as queries:
+            root.get(SEARCH, {"q": "zebra", "part": "results"})
+        counts.append(len([query for query in queries if query["sql"].startswith("SELECT")]))
+    assert counts[0] == counts[2] <= (22 if connection.vendor == "postgresql" else 18)  # the two indexes
 
 
 def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):

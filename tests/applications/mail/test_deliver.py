@@ -78,7 +78,8 @@ def start(mail_server, tmp_path):
         process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs manage.py deliver in processes")
+@pytest.mark.each_database
 @pytest.mark.django_db(transaction=True)
 def test_process_finishes_its_email_when_it_is_stopped(mail_server, start):
     mail_server.delay = 2
@@ -93,7 +94,8 @@ def test_process_finishes_its_email_when_it_is_stopped(mail_server, start):
     assert sum(mail_server.recipients.values()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.slow("runs manage.py deliver in processes")
+@pytest.mark.each_database
 @pytest.mark.django_db(transaction=True)
 def test_another_process_takes_over_and_sends_nothing_twice(mail_server, start):
     mail_server.delay = 3

@@ -1,13 +1,12 @@
 """The delivery of emails: each is sent once, or is shown as failed."""
 
 import logging
-import time
+import smtplib
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 
-from applications.mail import smtp
 from applications.mail.delivery import ABANDONED, NOT_CONFIGURED, as_email
 from applications.models import Message
 from tests.applications.mail.conftest import put, states, work
@@ -206,14 +205,18 @@ def test_connection_lost_after_the_content_fails(delivery, clock, mail_server):
 
 
 def test_slow_server_ends_with_a_timeout(delivery, clock, mail_server, monkeypatch):
-    monkeypatch.setattr(smtp, "TIMEOUT", 0.1)
+    announce = smtplib.SMTP.rcpt
+
+    def announce_impatiently(connection, recipient):
+        connection.sock.settimeout(0.1)  # not from the start: on a busy machine, its greeting takes longer
+        return announce(connection, recipient)
+
+    monkeypatch.setattr(smtplib.SMTP, "rcpt", announce_impatiently)
     mail_server.delay = 5
     put("slow-x@example.org")
-    started_at = time.monotonic()
 
     assert work(delivery, clock) == ["postponed"]
-    assert only().error == "No reply within 0.1 seconds."
-    assert time.monotonic() - started_at < 5
+    assert only().error == "No reply within 30 seconds."
 
 
 # --- A dispatcher that was killed --------------------------------------------------------------

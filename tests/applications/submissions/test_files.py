@@ -83,6 +83,7 @@ def test_type_is_detected_from_the_content(name: str, content: bytes, kind: str)
 
 
 BOMB = make_zip({"[Content_Types].xml": WORD.encode(), "word/document.xml": bytes(50_000_000)})
+MANY_TYPES = make_zip({"[Content_Types].xml": bytes(50_000_000)})
 MACROS = make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": b"x"})
 
 
@@ -98,9 +99,11 @@ MACROS = make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": 
         ("cv.pdf", b"text"),  # text has no signature
         ("run.js", b"alert(1)"),
         ("cv.txt", b"MZ\x90\0\x03"),
+        ("cv.docx", SVG),
         ("cv.docx", JAR),
         ("cv.docx", XLSX),
         ("cv.docx", BOMB),
+        ("cv.docx", MANY_TYPES),
         ("cv.docx", MACROS),
         ("cv.docx", DOCX[:60]),
         ("cv.docx", legacy_office("WordDocument")),

@@ -15,7 +15,7 @@ from tests.applications.submissions.sending import (
     make_open_vacancy,
     send,
     version_of,
-)
+)  # fmt: skip
 
 pytestmark = pytest.mark.django_db
 

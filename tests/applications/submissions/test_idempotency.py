@@ -1,11 +1,9 @@
 """Idempotency keys: one application per key, whatever the client repeats."""
 
 import json
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 from django.test import Client
 
 from applications import privacy
@@ -18,7 +16,8 @@ from tests.applications.submissions.sending import (
     path_of,
     pointers,
     send,
-)
+)  # fmt: skip
+from tests.parallel import at_once
 
 KEY = {"Idempotency-Key": "6f1c2b0e-8f0e-4b57-9c55-0d5f0f6f2f3a"}
 
@@ -97,44 +96,18 @@ def test_old_keys_are_deleted(vacancy, at):
 # --- Concurrent requests ---
 
 
+def races(test):
+    """Mark a test of concurrent requests."""
+    for mark in (
+        pytest.mark.django_db(transaction=True), pytest.mark.each_database,
+        pytest.mark.slow("sends requests at the same time"),
+    ):  # fmt: skip
+        test = mark(test)
+    return test
+
+
 def send_body(path, body, headers):
     return Client().post(path, body, "application/json", headers=headers)
-
-
-def in_other_connection(call):
-    """Return the result of `call` in another thread, with connections of its own."""
-    found: list = []
-
-    def run() -> None:
-        try:
-            found.append(call())
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(30)
-    return found[0]
-
-
-def at_once(*calls):
-    """Call all in threads of their own at the same time; return their results."""
-    barrier = threading.Barrier(len(calls))
-    found: list = [None] * len(calls)
-
-    def run(number, call) -> None:
-        try:
-            barrier.wait(30)
-            found[number] = call()
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    return found
 
 
 @pytest.mark.django_db(transaction=True)
@@ -142,8 +115,8 @@ def test_key_in_use_across_connections():
     vacancy = make_open_vacancy()
     path, body = path_of(vacancy), json.dumps(document(vacancy))
     with idempotency.in_use(vacancy, KEY["Idempotency-Key"]):
-        response = in_other_connection(lambda: send_body(path, body, KEY))
-        other_key = in_other_connection(lambda: send_body(path, body, {"Idempotency-Key": "other"}))
+        response = at_once(lambda: send_body(path, body, KEY))[0]
+        other_key = at_once(lambda: send_body(path, body, {"Idempotency-Key": "other"}))[0]
 
     assert (response.status_code, response["Retry-After"]) == (409, "1")
     assert response["Content-Type"] == "application/problem+json"
@@ -151,13 +124,12 @@ def test_key_in_use_across_connections():
     assert send_body(path, body, KEY).status_code == 201
 
 
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@races
 @pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "same key"])
 def test_equal_requests_at_once_store_one_application(headers):
     vacancy = make_open_vacancy()
     path, body = path_of(vacancy), json.dumps(document(vacancy))
-    for number in range(5):
+    for number in range(3):
         sent = body.replace("Mia@", f"mia{number}@")
         key = {name: f"{value}-{number}" for name, value in headers.items()}
         answers = at_once(*[lambda sent=sent, key=key: send_body(path, sent, key)] * 4)
@@ -170,8 +142,7 @@ def test_equal_requests_at_once_store_one_application(headers):
         assert not Application.objects.filter(is_repeated=True).exists()
 
 
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@races
 def test_different_requests_at_once_with_one_key_store_one_application():
     vacancy = make_open_vacancy()
     path = path_of(vacancy)
@@ -184,8 +155,7 @@ def test_different_requests_at_once_with_one_key_store_one_application():
     assert Application.objects.count() == 1
 
 
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@races
 def test_other_requests_at_once_are_marked_as_applied_again():
     vacancy = make_open_vacancy()
     path = path_of(vacancy)

@@ -25,16 +25,16 @@ def stored(settings):
     return [*(model.objects.count() for model in models), len(files)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("headers", [{}, KEY], ids=["no key", "key"])
+@pytest.mark.slow("sends two submissions for each step")
+@pytest.mark.each_database
 @pytest.mark.parametrize(
-    ("owner", "name"),
+    ("owner", "name", "headers"),
     [
-        (submitting, "queue_receipt"),
-        (submitting, "receive"),
-        (submitting.idempotency, "lock_address"),
-        (submitting.StoredFiles, "add_rows"),
-        (submitting.FormSnapshot.objects, "get_or_create"),
+        (submitting, "queue_receipt", {}),
+        (submitting, "receive", KEY),
+        (submitting.idempotency, "lock_address", {}),
+        (submitting.StoredFiles, "add_rows", KEY),
+        (submitting.FormSnapshot.objects, "get_or_create", {}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -133,12 +133,11 @@ def test_bearer_token_links_the_account(vacancy):
     assert Application.objects.get().user == jane
 
 
-@pytest.mark.parametrize("header", ["Bearer 0", "Bearer", "Bearer a b", "Basic eDp5"])
-def test_invalid_token_is_ignored(vacancy, header):
-    response = send(vacancy, headers={"Authorization": header})
-
-    assert response.status_code == 201
-    assert Application.objects.get().user is None
+def test_invalid_token_is_ignored(vacancy):
+    for number, header in enumerate(("Bearer 0", "Bearer", "Bearer a b", "Basic eDp5")):
+        values = VALUES | {"email": f"mia{number}@example.org"}
+        assert send(vacancy, values, headers={"Authorization": header}).status_code == 201, header
+    assert [application.user for application in Application.objects.all()] == [None] * 4
 
 
 def test_session_links_the_account_only_with_a_csrf_token(vacancy):

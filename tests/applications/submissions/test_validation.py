@@ -34,7 +34,7 @@ def agrees(form, values):
     return bool(errors) != validator.is_valid(values)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("150 generated forms")
 @search(max_examples=150)
 @given(st.data())
 def test_server_agrees_with_jsonschema_on_mutated_submissions(data):
@@ -53,7 +53,7 @@ def value_schemas(schema):
         yield from value_schemas(condition["then"])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("150 generated forms")
 @search(max_examples=150)
 @given(st.data())
 def test_server_agrees_with_jsonschema_on_generated_values(data):

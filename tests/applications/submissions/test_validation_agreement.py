@@ -30,7 +30,6 @@ from tests.forms_structure.test_schema import (
     submissions,
 )
 
-pytestmark = pytest.mark.once
 FORMS, INVALID = 20, 100  # invalid submissions of each form
 Sections = list[dict[str, Any]]
 
@@ -96,7 +95,7 @@ def test_server_and_jsonschema_agree(data: Any) -> None:
     check_one_form(data, None, 20)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("2,000 submissions in four validators of npm")
 def test_all_validators_agree_on_invalid_submissions() -> None:
     with node.validators() as validate:
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -18,6 +17,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Error, sync_playwright
 
+from tests.browser.programs import browser_path
 from tests.browser.tour.hand import Hand, NotPossibleError
 from tests.browser.tour.tasks import TASKS
 
@@ -93,9 +93,10 @@ def wait_for(url: str) -> None:
 
 def run(site: str, names: list[str], screenshots: Path | None) -> dict[str, Any]:
     figures = {}
-    path = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"]
+        )
         for name in names:
             text, user, function = TASKS[name]
             context = browser.new_context(viewport={"width": 1400, "height": 1000}, locale="en")

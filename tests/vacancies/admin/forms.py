@@ -57,6 +57,19 @@ def saved(response: Any) -> bool:
     return response.status_code == 302
 
 
+def messages(response: Any) -> list[str]:
+    """Return the messages of a response. Those before a redirect are not on a page yet."""
+    found = (
+        response.wsgi_request._messages._queued_messages if saved(response) else response.context["messages"]
+    )
+    return [str(message) for message in found]
+
+
+def texts(response: Any) -> list[str]:
+    """Return the messages of a response, without the markup of buttons."""
+    return [re.sub("<.*>", "", message).strip() for message in messages(response)]
+
+
 def ask(client: Client, action: str, vacancies: list[Vacancy]) -> Any:
     """Return the page that asks before a bulk action, or the list if the action is not offered."""
     data = {"action": f"{action}_selected", "_selected_action": [vacancy.pk for vacancy in vacancies]}
@@ -68,8 +81,8 @@ def run(client: Client, action: str, vacancies: list[Vacancy], **values: str) ->
     page = ask(client, action, vacancies)
     if "selection" in page.context:
         sent = {"vacancies": str(page.context["selection"]), "back": LIST, **values}
-        page = client.post(f"{LIST}bulk/{action}/", sent, follow=True)
-    return [re.sub("<.*>", "", str(message)).strip() for message in page.context["messages"]]
+        page = client.post(f"{LIST}bulk/{action}/", sent)
+    return texts(page)
 
 
 def listed(client: Client, url: str) -> set[int]:

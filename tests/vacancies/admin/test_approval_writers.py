@@ -13,7 +13,7 @@ from django.test import Client
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, messages, opened, page, run
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies import approving, operations
 from vacancies.admin.selection import Selection
@@ -76,17 +76,13 @@ def requests(vacancy: Vacancy) -> list[str]:
     return list(Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True))
 
 
-def reported(response: Any) -> list[str]:
-    return [str(message) for message in response.context["messages"]]
-
-
 def imported(client: Client, **cells: Any) -> Any:
     """Import a spreadsheet with one row. Return the page with its changes, and the page after it."""
     text = StringIO()
     csv.writer(text).writerows([list(cells), list(cells.values())])
     shown = client.post(IMPORT, {"file": SimpleUploadedFile("x.csv", text.getvalue().encode())})
     assert shown.context["wrong"] == []
-    return shown, client.post(IMPORT, {"plan": shown.context["plan"]}, follow=True)
+    return shown, client.post(IMPORT, {"plan": shown.context["plan"]})
 
 
 # --- writers that would publish a vacancy that is not public ---
@@ -146,12 +142,12 @@ def list_editing(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(status="published", **EXPIRED)
     vacancy = reread(vacancy)
     response = save(client, row(vacancy, last_day="2026-05-01"), vacancies=[vacancy])
-    assert str(SUBMITTED) in reported(response)
+    assert str(SUBMITTED) in messages(response)
 
 
 def import_of_a_status(client: Client, vacancy: Vacancy) -> None:
     _shown, done = imported(client, ID=vacancy.pk, Status="Published")
-    assert str(SUBMITTED) in reported(done)
+    assert str(SUBMITTED) in messages(done)
 
 
 def import_of_a_closing_date(client: Client, vacancy: Vacancy) -> None:
@@ -233,7 +229,7 @@ def import_a_title(client: Client, vacancy: Vacancy) -> None:
     [result] = shown.context["changed"]
     assert [each.name for each in result.differences] == ["title"]
     assert result.notes == [str(SUBMITTED)]
-    assert str(SUBMITTED) in reported(done)
+    assert str(SUBMITTED) in messages(done)
 
 
 def restore_a_title(client: Client, vacancy: Vacancy) -> None:
@@ -291,8 +287,8 @@ def test_undo_publishes_no_other_text(root: Client, approved: Vacancy) -> None:
     for action in ("unpublish", "delete"):
         run(root, action, [approved])
         number = Version.objects.latest("pk").pk
-        response = root.post(f"{LIST}undo/{number}/", follow=True)
-        assert "The brand publishes with approval only." in " ".join(reported(response))
+        response = root.post(f"{LIST}undo/{number}/")
+        assert "The brand publishes with approval only." in " ".join(messages(response))
         assert reread(approved).state_at(NOW) not in PUBLIC
         Vacancy.objects.update(status="published", publish_from=NOW - DAY)
 
@@ -338,8 +334,8 @@ def test_form_is_merged_with_what_others_wrote(root: Client, lea: User, write: A
 
     assert reread(vacancy).updated_at == Version.objects.latest("pk").created_at == NOW
     assert Version.objects.latest("pk").author == User.objects.get(username="root")
-    response = colleague.post(page(vacancy), form | {"title": "Night nurse"}, follow=True)
-    assert "Merged with the changes of Root: Featured." in reported(response)
+    response = colleague.post(page(vacancy), form | {"title": "Night nurse"})
+    assert "Merged with the changes of Root: Featured." in messages(response)
     assert (reread(vacancy).title, reread(vacancy).is_hot) == ("Night nurse", True)
 
 

@@ -9,22 +9,24 @@ from forms_structure.models import Form
 from jobsite.ops.commands import dry_run
 from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
 from tests.factories import make_recruiter
-from tests.marks import slow_except
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
 from vacancies.admin.selection import Selection
 from vacancies.models import Attachment, Vacancy, VacancyRecruiter, Version
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("nothing_foreign_changes")]
+pytestmark = [
+    pytest.mark.slow("many pages of two brands"),
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("nothing_foreign_changes"),
+]
 
 
 # --- actions ---
 
 
-@pytest.mark.parametrize("who", slow_except(["Recruiter"], WALLED))
 @pytest.mark.parametrize("noun", ["vacancies/vacancy", "forms_structure/form", "vacancies/recruiter",
                                   "vacancies/brand", "applications/application"])  # fmt: skip
-def test_no_action_reaches_foreign_rows(world, who, noun):
-    client, model = signed_in(world, who), noun.replace("/", ".")
+def test_no_action_reaches_foreign_rows(world, noun):
+    client, model = signed_in(world, "Handy"), noun.replace("/", ".")
     url = f"/admin/{noun}/"
     query = "?state=all" if model == "vacancies.vacancy" else ""
     context = client.get(url + query).context
@@ -97,17 +99,20 @@ def rows(prefix: str, *, initial: int, **fields: Any) -> dict[str, Any]:
     return NO_ROWS | counts | {f"{prefix}-0-{name}": value for name, value in fields.items()}
 
 
-@pytest.mark.parametrize("initial", [0, 1])
 @pytest.mark.parametrize("page", ["change", "review", "add"])
-@pytest.mark.parametrize("prefix", ["attachments", "recruiter_links"])
-def test_rows_of_a_foreign_vacancy_are_not_edited_with_an_own_one(world, prefix, page, initial):
-    model = {"attachments": Attachment, "recruiter_links": VacancyRecruiter}[prefix]
+@pytest.mark.parametrize(
+    ("prefix", "model"), [("attachments", Attachment), ("recruiter_links", VacancyRecruiter)]
+)
+def test_rows_of_a_foreign_vacancy_are_not_edited_with_an_own_one(world, prefix, model, page):
     theirs = model.objects.filter(vacancy=world.foreign.draft).first()
     client = signed_in(world, "Recruiter")
     url = f"{LIST}add/" if page == "add" else f"{LIST}{world.own.draft.pk}/{page}/"
     own, foreign = world.own.draft.pk, world.foreign.draft.pk
-    for vacancy, delete in ((own, {}), (foreign, {}), (foreign, {"DELETE": "on"})):
-        fresh = make_recruiter(f"Fresh {vacancy} {delete}")
+    for vacancy, delete, initial in (
+        *((own, {}, 0), (own, {}, 1), (foreign, {}, 0), (foreign, {}, 1)),
+        (foreign, {"DELETE": "on"}, 1),
+    ):
+        fresh = make_recruiter(f"Fresh {vacancy} {delete} {initial}")
         fields = {
             "id": theirs.pk, "vacancy": vacancy, "name": "Taken", "url": "https://taken.test/x.pdf",
             "recruiter": fresh.pk, "position": 7, **delete,
@@ -140,13 +145,11 @@ def test_vacancy_points_to_nothing_foreign(world, page, field):
         assert not own.filter(**{field: pk}).exists()
 
 
-@pytest.mark.parametrize("name", ["foreign.form", "extension", "free_extension"])
-def test_form_extends_nothing_foreign(world, name):
-    theirs = world.foreign.form if name == "foreign.form" else getattr(world, name)
-    client = signed_in(world, "Recruiter")
-    data = {"name": "Mine", "language": "en", "extends": theirs.pk}
-    assert_clean(client, client.post(f"{FORMS}add/", data), "extends")
-    assert not Form.objects.filter(name="Mine").exists()
+def test_form_extends_nothing_foreign(world):
+    client, data = signed_in(world, "Recruiter"), {"name": "Mine", "language": "en"}
+    for theirs in (world.foreign.form, world.extension, world.free_extension):
+        assert_clean(client, client.post(f"{FORMS}add/", data | {"extends": theirs.pk}), f"extends {theirs}")
+        assert not Form.objects.filter(name="Mine").exists(), theirs
 
     client.post(f"{FORMS}add/", data | {"extends": world.own.form.pk})
     assert Form.objects.get(name="Mine").extends == world.own.form
@@ -165,13 +168,13 @@ def test_no_form_is_made_for_a_foreign_vacancy(world, view):
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("form", ["default", "shared"])
-@pytest.mark.parametrize("view", ["save", "restore", "delete"])
-def test_form_shared_with_another_brand_is_read_only(world, form, view):
-    client, form = signed_in(world, "Recruiter"), getattr(world, form)
-    assert client.get(f"{FORMS}{form.pk}/change/").status_code == 200
-    post = posted(world, "forms_structure.form", view, form.pk)
-    assert client.post(f"{FORMS}{form.pk}/{view}/", **post).status_code == 403
+def test_form_shared_with_another_brand_is_read_only(world):
+    client = signed_in(world, "Recruiter")
+    for form in (world.default, world.shared):
+        assert client.get(f"{FORMS}{form.pk}/change/").status_code == 200
+        for view in ("save", "restore", "delete"):
+            post = posted(world, "forms_structure.form", view, form.pk)
+            assert client.post(f"{FORMS}{form.pk}/{view}/", **post).status_code == 403, (form, view)
 
 
 def test_own_form_is_saved_and_restored(world):
@@ -217,11 +220,11 @@ def test_versions_from_another_brand_are_hidden(world):
         assert_clean(client, client.get(f"{LIST}{pk}/{decision}/"), decision)
 
 
-@pytest.mark.parametrize("seen", ["", "never", "2000-01-01T00:00:00+00:00"])
-def test_conflict_names_no_user_of_another_brand(world, seen):
+def test_conflict_names_no_user_of_another_brand(world):
     client, pk = signed_in(world, "Recruiter"), world.taken_over.pk
-    response = client.post(f"{LIST}{pk}/change/", vacancy_form(world, version=seen))
-    assert "editor saved this vacancy on" in assert_clean(client, response, "conflict")
+    for seen in ("", "never", "2000-01-01T00:00:00+00:00"):
+        response = client.post(f"{LIST}{pk}/change/", vacancy_form(world, version=seen))
+        assert "editor saved this vacancy on" in assert_clean(client, response, f"conflict {seen}")
 
 
 def test_vacancy_deleted_by_another_brand_cannot_be_restored(world):

@@ -10,10 +10,11 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django.asserts import assertContains
 
+from applications.admin.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from tests.vacancies.admin.forms import LIST, ask, page
+from tests.vacancies.admin.forms import LIST, ask, messages, page, texts
 from vacancies.admin.selection import Selection
 from vacancies.models import State, Vacancy, Version
 
@@ -30,33 +31,29 @@ def asked(response: Any) -> list[tuple[str, list[tuple[str, list[str]]]]]:
     ]
 
 
-def messages(response: Any) -> list[str]:
-    return [re.sub("<.*>", "", str(message)).strip() for message in response.context["messages"]]
-
-
 def undo_url(response: Any) -> str:
-    [found] = re.findall(r'formaction="([^"]+)"', response.content.decode())
+    [found] = re.findall(r'formaction="([^"]+)"', " ".join(messages(response)))
     return found
 
 
 def confirm(client: Client, action: str, vacancies: list[Vacancy], **values: str) -> Any:
     selection = ask(client, action, vacancies).context["selection"]
     sent = {"vacancies": str(selection), "back": LIST, **values}
-    return client.post(f"{LIST}bulk/{action}/", sent, follow=True)
+    return client.post(f"{LIST}bulk/{action}/", sent)
 
 
-@pytest.mark.parametrize(
-    "action",
-    ["publish", "schedule", "unpublish", "extend", "feature", "unfeature", "archive", "duplicate", "delete"],
-)
-def test_every_action_asks_first(anna: Client, action: str) -> None:
+def test_every_action_asks_first(anna: Client) -> None:
     rows = [make_vacancy(title=f"Nurse {n}") for n in range(2)]
     before = list(Vacancy.objects.order_by("pk").values())
+    for action in (
+        *("publish", "schedule", "unpublish", "extend", "feature", "unfeature", "archive", "duplicate"),
+        "delete",
+    ):
+        response = ask(anna, action, rows)
 
-    response = ask(anna, action, rows)
-
-    assert [name for _, section in asked(response) for name, _ in section] == ["Nurse 0", "Nurse 1"]
-    assert (list(Vacancy.objects.order_by("pk").values()), Version.objects.count()) == (before, 0)
+        assert [name for _, section in asked(response) for name, _ in section] == ["Nurse 0", "Nurse 1"]
+        stored = list(Vacancy.objects.order_by("pk").values())
+        assert (stored, Version.objects.count()) == (before, 0), action
 
 
 def test_delete_is_the_last_action(anna: Client) -> None:
@@ -116,14 +113,15 @@ def test_page_has_no_button_if_nothing_would_change(anna: Client, vacancy: Vacan
     assert 'class="panel-button is-main" type="submit"' not in response.content.decode()
 
 
-def test_all_pages_are_selected(anna: Client, django_assert_max_num_queries: Any) -> None:
-    for number in range(60):
-        make_vacancy(title=f"Row {number:02}")
+def test_all_pages_are_selected(anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any) -> None:
+    monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
+    for number in range(3):
+        make_vacancy(title=f"Row {number}")
     first = Vacancy.objects.order_by("-pk").first()
     data = {"action": "unpublish_selected", "_selected_action": [first.pk], "select_across": "1", "index": 0}
     with django_assert_max_num_queries(20):
         response = anna.post(f"{LIST}?state=published", data)
-    assert (len(response.context["selection"]), response.context["back"]) == (60, f"{LIST}?state=published")
+    assert (len(response.context["selection"]), response.context["back"]) == (3, f"{LIST}?state=published")
     sent = {"vacancies": str(response.context["selection"]), "back": response.context["back"]}
     done = anna.post(f"{LIST}bulk/unpublish/", sent)
     assert done["Location"] == f"{LIST}?state=published"
@@ -135,9 +133,9 @@ def test_what_somebody_changed_in_the_meantime_stays(anna: Client) -> None:
     selection = ask(anna, "unpublish", [first, second]).context["selection"]
     Vacancy.objects.filter(pk=second.pk).update(title="Second, changed", updated_at=NOW)
 
-    response = anna.post(f"{LIST}bulk/unpublish/", {"vacancies": str(selection)}, follow=True)
+    response = anna.post(f"{LIST}bulk/unpublish/", {"vacancies": str(selection)})
 
-    assert messages(response) == [
+    assert texts(response) == [
         "1 vacancy was unpublished.",
         "“Second, changed” was not changed. Somebody changed it in the meantime. Look at it again.",
     ]
@@ -145,9 +143,9 @@ def test_what_somebody_changed_in_the_meantime_stays(anna: Client) -> None:
     assert states == {"First": "unpublished", "Second, changed": "published"}
 
 
-@pytest.mark.parametrize("sent", ["", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"])
-def test_invalid_selection_is_400(anna: Client, vacancy: Vacancy, sent: str) -> None:
-    assert anna.post(f"{LIST}bulk/unpublish/", {"vacancies": sent}).status_code == 400
+def test_invalid_selection_is_400(anna: Client, vacancy: Vacancy) -> None:
+    for sent in ("", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"):
+        assert anna.post(f"{LIST}bulk/unpublish/", {"vacancies": sent}).status_code == 400, sent
     assert Vacancy.objects.get().state == State.PUBLISHED
 
 
@@ -167,13 +165,16 @@ def test_back_leads_to_the_admin_only(anna: Client, vacancy: Vacancy) -> None:
 def test_undo_button_restores_the_previous_publication(anna: Client, at: datetime) -> None:
     planned = make_vacancy(title="Planned", publish_from=NOW + DAY, publish_until=NOW + 9 * DAY)
     response = confirm(anna, "publish", [planned])
-    assert messages(response) == ["1 vacancy was published."]
-    assertContains(response, f'<button class="panel-button" type="submit" form="message-form" formaction='
-                             f'"{undo_url(response)}" name="back" value="{LIST}">Undo</button>')  # fmt: skip
+    assert texts(response) == ["1 vacancy was published."]
+    assertContains(
+        anna.get(LIST),
+        '<button class="panel-button" type="submit" form="message-form" '
+        f'formaction="{undo_url(response)}" name="back" value="{LIST}">Undo</button>',
+    )
 
-    undone = anna.post(undo_url(response), {"back": LIST}, follow=True)
+    undone = anna.post(undo_url(response), {"back": LIST})
 
-    assert messages(undone) == ["Undone for 1 vacancy."]
+    assert texts(undone) == ["Undone for 1 vacancy."]
     planned.refresh_from_db()
     assert (planned.state, planned.publish_from) == (State.SCHEDULED, NOW + DAY)
 
@@ -190,9 +191,9 @@ def test_each_action_can_be_undone(anna: Client, at: datetime, action: str) -> N
 
 
 def test_action_on_a_single_vacancy_can_be_undone(anna: Client, vacancy: Vacancy) -> None:
-    response = anna.post(f"{LIST}{vacancy.pk}/unpublish/", follow=True)
-    undone = anna.post(undo_url(response), {"back": page(vacancy)}, follow=True)
-    assert undone.redirect_chain == [(page(vacancy), 302)]
+    response = anna.post(f"{LIST}{vacancy.pk}/unpublish/")
+    undone = anna.post(undo_url(response), {"back": page(vacancy)})
+    assert undone["Location"] == page(vacancy)
     assert Vacancy.objects.get().state == State.PUBLISHED
 
 
@@ -200,8 +201,8 @@ def test_undo_says_what_was_not_undone(anna: Client, at: datetime) -> None:
     first, second = make_vacancy(title="First"), make_vacancy(title="Second")
     response = confirm(anna, "unpublish", [first, second])
     Vacancy.objects.filter(pk=first.pk).update(location="Ghent", updated_at=NOW + DAY)
-    undone = anna.post(undo_url(response), follow=True)
-    assert messages(undone) == [
+    undone = anna.post(undo_url(response))
+    assert texts(undone) == [
         "Undone for 1 vacancy.", "“First” was not changed. It was changed in the meantime."
     ]  # fmt: skip
 
@@ -215,10 +216,10 @@ def test_undo_is_for_the_same_user_for_half_an_hour(
     colleague.force_login(User.objects.get(username="colleague"))
     url = undo_url(confirm(anna, "unpublish", [vacancy]))
     nothing = ["Nothing to undo. An action can be undone for half an hour, by the user who did it."]
-    assert messages(colleague.post(url, follow=True)) == nothing
+    assert texts(colleague.post(url)) == nothing
     time_machine.move_to(NOW + timedelta(minutes=30), tick=False)
-    assert messages(anna.post(url, follow=True)) == nothing
-    assert messages(anna.post(f"{LIST}undo/{10**17}/", follow=True)) == nothing
+    assert texts(anna.post(url)) == nothing
+    assert texts(anna.post(f"{LIST}undo/{10**17}/")) == nothing
     assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
@@ -235,8 +236,8 @@ def test_undo_does_not_name_a_vacancy_that_moved_to_another_brand(colleague: Cli
     vacancy = make_vacancy(brand=make_brand("Mine"))
     url = undo_url(confirm(colleague, "unpublish", [vacancy]))
     Vacancy.objects.update(brand=make_brand("Other"), title="Secret", updated_at=NOW)
-    response = colleague.post(url, follow=True)
-    assert "Secret" not in response.content.decode()
+    response = colleague.post(url)
+    assert "Secret" not in str(messages(response))
     assert Vacancy.objects.get().state == State.UNPUBLISHED
 
 
@@ -245,8 +246,8 @@ def test_undo_needs_the_permission_and_is_offered_with_it(colleague: Client) -> 
     vacancy = make_vacancy(brand=make_brand("Mine"))
     user.user_permissions.remove(Permission.objects.get(codename="add_vacancy"))
     response = confirm(colleague, "delete", [vacancy])
-    assert messages(response) == ["1 vacancy was deleted."]
-    assert "formaction" not in response.content.decode()
+    assert texts(response) == ["1 vacancy was deleted."]
+    assert "formaction" not in str(messages(response))
     first = Version.objects.get(change="deleted").pk
     assert colleague.post(f"{LIST}undo/{first}/").status_code == 403
     assert not Vacancy.objects.exists()
@@ -266,9 +267,9 @@ def test_viewer_has_no_bulk_actions(client: Client, vacancy: Vacancy) -> None:
 
 def test_deletion_is_logged_and_leads_to_the_list(anna: Client, vacancy: Vacancy) -> None:
     assertContains(anna.get(f"{LIST}{vacancy.pk}/delete/"), "A deleted vacancy can be restored")
-    response = anna.post(f"{LIST}{vacancy.pk}/delete/", follow=True)
-    assert response.redirect_chain == [(LIST, 302)]
-    assert messages(response) == ["1 vacancy was deleted."]
+    response = anna.post(f"{LIST}{vacancy.pk}/delete/")
+    assert response["Location"] == LIST
+    assert texts(response) == ["1 vacancy was deleted."]
     [entry] = LogEntry.objects.all()
     assert (entry.object_repr, entry.is_deletion()) == ("Nurse", True)
 

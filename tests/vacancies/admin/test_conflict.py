@@ -3,6 +3,7 @@ without JavaScript."""
 
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.asserts import assertContains
 
+from tests.conftest import NOW
 from tests.factories import make_recruiter
 from tests.vacancies.admin.forms import opened, page, picture, saved
 from vacancies.admin.form_input import parsed
@@ -98,6 +100,18 @@ def test_changes_of_different_fields_are_merged(
     assert opened(anna, page(vacancy))["last_day"] == "2198-07-31"
 
 
+def test_saves_within_one_second_are_merged(anna: Client, vacancy: Vacancy, time_machine: Any) -> None:
+    time_machine.move_to(NOW + timedelta(milliseconds=2), tick=False)
+    Vacancy.objects.update(updated_at=NOW)
+    mine = opened(anna, page(vacancy))
+    Vacancy.objects.update(location="Ghent", updated_at=NOW + timedelta(milliseconds=1))
+
+    assert saved(anna.post(page(vacancy), mine | {"title": "Night nurse"}))
+
+    vacancy.refresh_from_db()
+    assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
+
+
 def test_merge_is_reported(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     bob.post(page(vacancy), theirs | {"location": "Ghent"})
@@ -107,7 +121,7 @@ def test_merge_is_reported(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     assert "Merged with the changes of Bob Maes: Location." in shown(anna, page(vacancy))
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_same_change_by_both_is_no_conflict(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"title": "Night nurse"}))
@@ -203,18 +217,16 @@ def test_chosen_texts_are_saved(anna: Client, vacancy: Vacancy, conflict: Any) -
     assert not Autosave.objects.filter(data__isnull=False, user__username="anna").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("choices", [{}, {"title": "mine"}, {"title": "mine", "description": "nobody's"}])
-def test_missing_choice_is_asked_again(
-    anna: Client, vacancy: Vacancy, conflict: Any, choices: dict[str, str]
-) -> None:
-    response = resolve(anna, vacancy, conflict, **choices)
+@pytest.mark.slow("opens and saves the form several times")
+def test_missing_choice_is_asked_again(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
+    for choices in ({}, {"title": "mine"}, {"title": "mine", "description": "nobody's"}):
+        response = resolve(anna, vacancy, conflict, **choices)
 
-    assert response.status_code == 409
-    assertContains(response, "Not saved yet: choose a text for each field.", status_code=409)
-    assert [row["overlap"].decision for row in response.context["overlaps"]] == [choices.get("title", ""), ""]
-    vacancy.refresh_from_db()
-    assert vacancy.title == "Bob's nurse"
+        assertContains(response, "Not saved yet: choose a text for each field.", status_code=409)
+        decisions = [row["overlap"].decision for row in response.context["overlaps"]]
+        assert decisions == [choices.get("title", ""), ""]
+        vacancy.refresh_from_db()
+        assert vacancy.title == "Bob's nurse"
 
 
 def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conflict: Any) -> None:
@@ -230,7 +242,7 @@ def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conf
     assert (vacancy.title, vacancy.description) == ("Bob's second", "<p>Care by Anna</p>")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_choice_can_be_edited_before_it_is_saved(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
     data = inputs(conflict) | {"_choice-title": "mine", "_choice-description": "theirs", "_keep_editing": "1"}
 
@@ -286,7 +298,7 @@ def test_page_names_the_files_to_choose_again(anna: Client, bob: Client, vacancy
     assert [bool(each.file) for each in vacancy.attachments.all()] == [True]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_page_without_its_start_asks_about_every_difference(
     anna: Client, bob: Client, vacancy: Vacancy
 ) -> None:

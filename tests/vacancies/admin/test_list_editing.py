@@ -191,11 +191,11 @@ def test_viewer_cannot_edit_rows() -> None:
     assert vacancy.publish_until == in_days(3)
 
 
-@pytest.mark.parametrize("sent", [[], [""], ["x"], ["1\0"], ["9" * 30], ["-1"], ["999999"]])
-def test_rows_that_do_not_exist_change_nothing(anna: Client, sent: list[str]) -> None:
+def test_rows_that_do_not_exist_change_nothing(anna: Client) -> None:
     vacancy = make_vacancy(publish_until=in_days(3))
-    response = anna.post(EDIT, {"row": sent, "_save": "1", "row999999-is_hot": "on"}, follow=True)
-    assert response.status_code == 200
+    for sent in ([], [""], ["x"], ["1\0"], ["9" * 30], ["-1"], ["999999"]):
+        response = anna.post(EDIT, {"row": sent, "_save": "1", "row999999-is_hot": "on"})
+        assert response.status_code in (200, 302), sent
     vacancy.refresh_from_db()
     assert vacancy.publish_until == in_days(3)
 
@@ -205,7 +205,7 @@ def test_rows_to_edit_take_no_more_queries(anna: Client, django_assert_num_queri
     anna.get(EDIT)
     with django_assert_num_queries(9):
         anna.get(EDIT)
-    for _ in range(9):
+    for _ in range(2):
         make_vacancy(publish_until=in_days(3))
     with django_assert_num_queries(9):
         anna.get(EDIT)

@@ -11,7 +11,7 @@ from pytest_django.asserts import assertContains
 
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
+from tests.vacancies.admin.forms import LIST, ask, messages, opened, page, run, saved
 from vacancies import operations
 from vacancies.history.versions import record
 from vacancies.models import Change, State, Vacancy, Version
@@ -32,7 +32,7 @@ STATES: dict[str, dict[str, Any]] = {
 # --- on the page of a vacancy ---
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens a form in each state")
 @pytest.mark.parametrize(
     ("state", "offered"),
     [
@@ -77,8 +77,7 @@ def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
         "nobody can apply, because the form does not ask for the applicant’s e-mail address",
     } <= {str(text) for text in response.context["warnings"]}
     assert 'type="submit"><span' not in response.content.decode()
-    after = anna.post(f"{LIST}{vacancy.pk}/publish/", follow=True)
-    assert [str(message) for message in after.context["messages"]] == [
+    assert messages(anna.post(f"{LIST}{vacancy.pk}/publish/")) == [
         "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
         "A vacancy needs a description to be published."
     ]
@@ -143,7 +142,7 @@ def test_schedule_and_extend_validate_the_date(anna: Client, at: datetime) -> No
     assert published.publish_until == datetime(2026, 4, 1, tzinfo=UTC)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_publication_action_confirms_on_get_and_runs_on_post(anna: Client, vacancy: Vacancy) -> None:
     url = f"{LIST}{vacancy.pk}/unpublish/"
     assertContains(anna.get(url), "The vacancy is removed from all sites immediately.")
@@ -161,9 +160,9 @@ def test_duplicate_leads_to_the_copy(anna: Client) -> None:
     assert response["Location"] == page(Vacancy.objects.exclude(pk=vacancy.pk).get())
 
 
-@pytest.mark.parametrize("number", ["0", "x", "9" * 30])
-def test_action_on_a_missing_vacancy_is_404(anna: Client, number: str) -> None:
-    assert anna.get(f"{LIST}{number}/publish/").status_code == 404
+def test_action_on_a_missing_vacancy_is_404(anna: Client) -> None:
+    for number in ("0", "x", "9" * 30):
+        assert anna.get(f"{LIST}{number}/publish/").status_code == 404, number
 
 
 # --- on the list ---
@@ -221,7 +220,7 @@ def test_unpublish_action_reports_how_many_and_why_not(anna: Client, vacancy: Va
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
     anna: Client, at: datetime
 ) -> None:

@@ -51,7 +51,7 @@ def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -
     assert reviewed(anna, vacancy, {}).context["differences"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow("reviews with files")
 def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) -> None:
     folder = Path(settings.MEDIA_ROOT)
     vacancy = make_vacancy()
@@ -75,7 +75,7 @@ def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) ->
         assert (stored(folder), content(vacancy)) == (files, before), change
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 @pytest.mark.parametrize("change", [{"title": ""}, {"head_recruiter": ""}])
 def test_review_of_an_invalid_form_is_422(anna: Client, change: dict[str, str]) -> None:
     vacancy = make_vacancy()

@@ -146,7 +146,7 @@ def test_text_is_sanitised_when_saved(anna: Client, vacancy: Vacancy) -> None:
 # --- options ---
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regions: list) -> None:
     antwerp, ghent, leuven = regions
     for picked in ([leuven, antwerp, ghent], [ghent, leuven], [leuven, ghent]):
@@ -175,7 +175,7 @@ def test_option_of_another_filter_is_refused(anna: Client, vacancy: Vacancy, reg
 # --- publication ---
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 @pytest.mark.parametrize(
     ("zone", "midnight"),
     [
@@ -203,7 +203,7 @@ def test_empty_closing_date_means_no_end(anna: Client, vacancy: Vacancy) -> None
     assert vacancy.publish_until is None
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
@@ -273,7 +273,7 @@ def test_user_with_view_permission_reads_all_and_changes_nothing(
 # --- uploads ---
 
 
-@pytest.mark.slow
+@pytest.mark.slow("creates large pictures")
 @pytest.mark.parametrize(
     ("size", "refusal"),
     [

@@ -25,11 +25,11 @@ def test_list_query_count_does_not_depend_on_the_rows(
     # session, user; preference, views; brands of the filter; count, ids, rows; new applications in the menu
     with django_assert_num_queries(9):
         anna.get(LIST)
-    for number in range(29):
+    for number in range(2):
         brand = Brand.objects.create(name=f"Brand {number}")
         Vacancy.objects.create(title=f"Cook {number}", brand=brand)
     with django_assert_num_queries(9):
-        assertContains(anna.get(LIST), "Brand 28")
+        assertContains(anna.get(LIST), "Brand 1")
 
 
 def test_list_with_applications_query_count_does_not_depend_on_the_rows(
@@ -39,17 +39,16 @@ def test_list_with_applications_query_count_does_not_depend_on_the_rows(
     assert "vacancy__id__exact" in anna.get(LIST).content.decode()
     with django_assert_num_queries(9):
         anna.get(LIST)
-    for number in range(29):
+    for number in range(2):
         make_vacancy(brand=make_brand(f"Brand {number}"))
     with django_assert_num_queries(9):
         response = anna.get(LIST)
     counts = {row.title: row.application_count for row in response.context["cl"].result_list}
-    assert (len(counts), sum(counts.values()), counts["Applied to"]) == (30, 1, 1)
+    assert (len(counts), sum(counts.values()), counts["Applied to"]) == (3, 1, 1)
     assert Application.objects.count() == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [0, 1, 4, 5, 9, 11])
+@pytest.mark.parametrize("count", [0, 4, 5])
 def test_list_counts_exactly_and_every_page_has_its_rows(anna: Client, monkeypatch: Any, count: int) -> None:
     monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
     monkeypatch.setattr(VacancyAdmin, "list_max_show_all", 0)
@@ -65,14 +64,13 @@ def test_list_counts_exactly_and_every_page_has_its_rows(anna: Client, monkeypat
 # --- search ---
 
 
-@pytest.mark.parametrize("words", ["cafe", "CAFÉ", "keuken cafe", "{pk}"])
-def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client, words: str) -> None:
+def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client) -> None:
     found = Vacancy.objects.create(title="Chef", description="<p>Café met keuken</p>")
     Vacancy.objects.create(title="Porter", description="<p>Hotel</p>")
 
-    response = anna.get(LIST, {"q": words.format(pk=found.pk)})
-
-    assert [vacancy.title for vacancy in response.context["cl"].result_list] == ["Chef"]
+    for words in ("cafe", "CAFÉ", "keuken cafe", found.pk):
+        response = anna.get(LIST, {"q": words})
+        assert [vacancy.title for vacancy in response.context["cl"].result_list] == ["Chef"], words
 
 
 @pytest.mark.parametrize("few", [1, 500])
@@ -129,27 +127,22 @@ def test_archived_vacancies_are_listed_on_request(anna: Client) -> None:
     assert listed(anna, f"{LIST}?q=archived") == set()
 
 
-@pytest.mark.parametrize("value", ["nonsense", "", "1", "ending'"])
-def test_unknown_attention_reason_filters_nothing(anna: Client, value: str) -> None:
+def test_unknown_attention_reason_filters_nothing(anna: Client) -> None:
     vacancy = make_vacancy()
-    assert listed(anna, f"{LIST}?attention={value}") == {vacancy.pk}
+    for value in ("nonsense", "", "ending'"):
+        assert listed(anna, f"{LIST}?attention={value}") == {vacancy.pk}, value
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_list_accepts_only_the_filters_it_shows(anna: Client) -> None:
+    for query in (
         "title__regex=(x%2Bx%2B)%2By",
         "title__regex=(",
         "publish_until__year=99999",
         "search_text__contains=%00",
-    ],
-)
-def test_list_accepts_only_the_filters_it_shows(anna: Client, query: str) -> None:
-    assert anna.get(f"/admin/vacancies/vacancy/?{query}").status_code == 400
+    ):
+        assert anna.get(f"/admin/vacancies/vacancy/?{query}").status_code == 400, query
 
 
-@pytest.mark.parametrize(
-    "query", ["audience__exact=public", "is_hot__exact=1", "brand__id__exact=1", "q=a%00b"]
-)
-def test_list_accepts_the_filters_of_its_links(anna: Client, query: str) -> None:
-    assert anna.get(f"/admin/vacancies/vacancy/?{query}", follow=True).status_code == 200
+def test_list_accepts_the_filters_of_its_links(anna: Client) -> None:
+    for query in ("audience__exact=public", "is_hot__exact=1", "brand__id__exact=1", "q=a%00b"):
+        assert anna.get(f"/admin/vacancies/vacancy/?{query}", follow=True).status_code == 200, query

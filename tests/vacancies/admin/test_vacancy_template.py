@@ -158,6 +158,13 @@ def test_template_is_edited_in_the_form(ed: Client, nurse: Vacancy) -> None:
     assert (Vacancy.objects.count(), Version.objects.count()) == (before, 0)
 
 
+def test_edit_without_a_template_adds_a_vacancy(ed: Client, nurse: Vacancy) -> None:
+    save_as(ed, nurse)
+    data = opened(ed, start(VacancyTemplate.objects.get())) | {"title": "Cook"}
+    assert saved(ed.post(f"{ADD}?edit=1", data))
+    assert Vacancy.objects.filter(title="Cook").count() == 1
+
+
 def test_template_is_renamed_and_deleted(ed: Client, nurse: Vacancy) -> None:
     save_as(ed, nurse)
     template = VacancyTemplate.objects.get()

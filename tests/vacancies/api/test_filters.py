@@ -1,5 +1,7 @@
 """filter[...], filter[search] and the facets of /v1/filters."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,13 +41,11 @@ def test_value_matches_only_in_its_own_filter(client, three):
     assert titles(client, **{"filter[types]": "ghent"}) == set()
 
 
-@pytest.mark.parametrize(
-    "value", ["", " ", " a", "a ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101)]
-)
-def test_invalid_list_of_options_is_rejected(client, value):
-    for path in ("/v1/vacancies", "/v1/filters"):
+def test_invalid_list_of_options_is_rejected(client):
+    values = ("", " ", " a", "a ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101))
+    for path, value in product(("/v1/vacancies", "/v1/filters"), values):
         answer = client.get(path, {"filter[regions]": value})
-        assert answer.status_code == 400
+        assert answer.status_code == 400, (path, value)
         assert answer.json()["errors"][0]["parameter"] == "filter[regions]"
         assert answer.json()["errors"][0]["received"] == value[:200]
 
@@ -105,9 +105,9 @@ def test_inactive_filter_is_not_listed_but_still_filters(client, three):
     assert titles(client, **{"filter[types]": "driver"}) == {"B"}
 
 
-@pytest.mark.parametrize("query", ["page[size]=5", "sort=title", "fields=id", "filter[nothing]=x"])
-def test_filters_endpoint_accepts_only_filters(client, query):
-    assert client.get(f"/v1/filters?{query}").status_code == 400
+def test_filters_endpoint_accepts_only_filters(client):
+    for query in ("page[size]=5", "sort=title", "fields=id", "filter[nothing]=x"):
+        assert client.get(f"/v1/filters?{query}").status_code == 400, query
 
 
 # --- search ---
@@ -126,47 +126,45 @@ def texts(at):
     make_vacancy(title="Ελληνικά ΣΊΣΥΦΟΣ", contact="<p>東京 office</p>")
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("ingenieur", {"Ingénieur système"}),
-        ("SYSTÈME Ingé", {"Ingénieur système"}),
-        ("securite reseaux", {"Ingénieur système"}),
-        ("&", {"Ingénieur système"}),
-        ("amp;", set()),
-        ("strassenbauer", {"Straßenbauer"}),
-        ("STRASSENBAUER koln", {"Straßenbauer"}),
-        ("kochkunst", {"Straßenbauer"}),
-        ("kunstgärtner", set()),
-        ("smorrebrod", {"Smørrebrød chef"}),
-        ("SMØRREBRØD kitchen", {"Smørrebrød chef"}),
-        ("verkaufer kindergarten", {"Ver\u00adkäufer"}),
-        ("kinder\u00adgarten", {"Ver\u00adkäufer"}),
-        ("c++", {"C++ developer"}),
-        ("50% remote", {"C++ developer"}),
-        ("%", {"C++ developer"}),
-        ("_", {"C++ developer"}),
-        ("pay_scale", {"C++ developer"}),
-        ("hidden.example", set()),
-        ("href", set()),
-        ("ελληνικα σισυφος", {"Ελληνικά ΣΊΣΥΦΟΣ"}),
-        ("東京", {"Ελληνικά ΣΊΣΥΦΟΣ"}),
-        ("'", set()),
-        ("\\", set()),
-    ],
-)
-def test_search_ignores_case_and_accents(client, texts, words, found):
-    assert titles(client, **{"filter[search]": words}) == found
+FOUND = {
+    "ingenieur": {"Ingénieur système"},
+    "SYSTÈME Ingé": {"Ingénieur système"},
+    "securite reseaux": {"Ingénieur système"},
+    "&": {"Ingénieur système"},
+    "amp;": set(),
+    "strassenbauer": {"Straßenbauer"},
+    "STRASSENBAUER koln": {"Straßenbauer"},
+    "kochkunst": {"Straßenbauer"},
+    "kunstgärtner": set(),
+    "smorrebrod": {"Smørrebrød chef"},
+    "SMØRREBRØD kitchen": {"Smørrebrød chef"},
+    "verkaufer kindergarten": {"Ver\u00adkäufer"},
+    "kinder\u00adgarten": {"Ver\u00adkäufer"},
+    "c++": {"C++ developer"},
+    "50% remote": {"C++ developer"},
+    "%": {"C++ developer"},
+    "_": {"C++ developer"},
+    "pay_scale": {"C++ developer"},
+    "hidden.example": set(),
+    "href": set(),
+    "ελληνικα σισυφος": {"Ελληνικά ΣΊΣΥΦΟΣ"},
+    "東京": {"Ελληνικά ΣΊΣΥΦΟΣ"},
+    "'": set(),
+    "\\": set(),
+}
 
 
-@pytest.mark.parametrize(
-    "words", ["", " ", "\u0301", "\u200b", "\0", "a\0b", "x" * 201, " ".join("abcdefghijklmnopqrstu")]
-)
-def test_search_with_no_or_too_many_words_is_rejected(client, words):
-    answer = client.get("/v1/vacancies", {"filter[search]": words})
+def test_search_ignores_case_and_accents(client, texts):
+    assert {words: titles(client, **{"filter[search]": words}) for words in FOUND} == FOUND
 
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["allowed"] == "1 to 20 words of 200 characters in all"
+
+def test_search_with_no_or_too_many_words_is_rejected(client):
+    letters = " ".join("abcdefghijklmnopqrstu")
+    for words in ("", " ", "\u0301", "\u200b", "\0", "a\0b", "x" * 201, letters):
+        answer = client.get("/v1/vacancies", {"filter[search]": words})
+
+        assert answer.status_code == 400, words
+        assert answer.json()["errors"][0]["allowed"] == "1 to 20 words of 200 characters in all"
 
 
 @given(st.text())

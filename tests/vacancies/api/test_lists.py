@@ -84,7 +84,8 @@ def test_title_order_is_the_same_on_every_database(client, at):
     ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.slow("reads every page of every list")
+@pytest.mark.each_database
 def test_pages_cover_a_list_once_forwards_and_backwards(client, at):
     made = [
         make_vacancy(audience="both", is_hot=True, publish_from=at - timedelta(hours=n % 5))

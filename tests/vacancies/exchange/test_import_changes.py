@@ -21,6 +21,8 @@ from tests.vacancies.exchange.test_import import (  # noqa: F401
 )
 from vacancies import operations
 from vacancies.choices import Keyword
+from vacancies.exchange import importer
+from vacancies.exchange.comparison import set_by_recruiters
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Row
 from vacancies.fields import html_fields
@@ -40,10 +42,25 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def test_save_of_a_recruiter_during_an_import_is_kept(tmp_path, monkeypatch):
+    run(write(tmp_path, [FULL]))
+
+    def read_before_the_save(existing):
+        Vacancy.objects.filter(pk=101).update(title="Night nurse", updated_at=timezone.now())
+        return set_by_recruiters(existing)
+
+    monkeypatch.setattr(importer, "set_by_recruiters", read_before_the_save)
+    run(write(tmp_path, [{"id": 101, "offer": "<p>New</p>"}]))
+
+    vacancy = Vacancy.objects.get()
+    assert (vacancy.title, vacancy.offer) == ("Night nurse", "<p>New</p>")
+
+
 # --- missing keys, and empty values ---
 
 
-@pytest.mark.slow
+@pytest.mark.slow("imports several times")
+@pytest.mark.each_database
 def test_missing_key_changes_nothing(client, tmp_path):
     run(write(tmp_path, [FULL]))
     before = snapshot()
@@ -360,7 +377,8 @@ def test_notes_are_truncated_on_the_terminal_only(tmp_path):
     assert len(records(report)) == 25
 
 
-@pytest.mark.slow
+@pytest.mark.slow("imports several times")
+@pytest.mark.each_database
 def test_interrupt_rolls_back_the_current_batch(tmp_path):
     importer = Importer()
     reported = []

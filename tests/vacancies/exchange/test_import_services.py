@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import ClassVar
 
 import pytest
@@ -61,7 +62,8 @@ def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1
     }
 
 
-@pytest.mark.slow
+@pytest.mark.slow("imports from a running service")
+@pytest.mark.each_database
 def test_import_from_a_service_keeps_order_and_audience(client, source):
     with source.serve() as url:
         theirs = everything(lambda path: urllib3.request("GET", url + path).json()["data"])
@@ -82,7 +84,8 @@ def test_import_from_a_service_keeps_order_and_audience(client, source):
     assert list(audiences) == ["public"] * 100 + ["both"] * 10 + ["internal"] * 20
 
 
-@pytest.mark.slow
+@pytest.mark.slow("imports from a running service")
+@pytest.mark.each_database
 def test_interrupted_import_can_be_continued(source, monkeypatch):
     walk = Service.rows
 
@@ -112,7 +115,8 @@ def test_interrupted_import_can_be_continued(source, monkeypatch):
     assert Vacancy.objects.external().newest_first().first().pk == 1001
 
 
-@pytest.mark.slow
+@pytest.mark.slow("imports from a running service")
+@pytest.mark.each_database
 def test_unauthorised_internal_list_is_reported(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
     source.manage(
@@ -329,28 +333,27 @@ def test_unknown_or_contradictory_time_zone_is_refused(stated, words, reason):
 # --- addresses ---
 
 
-@pytest.mark.parametrize(
-    ("source", "reason"),
-    [
-        ("ftp://jobs.example/x", "the scheme 'ftp' is not supported; pass a file, or an http or https URL."),
-        ("file:///etc/passwd", "the scheme 'file' is not supported; pass a file, or an http or https URL."),
-        ("http://", "not a complete URL; expected for example https://jobs.example.com"),
-        ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
-        ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
-        ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
-        (
-            "http://jobs.example/a/v0.1/vacancies/1",
-            "not the base URL of a service; pass http://jobs.example/a",
-        ),
-        ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
-    ],
+INVALID = (
+    ("ftp://jobs.example/x", "the scheme 'ftp' is not supported; pass a file, or an http or https URL."),
+    ("file:///etc/passwd", "the scheme 'file' is not supported; pass a file, or an http or https URL."),
+    ("http://", "not a complete URL; expected for example https://jobs.example.com"),
+    ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
+    ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
+    ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
+    (
+        "http://jobs.example/a/v0.1/vacancies/1",
+        "not the base URL of a service; pass http://jobs.example/a",
+    ),
+    ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
 )
-@pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
-def test_invalid_url_is_reported_in_one_line(command, source, reason):
-    with pytest.raises(CommandError) as refused:
-        run(source, command=command)
 
-    assert (refused.value.returncode, str(refused.value)) == (2, f"{source}: {reason}")
+
+def test_invalid_url_is_reported_in_one_line():
+    for command, (source, reason) in product(("import_vacancies", "import_forms"), INVALID):
+        with pytest.raises(CommandError) as refused:
+            run(source, command=command)
+
+        assert (refused.value.returncode, str(refused.value)) == (2, f"{source}: {reason}")
 
 
 def test_url_of_another_site_is_reported_in_one_line():

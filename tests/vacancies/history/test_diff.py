@@ -127,7 +127,7 @@ HUGE = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.slow("compares huge texts")
 @pytest.mark.parametrize("kind", HUGE)
 def test_huge_texts_are_compared_within_the_limit(kind):
     before, after = HUGE[kind]

@@ -71,7 +71,7 @@ def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine:
     assert version.content["regions"] == [[region.pk, "Ghent"]]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("opens and saves the form several times")
 def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: Any) -> None:
     ghent, antwerp = make_option("regions", "Ghent"), make_option("regions", "Antwerp")
     vacancy = make_vacancy(options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
@@ -281,13 +281,15 @@ def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_nu
     # applications; requests for approval
     with django_assert_num_queries(9):
         history(anna, vacancy)
-    for number in range(30):
+    for number in range(2):
         Vacancy.objects.update(title=f"Title {number}")
         record(vacancy, Change.CHANGED, author=User.objects.get(username="anna"), at=NOW)
     with django_assert_num_queries(9):
         history(anna, vacancy)
+    numbers = [Version(vacancy=vacancy, change=Change.CHANGED, content={}, created_at=NOW)] * 18
+    Version.objects.bulk_create(numbers)
     response = anna.get(f"{LIST}{vacancy.pk}/history/?page=2")
-    assert len(response.context["rows"]) == 11
+    assert len(response.context["rows"]) == 1
 
 
 def test_version_of_another_vacancy_or_brand_is_not_found(anna: Client, client: Client) -> None:

@@ -72,7 +72,8 @@ def test_reader_does_not_write_when_vacancies_go_live_or_expire(uncached, schedu
     assert bucket_counts() == published_counts()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("reads every page of every list")
+@pytest.mark.each_database
 def test_processes_with_different_clocks_serve_their_own_time(uncached, schedule, now, time_machine):
     one, other, before = uncached, Site(uncached.django), read_state()
     for minutes in (-90, -1, 0, 61, 180):
@@ -83,7 +84,8 @@ def test_processes_with_different_clocks_serve_their_own_time(uncached, schedule
     assert read_state() == before
 
 
-@pytest.mark.slow
+@pytest.mark.slow("reads every page of every list")
+@pytest.mark.each_database
 @pytest.mark.parametrize("steps", [(0, 90, 0), (90, -90, 90), (0, 400 * 24 * 60, 0), (30, 29, 30, -180)])
 def test_cached_response_is_not_served_after_a_step_of_the_clock(site, schedule, now, time_machine, steps):
     for minutes in steps:

@@ -200,7 +200,8 @@ EVENTS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.slow("an event between any two statements")
+@pytest.mark.each_database
 @pytest.mark.parametrize("event", EVENTS)
 def test_event_between_two_statements_of_a_page(site, monkeypatch, time_machine, event):
     time_machine.move_to(timezone.now(), tick=False)

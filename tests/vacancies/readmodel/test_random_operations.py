@@ -244,7 +244,8 @@ class World:
         assert found["meta"]["total"] == len(expected), path
 
 
-@pytest.mark.slow
+@pytest.mark.slow("hundreds of random operations")
+@pytest.mark.each_database
 def test_pages_after_random_operations(site, monkeypatch, time_machine):
     use_small_buckets(monkeypatch, 8)
     world = World(site, lambda time: time_machine.move_to(time, tick=False))

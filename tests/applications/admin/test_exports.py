@@ -9,9 +9,10 @@ import pytest
 from django.utils.html import strip_tags
 
 from applications import exports
+from applications.admin.application import ApplicationAdmin
 from applications.models import AccessLog, Application
 from jobsite.spreadsheets import writing
-from tests.applications.admin.conftest import FOREIGN, apply, office, staff  # noqa: F401 - a fixture
+from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.makers import make_file, make_submission
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ def exported(client, *applications, kind="csv", **query):
 
 
 @pytest.fixture
-def mia(office, at):  # noqa: F811
+def mia(office, at):
     submission = make_submission(
         office.own, {"first_name": "Mia", "experience": "yes", "where": "=1+1\nthere", "extra": "kept"}
     )
@@ -42,7 +43,7 @@ def mia(office, at):  # noqa: F811
     return office.own
 
 
-def test_answers_are_columns(office, mia, at):  # noqa: F811
+def test_answers_are_columns(office, mia, at):
     response = exported(office.anna, mia)
 
     heading, row = csv_rows(response)
@@ -60,7 +61,7 @@ def test_answers_are_columns(office, mia, at):  # noqa: F811
     assert "no-store" in response["Cache-Control"]
 
 
-def test_forms_share_the_column_of_a_field(office, mia, at):  # noqa: F811
+def test_forms_share_the_column_of_a_field(office, mia, at):
     other = apply(office.own.vacancy, "Jan", created_at=at)
     field = {"name": "first_name", "type": "text", "label": "Voornaam", "required": True}
     own = {"name": "licence", "type": "text", "label": "Stage", "required": True}
@@ -74,21 +75,19 @@ def test_forms_share_the_column_of_a_field(office, mia, at):  # noqa: F811
     assert {len(row) for row in rows} == {len(heading)}
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_formulas_are_text_in_csv(office, mia, start):  # noqa: F811
-    Application.objects.update(phone=f'{start}HYPERLINK("https://evil.example")')
+def test_formulas_are_text_in_csv(office, mia):
+    Application.objects.update(phone='@HYPERLINK("https://evil.example")')
 
     _heading, row = csv_rows(exported(office.anna, mia))
 
-    assert row[8] == f"""'{start}HYPERLINK("https://evil.example")"""
+    assert row[8] == """'@HYPERLINK("https://evil.example")"""
+    formulas = [f"{start}A1" for start in "=+-@\t\r"]
+    assert [writing.without_formula(each) for each in formulas] == [f"'{each}" for each in formulas]
+    others = ["a=1", " =1", "", "1-2", 5]
+    assert [writing.without_formula(each) for each in others] == others
 
 
-@pytest.mark.parametrize("cell", ["a=1", " =1", "", "1-2", 5])
-def test_other_cells_are_unchanged(cell):
-    assert writing.without_formula(cell) == cell
-
-
-def test_xlsx_has_texts_and_neither_formulas_nor_links(office, mia):  # noqa: F811
+def test_xlsx_has_texts_and_neither_formulas_nor_links(office, mia):
     Application.objects.filter(pk=mia.pk).update(
         given_name="=1+1", family_name="\x0b\ufffe", phone="https://evil.example", rating=3
     )
@@ -108,7 +107,7 @@ def test_xlsx_has_texts_and_neither_formulas_nor_links(office, mia):  # noqa: F8
     assert response["Content-Disposition"].endswith('.xlsx"')
 
 
-def test_every_exported_application_is_logged(office, mia, at):  # noqa: F811
+def test_every_exported_application_is_logged(office, mia, at):
     other = apply(office.own.vacancy, "Jan")
 
     for kind in ("csv", "xlsx"):
@@ -119,7 +118,7 @@ def test_every_exported_application_is_logged(office, mia, at):  # noqa: F811
     assert other.pk not in AccessLog.objects.values_list("application", flat=True)
 
 
-def test_other_brands_are_not_exported(office, mia):  # noqa: F811
+def test_other_brands_are_not_exported(office, mia):
     chosen = {"action": "export_csv", "_selected_action": [mia.pk], "select_across": "1"}
     text = b"".join(office.anna.post(LIST, chosen).streaming_content).decode()
 
@@ -127,29 +126,30 @@ def test_other_brands_are_not_exported(office, mia):  # noqa: F811
     assert FOREIGN not in text
 
 
-def test_filtered_applications_of_all_pages_are_exported(office, mia):  # noqa: F811
-    for number in range(30):
+def test_filtered_applications_of_all_pages_are_exported(office, mia, monkeypatch):
+    monkeypatch.setattr(ApplicationAdmin, "list_per_page", 2)
+    for number in range(6):
         apply(office.own.vacancy, f"Jan {number}", is_repeated=number % 2 == 0)
     chosen = {"action": "export_csv", "_selected_action": [mia.pk], "select_across": "1"}
 
     _heading, *rows = csv_rows(office.anna.post(f"{LIST}?mark=repeated", chosen))
 
-    assert len(rows) == 15
+    assert len(rows) == 3
 
 
-def test_export_needs_the_permission_to_view(office, mia):  # noqa: F811
+def test_export_needs_the_permission_to_view(office, mia):
     assert exported(staff("nobody", "Filter manager", [office.brand]), mia).status_code == 403
     assert len(csv_rows(exported(staff("auditor", "Auditor"), mia))) == 2
 
 
-def test_erased_applications_are_left_out(office, mia):  # noqa: F811
+def test_erased_applications_are_left_out(office, mia):
     table = exports.Table([mia.pk, 0], "en")
 
     assert [len(rows) for rows in table.batches()] == [1, 1]
 
 
-@pytest.mark.parametrize("count", [1, 9])
-def test_query_count_of_a_batch(office, count, django_assert_num_queries):  # noqa: F811
+@pytest.mark.parametrize("count", [1, 3])
+def test_query_count_of_a_batch(office, count, django_assert_num_queries):
     pks = []
     for number in range(count):
         application = apply(office.own.vacancy, f"Jan {number}")
