@@ -11,8 +11,8 @@ The first run for a state of the code records which fast tests reach each place:
 runs `make test` once. The result is kept in the folder of temporary files. SQL, templates, scripts and
 configuration name their tests in defects.toml.
 
-"make test" in the output is the fast tests on SQLite. If they miss a defect, it is tried "elsewhere", with what
-`.ci/run` adds: the slow tests that the row names and, if DATABASE_URL is set, all of them on that database.
+"make test" in the output is the fast tests on SQLite. What they miss is tried "elsewhere": with the slow
+tests that the row names and, if DATABASE_URL is set, with all of these tests on it, as `.ci/run` does.
 """
 
 import argparse
