@@ -22,6 +22,8 @@ class InitialRows:
                 for table in connection.introspection.table_names(cursor):
                     with cursor.copy(f'COPY "{table}" TO STDOUT') as copy:
                         self.tables[table] = b"".join(copy)
+                cursor.execute("SELECT sequencename, last_value FROM pg_sequences WHERE last_value > 0")
+                self.sequences = dict(cursor.fetchall())
 
     def restore(self) -> None:
         """Replace all rows by the initial ones. No trigger runs."""
@@ -42,6 +44,8 @@ class InitialRows:
                 if rows:
                     with cursor.copy(f'COPY "{table}" FROM STDIN') as copy:
                         copy.write(rows)
+            for sequence, value in self.sequences.items():  # `flush` resets them
+                cursor.execute("SELECT setval(%s, %s)", [f'"{sequence}"', value])
             cursor.execute("COMMIT")
 
     def close(self) -> None:
