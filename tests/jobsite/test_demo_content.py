@@ -223,11 +223,7 @@ def test_images_open_at_their_size(loaded):
         "small icons": image_sizes(brand.icon_small for brand in brands),
         "large icons": image_sizes(brand.icon_large for brand in brands),
         "headers": image_sizes(vacancy.image for vacancy in Vacancy.objects.exclude(image="")),
-    } == {
-        "small icons": [(64, 64)] * 5,
-        "large icons": [(256, 256)] * 5,
-        "headers": [(1200, 630)] * 6,
-    }
+    } == {"small icons": [(64, 64)] * 5, "large icons": [(256, 256)] * 5, "headers": [(1200, 630)] * 6}
 
 
 def test_uploads_are_real_files(loaded):

@@ -15,11 +15,7 @@ RUN, DEV = PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["dev
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
-    [
-        ("requirements.txt", RUN),
-        ("requirements-dev.txt", RUN + DEV),
-        ("requirements-next.txt", RUN + DEV),
-    ],
+    [("requirements.txt", RUN), ("requirements-dev.txt", RUN + DEV), ("requirements-next.txt", RUN + DEV)],
 )
 def test_pins_satisfy_the_project(name, wanted):
     text = (ROOT / name).read_text()

@@ -144,10 +144,7 @@ def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
     path = write(tmp_path, items(250))
     stopped(Importer, "_import_batch")
 
-    assert refusal("import_vacancies", "--dry-run", str(path)) == (
-        130,
-        "Interrupted. Nothing was written.\n",
-    )
+    assert refusal("import_vacancies", "--dry-run", str(path)) == (130, "Interrupted. Nothing was written.\n")
     assert Vacancy.objects.count() == 0
 
 

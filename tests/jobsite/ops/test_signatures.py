@@ -9,15 +9,7 @@ import pytest
 from django.core.management import CommandError
 
 from jobsite.ops import signatures
-from tests.jobsite.ops.backups import (
-    modify,
-    output,
-    rewritten,
-    rows,
-    run,
-    tree,
-    with_manifest,
-)
+from tests.jobsite.ops.backups import modify, output, rewritten, rows, run, tree, with_manifest
 
 pytestmark = [
     pytest.mark.slow("writes and restores archives"),

@@ -77,11 +77,7 @@ def site(cluster, settings, monkeypatch, django_db_blocker):
         "DATABASE_URL": f"postgres://postgres@{hosts}/postgres?target_session_attrs=read-write",
         "REPLICA_URL": cluster.replica.url,
     }
-    with (
-        django_db_blocker.unblock(),
-        databases(**urls, JOBSITE_SERVES="1"),
-        ThreadPoolExecutor(1) as thread,
-    ):
+    with django_db_blocker.unblock(), databases(**urls, JOBSITE_SERVES="1"), ThreadPoolExecutor(1) as thread:
 
         def run(call, *args, **kwargs):
             return thread.submit(call, *args, **kwargs).result()
