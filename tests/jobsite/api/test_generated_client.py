@@ -44,17 +44,11 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_bytes(docs._body("", "http://testserver"))
     (folder / "config.json").write_text(json.dumps({"post_hooks": []}))
-    options = {
-        "--path": folder / "openapi.json",
-        "--output-path": folder / PACKAGE,
-        "--config": folder / "config.json",
-        "--meta": "none",
-    }
-    command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"]
+    command = f"{sys.executable} -m openapi_python_client generate --fail-on-warning --meta none"
+    files = f"--path openapi.json --output-path {PACKAGE} --config config.json"
     done = subprocess.run(
-        [*command, *(word for option in options.items() for word in option)],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [*command.split(), *files.split()], cwd=folder, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     sys.path.insert(0, str(folder))
     try:
@@ -72,21 +66,18 @@ def demo(db: None, settings: Any, wsgi: Any) -> dict[str, Any]:
     call_command("demo", "--no-serve")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # autovacuum does not see uncommitted rows
-    return {
-        "base_url": "http://testserver",
-        "raise_on_unexpected_status": True,
-        "httpx_args": {"transport": httpx.WSGITransport(app=wsgi)},
-    }
+    site = {"base_url": "http://testserver", "httpx_args": {"transport": httpx.WSGITransport(app=wsgi)}}
+    return site | {"raise_on_unexpected_status": True}
 
 
 def operations(package: ModuleType) -> dict[str, Any]:
     """The generated functions by operation id, without capitals and punctuation."""
     api = importlib.import_module(f"{package.__name__}.api")
     names = [module.name for module in pkgutil.walk_packages(api.__path__, f"{api.__name__}.")]
-    modules = [importlib.import_module(name) for name in names]
+    modules = [(name, importlib.import_module(name)) for name in names]
     return {
-        plain(module.__name__.rpartition(".")[2]): module.sync_detailed
-        for module in modules
+        plain(name.rpartition(".")[2]): module.sync_detailed
+        for name, module in modules
         if hasattr(module, "sync_detailed")
     }
 
