@@ -95,19 +95,27 @@ def test_redis_urls_use_our_cache():
         assert cache["LOCATION"] == f"{scheme.replace('valkey', 'redis')}://valkey:6379/1"
 
 
-def test_invalid_database_and_cache_settings_are_errors():
-    sqlite, postgresql, serving = {"ENGINE": SQLITE, "NAME": "x"}, {"ENGINE": POSTGRESQL}, {"ENGINE": SERVING}
-    for name, value, expected in (
-        ("DATABASE_POOL", "many", ["jobsite.E007"]),
-        ("DATABASE_POOL", "0", ["jobsite.E007"]),
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("DATABASE_POOL", "many", ["E007"]),
+        ("DATABASE_POOL", "0", ["E007"]),
         ("DATABASE_POOL", "8", []),
         ("CACHES", {"default": {"BACKEND": "jobsite.serving.cache.RedisCache"}}, []),
         ("CACHES", {"default": {"BACKEND": f"{DJANGO}.locmem.LocMemCache"}}, []),
-        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["jobsite.E030"]),
-        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["jobsite.E030"]),
-        ("DATABASES", {"default": sqlite, "replica": postgresql}, ["jobsite.E009"]),
-        ("DATABASES", {"default": postgresql, "replica": sqlite}, ["jobsite.E009"]),
-        ("DATABASES", {"default": serving, "replica": serving}, []),
-    ):
-        with patch.object(settings._wrapped, name, value):
-            assert [message.id for message in checks.settings_are_valid()] == expected, (name, value)
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.filebased.FileBasedCache"}}, ["E030"]),
+        ("CACHES", {"default": {"BACKEND": f"{DJANGO}.redis.RedisCache"}}, ["E030"]),
+        (
+            "DATABASES",
+            {"default": {"ENGINE": SQLITE, "NAME": "x"}, "replica": {"ENGINE": POSTGRESQL}},
+            ["E009"],
+        ),
+        ("DATABASES", {"default": {"ENGINE": POSTGRESQL}, "replica": {"ENGINE": SQLITE}}, ["E009"]),
+        ("DATABASES", {"default": {"ENGINE": SERVING}, "replica": {"ENGINE": SERVING}}, []),
+    ],
+)
+def test_invalid_database_and_cache_settings_are_errors(name, value, found):
+    with patch.object(settings._wrapped, name, value):
+        assert [message.id for message in checks.settings_are_valid()] == [
+            f"jobsite.{each}" for each in found
+        ]
