@@ -23,9 +23,6 @@ ADMIN = "/admin/"
 PORT = urlsplit(site.OIDC_ISSUER).port or 0  # nothing listens there before a test does
 
 
-# --- People ------------------------------------------------------------------------------------
-
-
 def make_anna(db):
     return User.objects.create_superuser("anna", "anna@example.org", PASSWORD)
 
@@ -58,9 +55,6 @@ def is_in(client) -> bool:
 def request_token(client, name):
     posted = {"username": name, "password": PASSWORD}
     return client.post("/v1/auth/token", posted, content_type="application/json")
-
-
-# --- OpenID Connect ----------------------------------------------------------------------------
 
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

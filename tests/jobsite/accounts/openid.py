@@ -14,16 +14,7 @@ from django.test import Client
 
 from tests.applications.makers import make_user
 from tests.jobsite.accounts import extra
-from tests.jobsite.accounts.extra import (
-    ADMIN,
-    COLLEAGUE,
-    DISCOVERY,
-    ISSUER,
-    Provider,
-    come_from,
-    is_in,
-    key_set,
-)
+from tests.jobsite.accounts.extra import ADMIN, COLLEAGUE, come_from, is_in
 
 pytestmark = pytest.mark.django_db
 
@@ -208,7 +199,7 @@ def test_discovery_document_with_a_member_of_another_type_is_refused(client, ide
     }
     for name, value in ((name, value) for name, values in wrong.items() for value in values):
         caplog.clear()
-        identity_provider.documents = {WELL_KNOWN: DISCOVERY | {name: value}}
+        identity_provider.documents = {WELL_KNOWN: extra.DISCOVERY | {name: value}}
         assert client.get("/account/oidc/login").status_code == 503, (name, value)
         assert "The identity provider's answer cannot be used: " in caplog.text, (name, value)
 
@@ -216,17 +207,17 @@ def test_discovery_document_with_a_member_of_another_type_is_refused(client, ide
 def test_redirect_of_the_provider_is_not_followed(client, monkeypatch, identity_provider, caplog):
     def redirect(self):
         self.send_response(302)
-        self.send_header("Location", f"{ISSUER}/elsewhere")
+        self.send_header("Location", f"{extra.ISSUER}/elsewhere")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    monkeypatch.setattr(Provider, "do_GET", redirect)
+    monkeypatch.setattr(extra.Provider, "do_GET", redirect)
     assert client.get("/account/oidc/login").status_code == 503
     assert "it redirects to another address" in caplog.text
 
 
 def test_provider_without_userinfo_is_asked_for_the_id_token_only(client, anna, identity_provider):
-    discovery = {name: value for name, value in DISCOVERY.items() if name != "userinfo_endpoint"}
+    discovery = {name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"}
     identity_provider.documents = {WELL_KNOWN: discovery, "/userinfo": b"no"}
     assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
     assert is_in(client)
@@ -303,7 +294,7 @@ def test_sign_in_without_a_nonce_of_its_own_is_refused(client, anna, identity_pr
 def test_answer_without_an_id_token_or_its_key_is_refused(client, anna, identity_provider):
     tokens = ({"access_token": "t", "id_token": each} for each in (None, "", 7, [], "x", "x.y.z", "[" * 50))
     symmetric = {"kid": "k1", "kty": "oct", "k": "AAAA"}
-    keys = ([], 7, ["k1"], [{"kid": "k1"}], [symmetric], key_set()["keys"] * 2)
+    keys = ([], 7, ["k1"], [{"kid": "k1"}], [symmetric], extra.key_set()["keys"] * 2)
     documents = (
         [{"/token": each} for each in tokens] + [{"/keys": {"keys": each}} for each in keys] + [{"/keys": {}}]
     )

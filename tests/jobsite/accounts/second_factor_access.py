@@ -18,25 +18,13 @@ from jobsite.accounts.sign_in import has_factor
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
 from tests.factories import make_insider
 from tests.jobsite.accounts import extra
-from tests.jobsite.accounts.extra import (
-    ADMIN,
-    COLLEAGUE,
-    code,
-    come_from,
-    enter,
-    is_in,
-    request_token,
-    with_app,
-)
+from tests.jobsite.accounts.extra import ADMIN, COLLEAGUE, code, come_from, enter, is_in, with_app
 from tests.vacancies.test_media import files_of, status, with_files
 
 pytestmark = pytest.mark.django_db
 anna = pytest.fixture(extra.make_anna)
 required = pytest.fixture(extra.require_factor)
 identity_provider = pytest.fixture(extra.serve_provider)
-
-
-# --- internal lists and files ---
 
 
 INTERNAL = ("/v0.1/vacancies/internal", "/v1/vacancies/hot/internal")
@@ -82,9 +70,6 @@ def test_staff_without_a_factor_are_outsiders_where_it_is_required(client, anna,
     assert [colleague.get(path).status_code for path in INTERNAL] == [200, 200]
     settings.INTERNAL_ACCESS = "public"
     assert [client.get(path).status_code for path in INTERNAL] == [200, 200]
-
-
-# --- sessions ---
 
 
 def copy(client):
@@ -184,25 +169,19 @@ def test_account_that_is_gone_has_no_sign_in_that_waits(anna):
         assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
 
 
-# --- tokens ---
-
-
 def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna, settings):
-    assert request_token(client, "anna").status_code == 200
+    assert extra.request_token(client, "anna").status_code == 200
     settings.SECOND_FACTOR = "required"  # of staff
     make_user("jan")
-    assert [request_token(client, name).status_code for name in ("anna", "jan")] == [401, 200]
+    assert [extra.request_token(client, name).status_code for name in ("anna", "jan")] == [401, 200]
     settings.SECOND_FACTOR = "optional"
     with_app(anna)
 
-    refused = request_token(client, "anna")
+    refused = extra.request_token(client, "anna")
 
     assert refused.status_code == 401
     assert refused.json()["detail"] == "This account needs a second factor: a password is not enough."
     assert client.get(MINE, headers=bearer(make_token(anna))).status_code == 200  # by issue_token
-
-
-# --- lost phones ---
 
 
 def test_command_takes_factors_and_identities_away(client, anna, identity_provider, required, capsys):

@@ -87,15 +87,6 @@ def test_anonymous_user_signs_in_and_is_redirected_back(mia):
     assert sign_in(Client(enforce_csrf_checks=True)).status_code == 403
 
 
-def test_session_reads_the_applications_until_signing_out(client, mia):
-    sign_in(client)
-    assert client.get("/v1/user/applications").json() == {"data": []}
-
-    assert client.get("/account/logout").status_code == 405
-    client.post("/account/logout")
-    assert client.get("/v1/user/applications").status_code == 401
-
-
 def test_password_reset_ends_sessions_and_tokens(client, mia, settings):
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
     _, token = tokens.issue(user=mia, lifetime=timedelta(days=1))

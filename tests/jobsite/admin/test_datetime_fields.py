@@ -54,9 +54,6 @@ def stored(vacancy: Vacancy) -> datetime | None:
     return Vacancy.objects.values_list("publish_from", flat=True).get(pk=vacancy.pk)
 
 
-# --- the field ---
-
-
 def test_field_reads_local_times() -> None:
     for value, expected in (
         (["2026-10-25", "02:30:15", "0"], FIRST.replace(microsecond=0)),
@@ -98,9 +95,6 @@ def test_every_datetime_field_of_the_admin_is_a_zoned_datetime_field(rf: Any) ->
 
     assert "applications.Application: applications.HistoryEntry.planned_at" in seen
     assert "auth.User: auth.User.date_joined" in seen
-
-
-# --- pages ---
 
 
 @pytest.mark.parametrize("moment", [FIRST, SECOND])
@@ -187,13 +181,3 @@ def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: An
     assert saved(anna.post(url, ambiguous | {"publish_from_2": "1"}))
 
     assert stored(vacancy) == SECOND.replace(second=0, microsecond=0)
-
-
-def test_account_keeps_its_creation_time(anna: Client) -> None:
-    user = User.objects.create_user("mia", date_joined=SECOND)
-    url = f"/admin/auth/user/{user.pk}/change/"
-
-    assert saved(anna.post(url, opened(anna, url) | {"first_name": "Mia"}))
-
-    user.refresh_from_db()
-    assert (user.first_name, user.date_joined) == ("Mia", SECOND)

@@ -45,6 +45,8 @@ def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
         assert addresses.client(make_request("10.0.0.9", forwarded)) == client
         assert addresses.client(make_request("::ffff:10.0.0.9", forwarded)) in (client, "::ffff:10.0.0.9")
         assert addresses.client(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
+        assert addresses.counted(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
+    assert addresses.counted(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9")) == "203.0.113.9"
 
 
 def test_cached_addresses_depend_on_the_trusted_networks(settings):

@@ -1,5 +1,6 @@
 """Page arithmetic, for any total and size."""
 
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -26,15 +27,10 @@ class Rows:
         return range(self.total)[part]
 
 
-class View:
-    def __init__(self, **query):
-        self.query = query
-
-
 def page(total, size=None, number=None, **others):
     """Return the envelope of one page of `total` rows."""
     query = {**others, "page[size]": size, "page[number]": number}
-    view = View(**{name: str(value) for name, value in query.items() if value is not None})
+    view = SimpleNamespace(query={name: str(value) for name, value in query.items() if value is not None})
     paginator = PageNumberPagination()
     rows = paginator.paginate_queryset(Rows(total), Request(RequestFactory().get("/v1/things")), view)
     return paginator.get_paginated_response(rows).data
@@ -42,22 +38,19 @@ def page(total, size=None, number=None, **others):
 
 def size_and_number(link):
     """Return (size, number) of a link, or None."""
-    if link is None:
-        return None
-    names = dict(parse_qsl(urlsplit(link).query))
-    return int(names["page[size]"]), int(names["page[number]"])
+    names = dict(parse_qsl(urlsplit(link or "").query))
+    return (int(names["page[size]"]), int(names["page[number]"])) if link else None
 
 
 @given(total=st.integers(0, 5000), size=st.integers(1, 300), number=st.integers(1, 10**9 - 1))
 def test_links_and_meta_are_consistent(total, size, number):
     body = page(total, size, number)
-    meta, links = body["meta"], body["links"]
     in_effect = min(size, 100)
     last = max(1, (total + in_effect - 1) // in_effect)
     rows = list(range(total))[(number - 1) * in_effect : number * in_effect] if number <= last else []
 
     assert list(body["data"]) == rows
-    assert meta == {
+    assert body["meta"] == {
         "current_page": number,
         "from": rows[0] + 1 if rows else None,
         "last_page": last,
@@ -66,7 +59,7 @@ def test_links_and_meta_are_consistent(total, size, number):
         "to": rows[-1] + 1 if rows else None,
         "total": total,
     }
-    assert {name: size_and_number(link) for name, link in links.items()} == {
+    assert {name: size_and_number(link) for name, link in body["links"].items()} == {
         "first": (in_effect, 1),
         "last": (in_effect, last),
         "prev": (in_effect, min(number - 1, last)) if number > 1 else None,

@@ -49,9 +49,6 @@ def policy(answer, *, page=False):
     return {name: value for name, _, value in parts}
 
 
-# --- API and files -----------------------------------------------------------------------------
-
-
 def test_responses_that_are_not_pages_may_load_nothing(client, filters):
     pk = make_vacancy().pk
     for path, status, content_type in (
@@ -119,9 +116,6 @@ def test_files_may_load_nothing(rf, client, settings):
             b"".join(answer)
 
 
-# --- Pages -------------------------------------------------------------------------------------
-
-
 def test_account_pages_load_scripts_and_styles_of_this_site_only(client, settings, at):
     for path in ("", "login", "password", "reset", "reset/sent", "reset/x/y", "nothing"):
         assert policy(client.get(f"/account/{path}"), page=True) == ACCOUNT, path
@@ -166,8 +160,6 @@ def test_admin_runs_no_inline_script(admin_client, filters):
         assert found.pop("img-src") == "* data: blob:", path
         assert not {text for text in ("*", "https:") if text in str(found)}, path
 
-
-# --- Cookies and TLS in production -------------------------------------------------------------
 
 PRODUCTION = {
     "SECRET_KEY": "x0Aq9vLr2YtK7mWc4ZpE8sNd1UgH5jBf3RiQ6oXlTbVyCk-GwPeMhJzDuS",

@@ -196,9 +196,8 @@ def production(settings, monkeypatch, tmp_path):
     return settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "found"),
-    [
+def test_development_default_is_a_warning(production):
+    for name, value, found in (
         ("INTERNAL_ACCESS", "public", ["W001"]),
         ("INTERNAL_ACCESS", "network", ["W002"]),
         ("PUBLIC_BASE_URL", "", ["W003"]),
@@ -211,12 +210,9 @@ def production(settings, monkeypatch, tmp_path):
         ("TRUSTED_PROXIES", [], ["W009"]),
         ("DEFAULT_FROM_EMAIL", "webmaster@localhost", ["W010"]),
         ("BACKUP_KEY", "", ["W018"]),
-    ],
-)
-def test_development_default_is_a_warning(production, name, value, found):
-    setattr(production, name, value)
-
-    assert ids(checks.production_is_configured) == found
+    ):
+        with override_settings(**{name: value}):
+            assert ids(checks.production_is_configured) == found, (name, value)
 
 
 INVALID = {  # setting -> the error, values without it, and values with it
@@ -335,21 +331,23 @@ def test_overlapping_folders_are_an_error(settings, monkeypatch, tmp_path):
 
 @pytest.mark.django_db
 def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings, at):
-    settings.LANGUAGE_CODE = "nl-be"
-    found = consent_texts_are_own
+    settings.LANGUAGE_CODE, found = "nl-be", consent_texts_are_own
     make_vacancy(publish_from=at + timedelta(days=1))
     assert ids(found) == []  # nobody can apply yet
 
+    def add(language, host):
+        ConsentText.objects.add(language=language, text="Ja.", statement_url=f"https://{host}/privacy")
+
     make_vacancy()
-    ConsentText.objects.add(language="fr", text="Oui.", statement_url="https://jobs.test/privacy")
+    add("fr", "jobs.test")
     assert ids(found) == ["W014"]
     assert "default text" in found()[0].msg
 
-    ConsentText.objects.add(language="nl", text="Ja.", statement_url="https://www.example.org/privacy")
+    add("nl", "www.example.org")
     assert ids(found) == ["W014"]
     assert " 3 links to https://www.example.org/privacy" in found()[0].msg
 
-    ConsentText.objects.add(language="nl", text="Ja.", statement_url="https://my-example.org/privacy")
+    add("nl", "my-example.org")
     assert ids(found) == []
 
 

@@ -33,29 +33,27 @@ FORMATTERS = {"json": JsonFormatter, "text": TextFormatter}
 @pytest.fixture(params=FORMATTERS)
 def written(request, settings, capfd):
     """Return a function that reads stderr since its last call. More is logged than in production."""
-    settings.LOG_FORMAT = request.param
-    with _written(request.param, capfd) as read:
+    with _written(request.param, settings, capfd) as read:
         yield read
 
 
 @pytest.fixture
 def objects(settings, capfd):
     """Return a function that reads the JSON lines since its last call."""
-    settings.LOG_FORMAT = "json"
-    with _written("json", capfd) as read:
+    with _written("json", settings, capfd) as read:
         yield lambda: [json.loads(line) for line in read().splitlines()]
 
 
 @contextmanager
-def _written(name, capfd):
-    stream = io.StringIO()
+def _written(name, settings, capfd):
+    settings.LOG_FORMAT, stream = name, io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(FORMATTERS[name]())
-    loggers = {logging.getLogger(each): None for each in (None, "django", "jobsite.ops.commands")}
-    levels = {logger: logger.level for logger in loggers}
+    loggers = [logging.getLogger(each) for each in (None, "django", "jobsite.ops.commands")]
+    levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.INFO)
-    logging.getLogger().addHandler(handler)
+    loggers[0].addHandler(handler)
     token = logs.request_id.set(None)
 
     def read():
@@ -66,8 +64,8 @@ def _written(name, capfd):
 
     yield read
     logs.request_id.reset(token)
-    logging.getLogger().removeHandler(handler)
-    for logger, level in levels.items():
+    loggers[0].removeHandler(handler)
+    for logger, level in zip(loggers, levels, strict=True):
         logger.setLevel(level)
 
 

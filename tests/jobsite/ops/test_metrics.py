@@ -63,9 +63,6 @@ def site(monkeypatch):
     return SimpleNamespace(found=found, gauges=gauges, read=read)
 
 
-# --- Counters ----------------------------------------------------------------------------------
-
-
 def test_nothing_is_counted_without_a_port():
     assert settings.METRICS_PORT == 0
     assert jobsite.wsgi.count is None
@@ -98,16 +95,10 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     if connection.vendor == "postgresql":
         url = "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format_map(database)
     port = servers.free_port()
-    environment = {
-        "SECRET_KEY": "a-key-of-tests-that-nobody-may-use-0123456789-abcdefghij",
-        "ALLOWED_HOSTS": "127.0.0.1",
-        "DATABASE_URL": url,
-        "STATIC_ROOT": str(tmp_path),
-        "METRICS_PORT": str(port),
-        "WEB_CONCURRENCY": "2",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    server = servers.Gunicorn(tmp_path / "gunicorn", environment)
+    secret = "a-key-of-tests-that-nobody-may-use-0123456789-abcdefghij"
+    environment = {"SECRET_KEY": secret, "ALLOWED_HOSTS": "127.0.0.1", "DATABASE_URL": url}
+    environment |= {"STATIC_ROOT": str(tmp_path), "METRICS_PORT": str(port), "WEB_CONCURRENCY": "2"}
+    server = servers.Gunicorn(tmp_path / "gunicorn", environment | {"PYTHONDONTWRITEBYTECODE": "1"})
 
     def scrape():
         """Return the metrics; any process reports those of all."""
@@ -119,12 +110,9 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
             assert servers.get(server.port, "/v1/vacancies/501")[0] == 200
 
     def answered():
-        labels = ("GET", "v1:single-vacancy-detail", "200")
-        found = scrape()
-        return {
-            source: found.get(("jobsite_requests_total", *sorted((*labels, source))), 0)
-            for source in ("cache", "fast_path", "view")
-        }
+        labels, found = ("GET", "v1:single-vacancy-detail", "200"), scrape()
+        names = {each: sorted((*labels, each)) for each in ("cache", "fast_path", "view")}
+        return {source: found.get(("jobsite_requests_total", *name), 0) for source, name in names.items()}
 
     try:
         server.start()
@@ -176,9 +164,6 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     assert len({line["request_id"] for line in requests}) == len(requests) >= 20
 
 
-# --- Gauges ------------------------------------------------------------------------------------
-
-
 def test_gauges_of_a_healthy_site(site):
     found = site.read()
     [build] = [key for key in found if key[0] == "jobsite_build_info"]
@@ -221,9 +206,6 @@ def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_max_n
     } == {f"vacancies {state}": count for state, count in states.items()} | {
         f"listed {name}": count for name, count in lists.items()
     } | {"revision": read_state().number, "overdue_seconds": 60}
-
-
-# --- Alerts ------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db

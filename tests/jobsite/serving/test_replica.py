@@ -19,9 +19,6 @@ PUBLIC = {"jobsite", "vacancies", "forms_structure"}
 OK, UNAVAILABLE, CRASHED = "200 OK", "503 Service Unavailable", "500 Internal Server Error"
 
 
-# --- Router ------------------------------------------------------------------------------------
-
-
 def test_router_sends_public_reads_to_the_replica():
     public = {model for model in apps.get_models() if model._meta.app_label in PUBLIC}
     for model in apps.get_models():
@@ -49,9 +46,6 @@ def test_reading_ends_with_its_block():
     with pytest.raises(KeyError), replica.reading(REPLICA):
         raise KeyError
     assert replica.current() == "default"
-
-
-# --- Requests ----------------------------------------------------------------------------------
 
 
 class Site:

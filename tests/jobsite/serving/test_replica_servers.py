@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connections
 
-from jobsite import wsgi
+from jobsite.ops import health
 from jobsite.serving import replica
 from jobsite.serving.postgresql import base
 from jobsite.serving.replica import REPLICA
@@ -21,7 +21,6 @@ from tests import servers
 from tests.factories import make_vacancy
 from tests.jobsite.serving.conftest import publish, wait_for_replay
 from tests.jobsite.serving.databases import databases, elsewhere
-from tests.jobsite.serving.test_replica import Site
 from vacancies.api import rendered_items
 from vacancies.models import Vacancy
 
@@ -158,30 +157,10 @@ def test_lost_connection_is_not_reopened_for_a_write_that_may_fail(published, mo
     assert connect.call_count == 0
 
 
-def test_statement_timeout_of_the_replica_is_retried_on_the_primary(published, monkeypatch):
-    asked = []
-
-    def read(environ, start_response):
-        """A read that is too slow on the replica."""
-        asked.append(replica.current())
-        if replica.current() == REPLICA:
-            with connections[REPLICA].cursor() as cursor:
-                cursor.execute("SET statement_timeout = 100; SELECT pg_sleep(30)")
-        return Site("200 OK")(environ, start_response)
-
-    monkeypatch.setattr(wsgi, "_django", read)
-    status, _, body = published.ask(LIST)
-
-    assert (status, body, asked) == ("200 OK", b"body 1", [REPLICA, "default"])
-
-
 def test_slow_statement_on_a_healthy_server_succeeds(published):
     slow = f"SELECT 7 FROM pg_sleep({base.SILENCE + 0.5})"
     with replica.reading(REPLICA):
         assert published.run(fetch, slow) == [(7,)]
-
-
-# --- Settings of connections -------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -241,9 +220,6 @@ def test_pool_serves_more_threads_than_connections(server, django_db_blocker):
             elsewhere(lambda: connections["default"].close_pool())
 
 
-# --- A server that hangs, without a replica ----------------------------------------------------
-
-
 @pytest.fixture
 def alone(server, monkeypatch, django_db_blocker):
     """A server that threads of this process serve from."""
@@ -279,9 +255,10 @@ def test_frozen_database_fails_all_requests_in_time(alone, monkeypatch):
 
 
 @pytest.mark.smoke
-def test_frozen_database_ends_the_wait_of_a_cursor(alone):
+@pytest.mark.parametrize("through", [lambda call: call(), health.on_dedicated_connection])
+def test_frozen_database_ends_the_wait_of_a_cursor(alone, through):
     with pytest.raises(OperationalError, match="does not respond"):
-        elsewhere(execute, "SELECT 1", alone.freeze)
+        elsewhere(through, lambda: execute("SELECT 1", alone.freeze))
 
 
 def test_statement_timeout_ends_a_slow_statement(alone):
