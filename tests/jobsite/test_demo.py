@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from jobsite.demo import content
-from vacancies.models import Brand, FilterOption, Vacancy
+from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -53,14 +53,6 @@ def test_files_are_the_same_every_time():
         lambda: content.page(["Title", "line"], AT),
     ):
         assert draw().read() == draw().read()
-
-
-def test_failed_load_leaves_no_rows(monkeypatch):
-    monkeypatch.setattr(content, "plain", None)
-    with pytest.raises(TypeError):
-        content.load(at=AT)
-    assert not Brand.objects.exists()
-    assert not FilterOption.objects.exists()
 
 
 def test_command_prints_links_curl_lines_and_accounts_that_work(printed, client):

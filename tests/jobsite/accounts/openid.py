@@ -204,23 +204,28 @@ def test_discovery_document_with_a_member_of_another_type_is_refused(client, ide
         assert "The identity provider's answer cannot be used: " in caplog.text, (name, value)
 
 
-def test_redirect_of_the_provider_is_not_followed(client, monkeypatch, identity_provider, caplog):
+def test_provider_without_userinfo_is_asked_for_the_id_token_only(client, anna, identity_provider):
+    discovery = {name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"}
+    identity_provider.documents = {WELL_KNOWN: discovery, "/userinfo": b"no"}
+    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
+    assert is_in(client)
+
+
+def test_provider_that_is_away_or_redirects_is_no_failure(client, request, monkeypatch, caplog, db):
+    page = client.get("/account/oidc/login")
+    assert (page.status_code, "Example Login is not responding" in page.text) == (503, True)
+    assert "Example Login" in client.get("/account/login").text
+
     def redirect(self):
         self.send_response(302)
         self.send_header("Location", f"{extra.ISSUER}/elsewhere")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
+    request.getfixturevalue("identity_provider")
     monkeypatch.setattr(extra.Provider, "do_GET", redirect)
     assert client.get("/account/oidc/login").status_code == 503
     assert "it redirects to another address" in caplog.text
-
-
-def test_provider_without_userinfo_is_asked_for_the_id_token_only(client, anna, identity_provider):
-    discovery = {name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"}
-    identity_provider.documents = {WELL_KNOWN: discovery, "/userinfo": b"no"}
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
-    assert is_in(client)
 
 
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -303,10 +308,3 @@ def test_answer_without_an_id_token_or_its_key_is_refused(client, anna, identity
             identity_provider.documents
         )
         assert not is_in(client)
-
-
-def test_provider_that_is_away_is_no_failure(client, anna):
-    page = client.get("/account/oidc/login")
-    assert page.status_code == 503
-    assert "Example Login is not responding" in page.text
-    assert "Example Login" in client.get("/account/login").text

@@ -94,32 +94,24 @@ def test_session_key_changes_when_an_app_is_set_up(client, anna, required):
 
     client.post("/account/factors/app", {"code": code(next(filter(None, secret.groups())))})
 
-    assert opens(client) == [200, 200, 200]
-    assert opens(thief) == [302, 302, 401]
+    assert (opens(client), opens(thief)) == ([200, 200, 200], [302, 302, 401])
     assert not Session.objects.filter(pk=thief.cookies["sessionid"].value).exists()
 
 
-def test_session_key_changes_when_the_factor_is_confirmed(client, anna):
-    enter(client)
-    secret = with_app(anna)
-    thief = copy(client)
-    assert opens(thief) == [302, 302, 200]  # a password-only session
-
-    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
-
-    assert (opens(client), opens(thief)) == ([200, 200, 200], [302, 302, 401])
-
-
-def test_session_key_changes_when_the_password_is_confirmed(client, anna, time_machine):
+def test_session_key_changes_when_the_password_or_the_factor_is_confirmed(client, anna, time_machine):
     """A confirmed password lets factors be changed."""
     enter(client)
     time_machine.move_to(time.time() + 301)
     thief = copy(client)
-
     client.post("/account/confirm", {"password": PASSWORD, "next": "/account/factors/app"})
-
     assert client.get("/account/factors/app").status_code == 200
     assert thief.get("/account/factors/app")["Location"].startswith("/account/login")
+
+    secret = with_app(anna)
+    thief = copy(client)
+    assert opens(thief) == [302, 302, 200]  # a password-only session
+    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
+    assert (opens(client), opens(thief)) == ([200, 200, 200], [302, 302, 401])
 
 
 def test_session_key_changes_at_each_step_of_a_sign_in(client, anna):

@@ -60,15 +60,12 @@ def ask_for_reset(client, email="mia@example.org", **options):
     return client.post("/account/reset", {"email": email}, **options)
 
 
-def test_pages_use_the_language_of_the_browser(client):
+def test_pages_use_the_language_of_the_browser_and_are_never_cached(client):
     for language, headings in HEADINGS.items():
         for path, expected in zip(("login", "reset"), headings, strict=True):
             page = client.get(f"/account/{path}", headers={"Accept-Language": f"ja, {language};q=0.5"})
             assert (heading(page), page["Content-Language"]) == (expected, language)
             assert f'<html lang="{language}">' in page.text
-
-
-def test_pages_are_never_cached(client):
     for path in ("", "login", "password", "reset", "reset/sent", "reset/x/y"):
         page = client.get(f"/account/{path}")
         assert {"no-store", "private"} <= set(page["Cache-Control"].split(", ")), path

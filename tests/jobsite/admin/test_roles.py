@@ -118,11 +118,8 @@ def world(django_db_setup, django_db_blocker):
 def requested(route: str) -> list[tuple[str, str]]:
     """Return the model and the permissions of GET and POST of `route`."""
     model, kind = kind_of(route)
-    found = []
-    for verb in ASKS.get(f"{model} {kind}") or ASKS[kind]:
-        other, _, of_other = verb.rpartition(" ")
-        found.append((other or model, of_other))
-    return found
+    verbs = [verb.rpartition(" ") for verb in ASKS.get(f"{model} {kind}") or ASKS[kind]]
+    return [(other or model, of_other) for other, _, of_other in verbs]
 
 
 def target(world: Any, route: str) -> Any:
@@ -151,7 +148,6 @@ def answers(client: Client, world: Any, route: str, method: str) -> Any:
 
 
 def is_refused(response: Any) -> bool:
-    """Return whether the response is a refusal or a 404."""
     return response.status_code in (403, 404) or response.get("Location") == "/admin/"
 
 
@@ -212,18 +208,16 @@ def test_role_has_exactly_its_permissions(world, role, model):
 
 def test_every_role_has_exactly_its_permissions(world):
     """By the methods that the pages call: how they use the answers is tested for two roles."""
+    pages = {model._meta.label_lower: page for model, page in admin.site._registry.items()}
     wrong = []
     for role in (*roles.NAMES, "Nobody"):
         request = RequestFactory().get("/admin/")
         request.user = User.objects.get(pk=world.staff[role].pk)
         for model, letters in MAY.items():
-            page = next(each for key, each in admin.site._registry.items() if key._meta.label_lower == model)
-            row = world.spare[model]
-            found = {
-                verb[0]: getattr(page, f"has_{verb}_permission")(request, *([] if verb == "add" else [row]))
-                for verb in ("view", "add", "change", "delete")
-            }
-            may = "".join(letter for letter in "vacd" if found[letter])
+            may = ""
+            for verb in ("view", "add", "change", "delete"):
+                row = [] if verb == "add" else [world.spare[model]]
+                may += verb[0] if getattr(pages[model], f"has_{verb}_permission")(request, *row) else ""
             if may != "".join(letter for letter in "vacd" if letter in letters.get(role, "")):
                 wrong.append(f"{role}, {model}: {may}")
     assert wrong == []
@@ -324,17 +318,17 @@ def test_administrator_cannot_change_a_superuser(world):
 
 
 def test_only_administrators_manage_accounts(world):
-    everything = stored()
-    group = Group.objects.get(name=R)
+    everything, group = stored(), Group.objects.get(name=R)
+    many = {"permissions": list(range(1, 90))}
     for role in (R, E, V, A, "Nobody"):
         client, user = signed_in(world, role), world.staff[role]
         for url, data in (
-            (f"/admin/auth/user/{user.pk}/change/", user_form(user, is_superuser="on", groups=[group.pk])),
-            (f"/admin/auth/user/{user.pk}/password/", {"password1": "x", "password2": "x"}),
-            (f"/admin/auth/group/{group.pk}/change/", {"name": R, "permissions": list(range(1, 90))}),
-            ("/admin/auth/group/add/", {"name": "Mine", "permissions": list(range(1, 90))}),
+            (f"user/{user.pk}/change/", user_form(user, is_superuser="on", groups=[group.pk])),
+            (f"user/{user.pk}/password/", {"password1": "x", "password2": "x"}),
+            (f"group/{group.pk}/change/", {"name": R} | many),
+            ("group/add/", {"name": "Mine"} | many),
         ):
-            assert client.post(url, data).status_code == 403, f"{role} {url}"
+            assert client.post(f"/admin/auth/{url}", data).status_code == 403, f"{role} {url}"
     for role in (R, E):  # nor the members of a brand, who see its applicants
         brand = world.foreign.brand
         url = f"/admin/vacancies/brand/{brand.pk}/change/"

@@ -30,7 +30,6 @@ NOTHING = {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'
 ACCOUNT = NOTHING | {"form-action": "'self'", "script-src": "'self'", "style-src": "'self'",
                      "img-src": "'self' data:", "connect-src": "'self'"}  # fmt: skip
 del ACCOUNT["sandbox"]
-PROBLEM = "application/problem+json"
 
 
 def policy(answer, *, page=False):
@@ -50,27 +49,26 @@ def policy(answer, *, page=False):
 
 
 def test_responses_that_are_not_pages_may_load_nothing(client, filters):
-    pk = make_vacancy().pk
-    for path, status, content_type in (
-        ("/v1/vacancies", 200, "application/json"),
-        ("/v0.1/vacancies", 200, "application/json"),
-        ("/v1/filters", 200, "application/json"),
-        (f"/v1/vacancies/{pk}", 200, "application/json"),
-        (f"/v1/vacancies/{pk}/form", 200, "application/json"),
-        (f"/v1/vacancies/{pk}/form/schema", 200, "application/json"),
-        ("/openapi.json", 200, "application/json"),
-        ("/v1/vacancies?fields=nonsense", 400, PROBLEM),
-        ("/v1/vacancies/999999", 404, PROBLEM),
-        ("/v1/nothing", 404, PROBLEM),
-        ("/v1/vacancies/", 404, PROBLEM),
-        (MINE, 401, PROBLEM),
-        ("/v1/auth/token", 405, PROBLEM),
-        ("/", 302, "text/html"),
-        ("/nothing", 404, "text/html"),
-    ):
+    single = f"/v1/vacancies/{make_vacancy().pk}"
+    data = (
+        "/v1/vacancies",
+        "/v0.1/vacancies",
+        "/v1/filters",
+        single,
+        f"{single}/form",
+        f"{single}/form/schema",
+    )
+    problems = {
+        "/v1/vacancies?fields=nonsense": 400, "/v1/vacancies/999999": 404, "/v1/nothing": 404,
+        "/v1/vacancies/": 404, MINE: 401, "/v1/auth/token": 405,
+    }  # fmt: skip
+    expected = dict.fromkeys((*data, "/openapi.json"), (200, "application/json"))
+    expected |= {path: (status, "application/problem+json") for path, status in problems.items()}
+    expected |= {"/": (302, "text/html"), "/nothing": (404, "text/html")}
+    for path in expected:
         for method in (client.get, client.head):
             answer = method(path)
-            assert (answer.status_code, answer["Content-Type"].split(";")[0]) == (status, content_type), path
+            assert (answer.status_code, answer["Content-Type"].split(";")[0]) == expected[path], path
             assert policy(answer) == NOTHING, path
     for answer in (  # of middleware
         client.get("/v1/vacancies", headers={"host": "evil.example"}),

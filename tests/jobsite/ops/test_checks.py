@@ -30,11 +30,9 @@ MANIFEST = '{"version": "1.1", "paths": {}, "hash": ""}'
 GOOD = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "jobs.example.com"}
 VARIABLES = set(re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', (ROOT / "jobsite/settings.py").read_text()))
 OF_ENVIRONMENT = r'(?:environ\.get\(\s*"|\$\{)([A-Z][A-Z0-9_]*)'
-OF_GUNICORN = {  # and of its start script
-    name
-    for file in ("gunicorn.conf.py", "reload.sh")
-    for name in re.findall(OF_ENVIRONMENT, (ROOT / "deploy" / file).read_text())
-}
+OF_GUNICORN = set()  # and of its start script
+for _name in ("gunicorn.conf.py", "reload.sh"):
+    OF_GUNICORN |= set(re.findall(OF_ENVIRONMENT, (ROOT / "deploy" / _name).read_text()))
 OF_COMPOSE = set(re.findall(r"(?<!\$)\$\{([A-Z_]+)", (ROOT / "deploy/compose.yaml").read_text()))
 EXAMPLE = re.findall(r"^#?([A-Z][A-Z0-9_]*)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
 
@@ -187,11 +185,10 @@ def production(settings, monkeypatch, tmp_path):
     monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
     settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = ["jobs.example.com"], "https://jobs.example.com"
     settings.TRUSTED_PROXIES, settings.INTERNAL_ACCESS = ["127.0.0.1/32"], "authenticated"
-    settings.RATE_LIMIT, settings.IS_MAIL_SENT = "600/min", True
+    settings.RATE_LIMIT, settings.IS_MAIL_SENT, settings.MEDIA_ROOT = "600/min", True, tmp_path / "media"
     settings.DEFAULT_FROM_EMAIL, settings.BACKUP_KEY = "jobs@example.com", BACKUP_KEY
     cache = {"BACKEND": "jobsite.serving.cache.RedisCache", "LOCATION": "redis://127.0.0.1:6379/0"}
     monkeypatch.setitem(settings.CACHES, "default", cache)
-    settings.MEDIA_ROOT = tmp_path / "media"
     assert ids(checks.production_is_configured) == ids() == []
     return settings
 

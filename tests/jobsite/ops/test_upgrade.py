@@ -1,7 +1,6 @@
 """Migrating forwards and backwards, online operations, and migrations that would stop a running site."""
 
 from collections.abc import Iterator
-from functools import reduce
 from typing import Any
 
 import pytest
@@ -24,17 +23,12 @@ from tests.vacancies.api.test_fast_path import bucket_counts
 from vacancies.choices import Keyword
 from vacancies.models import Filter, ListedVacancy, Vacancy
 
-MIGRATES = [
-    pytest.mark.slow("runs migrations"),
-    pytest.mark.each_database,
-    pytest.mark.each_django,
-    pytest.mark.django_db(transaction=True),
-]
-
 
 def migrating(test: Any) -> Any:
     """Mark a test that changes the tables."""
-    return reduce(lambda marked, mark: mark(marked), MIGRATES, test)
+    marks = pytest.mark
+    test = marks.django_db(transaction=True)(marks.slow("runs migrations")(test))
+    return marks.each_django(marks.each_database(test))
 
 
 def migrate(*words: str, **options: Any) -> None:
@@ -73,8 +67,6 @@ def test_migrating_backwards_and_forwards(filters, targets):
 
 
 LAST = MigrationLoader(None).graph.leaf_nodes("vacancies")[0]
-
-
 OWNER = models.ForeignKey("vacancies.recruiter", models.PROTECT, null=True, related_name="+")
 KNOWN_STATUS = models.CheckConstraint(condition=~models.Q(status=""), name="status_known")
 
@@ -132,13 +124,9 @@ def test_online_operations_apply_and_reverse(online):
     migrate(*LAST)
     with pytest.raises(IntegrityError):
         Vacancy.objects.update(status="planned")
-    migrate()
-    assert indexes() >= {"vacancies_location", ("owner_id",)}
 
-
-@migrating
-def test_interrupted_migration_can_be_repeated(online):
-    """Its operations are applied, but it is not recorded; the last index may be incomplete."""
+    # Interrupted: the operations are applied, but not recorded; the last index may be incomplete.
+    Vacancy.objects.filter(title="Second").delete()
     migrate()
     MigrationRecorder(connection).record_unapplied("vacancies", "9999_online")
     if connection.vendor == "postgresql":

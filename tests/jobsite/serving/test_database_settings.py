@@ -36,26 +36,27 @@ def test_replica_url_is_a_database(variables, engine):
 
 
 def test_a_list_of_replicas_is_an_error_that_names_the_documentation():
-    one, two = "postgres://a@one/jobs", "postgres://a@two/jobs"
-    refused = pytest.raises(
-        ImproperlyConfigured, match=r"replaced by REPLICA_URL.*docs/operations/cluster\.md"
-    )
-    for variables in (
+    one, error = "postgres://a@one/jobs", r"replaced by REPLICA_URL.*docs/operations/cluster\.md"
+    lists = (
         {"REPLICA_URLS": one},
         {"REPLICA_URLS": one, "REPLICA_URL": one},
-        {"REPLICA_URL": f"{one},{two}"},
-    ):
-        with refused, environment(DATABASE_URL=MAIN, **variables):
-            pass
+        {"REPLICA_URL": f"{one},{MAIN}"},
+    )
+    for variables in lists:
+        with pytest.raises(ImproperlyConfigured, match=error):
+            default(**variables)
+
+
+def default(url=MAIN, **variables):
+    with environment(DATABASE_URL=url, **variables) as found:
+        return found.DATABASES["default"]
 
 
 def test_options_of_a_url_take_precedence():
-    url = "postgres://a@main/jobs?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
-    with environment(DATABASE_URL=url, STATEMENT_TIMEOUT="9") as found:
-        default = found.DATABASES["default"]
-
-    assert default["CONN_MAX_AGE"] == 60
-    assert default["OPTIONS"] == {
+    url = f"{MAIN}?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
+    database = default(url, STATEMENT_TIMEOUT="9")
+    assert database["CONN_MAX_AGE"] == 60
+    assert database["OPTIONS"] == {
         "connect_timeout": 9,
         "sslmode": "require",
         "keepalives_idle": 30,
@@ -66,23 +67,14 @@ def test_options_of_a_url_take_precedence():
         "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2000",
     }
 
+    several = default("postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write")
+    assert (several["HOST"], several["PORT"]) == ("one,two", "5432,5433")
+    assert several["OPTIONS"]["target_session_attrs"] == "read-write"
+    assert several["OPTIONS"]["connect_timeout"] == 2
 
-def test_several_hosts_in_a_url():
-    url = "postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write"
-    with environment(DATABASE_URL=url) as found:
-        default = found.DATABASES["default"]
-
-    assert (default["HOST"], default["PORT"]) == ("one,two", "5432,5433")
-    assert default["OPTIONS"]["target_session_attrs"] == "read-write"
-    assert default["OPTIONS"]["connect_timeout"] == 2
-
-
-def test_pgbouncer_gets_no_session_settings():
-    with environment(DATABASE_URL=MAIN, DATABASE_POOL="pgbouncer", STATEMENT_TIMEOUT="9") as found:
-        default = found.DATABASES["default"]
-
-    assert default["DISABLE_SERVER_SIDE_CURSORS"]
-    assert not {"options", "prepare_threshold"} & default["OPTIONS"].keys()
+    pooled = default(DATABASE_POOL="pgbouncer", STATEMENT_TIMEOUT="9")
+    assert pooled["DISABLE_SERVER_SIDE_CURSORS"]
+    assert not {"options", "prepare_threshold"} & pooled["OPTIONS"].keys()
 
 
 def test_redis_urls_use_our_cache():
