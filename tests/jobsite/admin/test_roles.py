@@ -275,9 +275,6 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
     assert client.get("/admin/autocomplete/", where).status_code == 403
 
 
-# --- administrators and superusers ----------------------------------------------------------
-
-
 def user_form(user: User, **values: Any) -> dict[str, Any]:
     joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
     rows = {name: [row.pk for row in getattr(user, name).all()] for name in ("groups", "brands")}
@@ -335,9 +332,6 @@ def test_only_administrators_manage_accounts(world):
         signed_in(world, role).post(url, {"name": brand.name, "members": [world.staff[role].pk]})
         assert list(brand.members.all()) == [world.foreign.colleague]
     assert stored()["auth.User"] == everything["auth.User"]
-
-
-# --- the roles themselves ----------------------------------------------------------------------
 
 
 def test_create_roles_resets_the_permissions(world):

@@ -61,9 +61,6 @@ def walk(node, path=()):
             yield from walk(value, (*path, position))
 
 
-# --- The document ------------------------------------------------------------------------------
-
-
 def test_document_is_openapi_31(capsys):
     assert DOCUMENT["openapi"] == "3.1.0"
     call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json")
@@ -154,9 +151,6 @@ def test_linters_report_nothing(tmp_path):
     assert (done.returncode, json.loads(done.stdout)) == (0, []), done.stderr
 
 
-# --- Operations --------------------------------------------------------------------------------
-
-
 def test_every_path_is_documented():
     """With an operation id that is unique and stable."""
     routes = {
@@ -209,9 +203,6 @@ def test_every_field_and_error_is_described_and_has_an_example():
         for key, field in {} if name.endswith(("Page", "List")) else schema["properties"].items():
             assert field["description"], (name, key)
             assert field["examples"], (name, key)
-
-
-# --- Items -------------------------------------------------------------------------------------
 
 
 def test_every_key_of_a_serializer_is_documented():
@@ -302,8 +293,6 @@ def test_examples_match_their_schemas():
             item = content["examples"]["A page"]["value"]["data"][0]
             assert list(item) == list(schema_of("VacancyV0_1" if "v0.1" in path else "Vacancy")["properties"])
 
-
-# --- Agreement of document and service ---------------------------------------------------------
 
 VALUES = {
     "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
@@ -397,9 +386,6 @@ def test_token_operations_match_the_document(client, db):
     token = answers[0].json()["data"]["token"]
     ended = client.delete("/v1/auth/token", headers={"Authorization": f"Bearer {token}"})
     assert str(ended.status_code) in methods["delete"]["responses"]
-
-
-# --- The page ----------------------------------------------------------------------------------
 
 
 def test_docs_page_loads_nothing_from_other_hosts(client):

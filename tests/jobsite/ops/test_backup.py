@@ -19,15 +19,11 @@ from jobsite.ops.backups import create, databases
 from jobsite.ops.backups.files import locked
 from jobsite.ops.commands import UsageError
 from tests.factories import make_brand, make_recruiter, make_vacancy
-from tests.jobsite.ops.backups import output, run
+from tests.jobsite.ops.backups import ARCHIVES, output, run
 from tests.vacancies.api.test_fast_path import bucket_counts
 from vacancies.models import Attachment, Vacancy
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = ARCHIVES
 
 JOURNALS = ("-journal", "-wal", "-shm")
 # Files of a process that was killed.

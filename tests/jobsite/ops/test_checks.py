@@ -52,9 +52,6 @@ def start(monkeypatch):
     return start
 
 
-# --- Unsafe configurations ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("variables", "reasons"),
     [
@@ -122,9 +119,6 @@ def test_commands_print_why_they_do_not_start():
     assert "\n- SECRET_KEY can be guessed" in done.stderr
 
 
-# --- The example configuration -----------------------------------------------------------------
-
-
 def test_weak_backup_key_is_an_error(settings):
     settings.SECRET_KEY = KEY
     for key, fallbacks, found in (
@@ -170,9 +164,6 @@ def test_documented_variables_are_those_in_use():
     assert len(VARIABLES) > 25
     assert explained == VARIABLES | OF_GUNICORN
     assert sorted(name for name, _ in EXAMPLE) == sorted(VARIABLES | OF_GUNICORN | OF_COMPOSE)
-
-
-# --- System checks -----------------------------------------------------------------------------
 
 
 def ids(function=checks.settings_are_valid):
@@ -321,9 +312,6 @@ def test_overlapping_folders_are_an_error(settings, monkeypatch, tmp_path):
     monkeypatch.setitem(settings.DATABASES, "default", database)
     settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
     assert ids() == ["E012"]
-
-
-# --- Content -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db

@@ -78,9 +78,6 @@ def answering(status="200 OK", body=(b"abc",), headers=(), before=lambda environ
     return Requests(application, is_logged=True)
 
 
-# --- Requests ----------------------------------------------------------------------------------
-
-
 def test_request_is_logged(objects):
     headers = {"Content-Type": "application/json"}
     answer = ask(
@@ -183,9 +180,6 @@ def test_input_cannot_forge_lines(written):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028]", output)
     assert [line for line in lines if line[:4] not in ('{"ti', "    ") and f" [{ID}]" not in line] == []
     assert len([line for line in lines if not line.startswith("    ")]) == 2
-
-
-# --- Redaction ---------------------------------------------------------------------------------
 
 
 def test_redacted():
@@ -326,9 +320,6 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
     expected = {"Locking out 127.0.0.0/24", "/account/reset/<uidb64>/<token>", "/preview/<str:token>"}
     expected |= {"IntegrityError", "v1:filter-list", "import_applications failed", "erase_applicant ok"}
     assert {text for text in expected if text not in lines} == set()
-
-
-# --- Commands ----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db

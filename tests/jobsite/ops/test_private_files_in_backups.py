@@ -15,13 +15,9 @@ from applications.submissions.files import open_file
 from jobsite import private_files
 from jobsite.ops.backups import databases
 from tests.applications.makers import make_application, make_file, make_submission, make_user
-from tests.jobsite.ops.backups import Site, media, run, tree
+from tests.jobsite.ops.backups import ARCHIVES, Site, media, run, tree
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = ARCHIVES
 
 NAME = "f" * 32
 

@@ -22,11 +22,7 @@ from tests.jobsite.ops.backups import media, modify, output, rewritten, rows, ru
 from tests.wsgi import ask
 from vacancies.models import Attachment
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = backups.ARCHIVES
 
 
 @pytest.mark.smoke

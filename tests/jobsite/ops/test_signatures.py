@@ -9,13 +9,9 @@ import pytest
 from django.core.management import CommandError
 
 from jobsite.ops import signatures
-from tests.jobsite.ops.backups import modify, output, rewritten, rows, run, tree, with_manifest
+from tests.jobsite.ops.backups import ARCHIVES, modify, output, rewritten, rows, run, tree, with_manifest
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = ARCHIVES
 
 KEY, EARLIER, OTHER_KEY = ("".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other"))
 

@@ -63,9 +63,6 @@ def test_migrating_backwards_and_forwards(filters, targets):
     assert bucket_counts()[0] == Vacancy.objects.count() >= 1
 
 
-# --- Online operations ---------------------------------------------------------------------------
-
-
 LAST = MigrationLoader(None).graph.leaf_nodes("vacancies")[0]
 OWNER = models.ForeignKey("vacancies.recruiter", models.PROTECT, null=True, related_name="+")
 KNOWN_STATUS = models.CheckConstraint(condition=~models.Q(status=""), name="status_known")
@@ -191,8 +188,6 @@ def test_migration_does_not_block_a_table_while_it_waits(online, capsys):
         assert cursor.fetchone() == ("0",)
     assert_applied()
 
-
-# --- Migrations that would stop a running site -----------------------------------------------------
 
 LATER = "only in a release after the last use; then add it to KNOWN"
 DESTRUCTIVE = (

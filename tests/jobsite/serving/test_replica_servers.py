@@ -183,26 +183,23 @@ def test_statements_are_prepared_on_request_only(server, django_db_blocker):
             cursor.execute("SELECT statement FROM pg_prepared_statements")
             return [statement for (statement,) in cursor.fetchall()]
 
-    with django_db_blocker.unblock():
-        with databases(DATABASE_URL=server.url):
-            assert elsewhere(prepared) == ["SELECT 42"]
-        with databases(DATABASE_URL=server.url, DATABASE_POOL="pgbouncer"):
-            assert elsewhere(prepared) == []
+    for pool, statements in (("", ["SELECT 42"]), ("pgbouncer", [])):
+        with django_db_blocker.unblock(), databases(DATABASE_URL=server.url, DATABASE_POOL=pool):
+            assert elsewhere(prepared) == statements
 
 
 def test_statement_and_lock_timeouts(server, django_db_blocker):
-    def show(name):
-        return fetch(f"SELECT current_setting('{name}')")[0][0]
+    def timeouts():
+        return fetch("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")[0]
 
     urls = {"DATABASE_URL": server.url, "REPLICA_URL": server.url}
     with django_db_blocker.unblock():
         with databases(**urls, STATEMENT_TIMEOUT="9"):
             for alias in ("default", REPLICA):
                 with replica.reading(alias):
-                    assert elsewhere(show, "statement_timeout") == "9s"
-                    assert elsewhere(show, "lock_timeout") == "2s"
+                    assert elsewhere(timeouts) == ("9s", "2s")
         with databases(**urls):
-            assert elsewhere(show, "statement_timeout") == "0"
+            assert elsewhere(timeouts)[0] == "0"
 
 
 def test_pool_serves_more_threads_than_connections(server, django_db_blocker):
