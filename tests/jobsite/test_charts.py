@@ -30,19 +30,15 @@ def test_charts_are_well_formed_and_have_neither_style_nor_script():
         assert not [text for text in ("<b", "NaN", "inf") if text in chart]
 
 
-def test_names_are_shown_as_text():
-    texts = [element.text for element in parsed(bar_chart([(NAME, 3)])).iter() if element.text]
-    assert texts == [NAME, "3"]
-
-
-def test_scale_ends_at_a_round_number():
-    tops = {0: 4, 3: 4, 4: 4, 7: 8, 100: 100, 101: 200, 950_000: 1_000_000}
-    assert {value: nice_ceiling(value) for value in tops} == tops
-    assert sparkline([5]) == sparkline([]) == ""  # it needs two values
-
-
-def test_lines_differ_in_shape_and_class():
+def test_lines_names_and_scale_of_charts():
     chart = parsed(line_chart(["a", "b", "c"], MANY))
     groups = chart.findall("g")
     assert [group.get("class") for group in groups] == [f"plot-series is-{n}" for n in range(1, 7)]
     assert len({group.find("path").get("d") for group in groups}) == 6
+
+    texts = [element.text for element in parsed(bar_chart([(NAME, 3)])).iter() if element.text]
+    assert texts == [NAME, "3"]
+
+    tops = {0: 4, 3: 4, 4: 4, 7: 8, 100: 100, 101: 200, 950_000: 1_000_000}
+    assert {value: nice_ceiling(value) for value in tops} == tops
+    assert sparkline([5]) == sparkline([]) == ""  # it needs two values

@@ -190,15 +190,7 @@ def test_text_report_is_a_summary_line_and_one_line_for_each_breach(service, cap
     assert breach.startswith(f"breach: /v1/filters: {received}")
 
 
-def test_unreachable_service_is_a_failure(capsys):
-    with socket.socket() as taken:  # bound, but not listening
-        taken.bind(("127.0.0.1", 0))
-        status, report = check(capsys, url=f"http://127.0.0.1:{taken.getsockname()[1]}")
-    found = status, texts(report), report["requests"]
-    assert found == (1, ["/v1/vacancies: a response"], 1)
-
-
-def test_invalid_arguments_are_usage_errors():
+def test_invalid_arguments_and_unreachable_services_are_failures(capsys):
     codes = {}
     for arguments in (
         "ftp://jobs.example.com", "jobs.example.com", "http://", "file:///etc/passwd",
@@ -209,6 +201,12 @@ def test_invalid_arguments_are_usage_errors():
             call_command("check_contract", *arguments.split())
         codes[arguments] = error.value.returncode
     assert codes == dict.fromkeys(codes, 2)
+
+    with socket.socket() as taken:  # bound, but not listening
+        taken.bind(("127.0.0.1", 0))
+        status, report = check(capsys, url=f"http://127.0.0.1:{taken.getsockname()[1]}")
+    found = status, texts(report), report["requests"]
+    assert found == (1, ["/v1/vacancies: a response"], 1)
 
 
 FOREIGN = (

@@ -63,7 +63,7 @@ def rows():
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in MODELS}
 
 
-def test_every_state_and_list_has_vacancies(loaded):
+def test_every_state_list_field_and_vocabulary_is_used(loaded):
     assert all(loaded.values())
     assert {vacancy.state_at(AT) for vacancy in Vacancy.objects.all()} == {
         State.PUBLISHED, State.SCHEDULED, State.EXPIRED, State.DRAFT, State.UNPUBLISHED,
@@ -87,8 +87,6 @@ def test_every_state_and_list_has_vacancies(loaded):
         assert vacancy.created_at < vacancy.updated_at < AT
         assert not (vacancy.is_permanent and vacancy.publish_until)
 
-
-def test_every_optional_field_is_filled_and_empty_on_published_vacancies(loaded):
     fields = (
         *("title_internal", "location", "image", "image_url", "video", "apply_url", "publish_until"),
         *("description", "short_description", "profile", "offer", "contact", "company", "postcustom1"),
@@ -96,14 +94,17 @@ def test_every_optional_field_is_filled_and_empty_on_published_vacancies(loaded)
     published = list(Vacancy.objects.published(at=AT).values(*fields))
     assert [field for field in fields if {bool(row[field]) for row in published} != {True, False}] == []
 
-
-def test_brand_and_head_recruiter_are_missing_on_a_draft_only(loaded):
     incomplete = [vacancy for vacancy in Vacancy.objects.all() if vacancy.missing_to_publish()]
     assert [vacancy.state_at(AT) for vacancy in incomplete] == ["draft"]
     assert Filter.objects.filter(is_active=False).count() == 1
 
+    published = Vacancy.objects.published(at=AT).with_related()
+    for keyword in Keyword:
+        counts = [len(vacancy.labels(keyword)) for vacancy in published]
+        assert min(counts) == 0
+        assert (max(counts) == 1) == keyword.is_single
+    assert not FilterOption.objects.filter(choices=None).exists()
 
-def test_edge_cases_exist(loaded):
     published = Vacancy.objects.published(at=AT)
     titles = list(published.values_list("title", flat=True))
     regions = published.filter(options__filter__keyword="regions").annotate(count=Count("options"))
@@ -113,15 +114,6 @@ def test_edge_cases_exist(loaded):
     assert all(any(mark in title for title in titles) for mark in 'éøßœ🚀日μ&"')
     shown = {(bool(r.shown_email), bool(r.shown_phone)) for r in Recruiter.objects.all()}
     assert shown == set(product((True, False), repeat=2))
-
-
-def test_every_vocabulary_is_used_in_full_and_missing_somewhere(loaded):
-    published = Vacancy.objects.published(at=AT).with_related()
-    for keyword in Keyword:
-        counts = [len(vacancy.labels(keyword)) for vacancy in published]
-        assert min(counts) == 0
-        assert (max(counts) == 1) == keyword.is_single
-    assert not FilterOption.objects.filter(choices=None).exists()
 
 
 def test_texts_are_stored_as_written_and_lead_to_example_sites():
@@ -150,8 +142,6 @@ def test_second_load_changes_nothing(loaded, media):
     assert rows() == before
     assert sorted(media.rglob("*")) == files
 
-
-def test_second_load_keeps_changes_and_deletions(loaded):
     found = {"status": "unpublished", "description": "<p>Found.</p>", "is_hot": False}
     Vacancy.objects.filter(title="CFO").update(**found)
     Vacancy.objects.filter(title="Pflegefachkraft Neonatologie (m/w/d)").update(title="Pflege")
@@ -167,9 +157,7 @@ def test_second_load_keeps_changes_and_deletions(loaded):
 
 
 def test_submissions_are_complete_and_their_receipts_count_as_sent(loaded):
-    made = load_submissions(at=AT)
-
-    assert made == Submission.objects.count() == 7
+    assert load_submissions(at=AT) == Submission.objects.count() == 7
     assert Application.objects.filter(submission__files__isnull=False).count() == 1
     assert set(Message.objects.values_list("kind", "state")) == {("receipt", "sent")}
     assert {row.email_folded.partition("@")[2] for row in Application.objects.all()} == {"example.org"}

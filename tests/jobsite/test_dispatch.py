@@ -87,8 +87,6 @@ def test_dispatcher_needs_the_lock(stop):
         assert Dispatcher([kind], lock=lock, stop=stop).run_once() == bool(done)
         assert kind.done == done
 
-
-def test_dispatcher_stops_between_two_items(stop):
     kind = Kind(1, 2)
     kind.do = lambda item: stop.set() or Kind.do(kind, item)
 

@@ -62,8 +62,6 @@ def test_name_is_resolved_once_for_each_connection(monkeypatch):
 
     assert connected == ["93.184.215.14"]
 
-
-def test_allowed_private_address_is_connected_to(monkeypatch):
     allowed = [ipaddress.ip_network("10.0.0.0/8")]
     client = OriginClient("http://jobs.example", headers={}, allowed=allowed)
     unreachable = pytest.raises(urllib3.exceptions.MaxRetryError)
@@ -72,6 +70,13 @@ def test_allowed_private_address_is_connected_to(monkeypatch):
 
     assert set(connected) == {"10.1.2.3"}
     assert reason(failed.value) == "it is not reachable (Connection refused)"
+
+    unknown = Mock(side_effect=socket.gaierror(-2, "Name or service not known"))
+    monkeypatch.setattr("jobsite.http_client.socket.getaddrinfo", unknown)
+    with pytest.raises(urllib3.exceptions.HTTPError) as failed:
+        OriginClient("http://nowhere.invalid", headers={}).get("/")
+
+    assert reason(failed.value) == "its host name does not resolve"
 
 
 def test_redirect_to_another_origin_is_refused_without_sending_the_token():
@@ -89,8 +94,6 @@ def test_redirect_to_another_origin_is_refused_without_sending_the_token():
         "pass the base URL of that origin to use it"
     )
 
-
-def test_every_redirect_out_of_the_origin_is_refused():
     for location in ("//evil.example/x", "http://169.254.169.254/", "https://{host}/x", "ftp://x/"):
         refused = pytest.raises(RequestRefusedError, match="redirects to another origin")
         with stub_server({"/a": (307, {"Location": location}, b"")}) as (url, seen), refused:
@@ -111,12 +114,3 @@ def test_redirect_inside_the_origin_is_followed_and_a_loop_is_refused():
             client.get("/loop")
 
     assert seen == ["/a?x=1", "/b?y=2", *["/loop"] * 4]
-
-
-def test_unknown_host_gives_a_readable_error(monkeypatch):
-    unknown = Mock(side_effect=socket.gaierror(-2, "Name or service not known"))
-    monkeypatch.setattr("jobsite.http_client.socket.getaddrinfo", unknown)
-    with pytest.raises(urllib3.exceptions.HTTPError) as failed:
-        OriginClient("http://nowhere.invalid", headers={}).get("/")
-
-    assert reason(failed.value) == "its host name does not resolve"

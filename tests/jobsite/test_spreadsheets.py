@@ -42,11 +42,6 @@ def xlsx(*rows: list, sheet: str = "") -> bytes:
     return changed.getvalue()
 
 
-def test_rows_have_the_number_that_a_spreadsheet_shows():
-    assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
-    assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
-
-
 def test_files_of_spreadsheet_programs_are_read():
     """Cells are texts; those of a formula are known as such."""
     for content, rows in (
@@ -63,6 +58,9 @@ def test_files_of_spreadsheet_programs_are_read():
     assert not isinstance(rows_of(xlsx(["'=1+1"]))[0][1][0], Formula)
     for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470"):
         assert normalised(str(writing.without_formula(text))) == normalised(text)
+
+    assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
+    assert rows_of(xlsx(["a", "b"], [], [None, "x"])) == [(1, ["a", "b"]), (3, ["", "x"])]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +88,7 @@ def test_files_are_refused_with_the_reason(content, reason):
     assert refusal(content) == reason
 
 
-def test_large_files_are_refused(monkeypatch):
+def test_hostile_files_cost_little(monkeypatch):
     """Before they are unpacked."""
     bomb = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")
     assert len(bomb) < 200_000
@@ -103,9 +101,7 @@ def test_large_files_are_refused(monkeypatch):
     text = refusal(b"a" * (2**20 + 1))
     assert text == "The file is larger than 1 MB. Split it into several files."
 
-
-def test_cells_far_away_cost_little():
-    """The empty rows before a cell are not kept, and do not count as rows."""
+    # The empty rows before a cell are not kept, and do not count as rows.
     sheet = f'<worksheet {NAMESPACE}><dimension ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
     low = sheet.format('<row r="20000"><c r="A20000"><v>1</v></c></row>')
     right = sheet.format('<row r="2"><c r="XFD2"><v>1</v></c></row>')
@@ -113,8 +109,6 @@ def test_cells_far_away_cost_little():
     assert rows_of(xlsx(["a"], sheet=low)) == [(20000, ["1"])]
     assert refusal(xlsx(["a"], sheet=right)) == "The file is empty."
 
-
-def test_entities_are_refused():
     entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
     cell = '<c r="A1" t="inlineStr"><is><t>&b;</t></is></c>'
     sheet = f'{entities}<worksheet {NAMESPACE}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'

@@ -42,6 +42,12 @@ def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(
     assert come_from(again, identity_provider, **COLLEAGUE)["Location"] == ADMIN
     assert is_in(again)
 
+    come_from(client, identity_provider, **COLLEAGUE)
+    User.objects.update(is_active=False)
+    assert not is_in(client)
+    come_from(other := Client(), identity_provider, **COLLEAGUE)
+    assert not is_in(other)
+
 
 def test_factor_of_this_site_is_asked_for_after_another_site_too(client, anna, identity_provider):
     extra.with_app(anna)
@@ -71,14 +77,6 @@ def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provi
         assert come_from(client, identity_provider, sub="1", email=email).status_code == 403
     assert User.objects.count() == 4
     assert not SocialAccount.objects.exists()
-
-
-def test_deactivated_account_stays_out(client, anna, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    User.objects.update(is_active=False)
-    assert not is_in(client)
-    come_from(other := Client(), identity_provider, **COLLEAGUE)
-    assert not is_in(other)
 
 
 def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider):

@@ -48,9 +48,7 @@ def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
         assert addresses.counted(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
     assert addresses.counted(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9")) == "203.0.113.9"
 
-
-def test_cached_addresses_depend_on_the_trusted_networks(settings):
-    """A change of TRUSTED_PROXIES takes effect at once."""
+    # A change of TRUSTED_PROXIES takes effect at once.
     answers = []
     for settings.TRUSTED_PROXIES in (["10.0.0.0/8"], [], ["10.0.0.0/8"], ["192.0.2.0/24"]):
         answers.append(addresses.client(make_request("10.0.0.9", "203.0.113.9")))

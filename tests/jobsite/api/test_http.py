@@ -31,8 +31,6 @@ def test_unknown_path_returns_a_problem_document(client, settings):
             assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json"), path
             assert answer.json()["title"] == "Not Found", path
 
-
-def test_invalid_id_returns_the_same_404_as_an_unknown_id(client):
     unknown = client.get("/v1/vacancies/999999")
     assert unknown.json()["detail"] == "No published vacancy has this id."
     for pk in ("0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"):
@@ -42,7 +40,7 @@ def test_invalid_id_returns_the_same_404_as_an_unknown_id(client):
         assert odd.json() | {"instance": ""} == unknown.json() | {"instance": ""}, pk
 
 
-def test_only_reading_methods_are_allowed(client):
+def test_only_reading_methods_are_allowed(client, at):
     for path in (*PATHS, "/v1/vacancies/1"):
         for method in (client.post, client.put, client.patch, client.delete):
             answer = method(path)
@@ -54,8 +52,6 @@ def test_only_reading_methods_are_allowed(client):
     answer = client.post("/v1/filters?page=2", headers={"accept": "text/html"})
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
-
-def test_head_equals_get_without_the_body(client, at):
     make_vacancy()
     for path in PATHS:
         get, head = client.get(path), client.head(path)
@@ -80,7 +76,7 @@ def test_response_has_the_time_zone(client, settings, at, wsgi):
         assert "Time-Zone" not in client.get(path), path
 
 
-def test_robots_txt_excludes_pages_that_need_sign_in(client):
+def test_robots_txt_and_favicon_are_served(client):
     with closing(client.get("/robots.txt")) as answer:
         text = answer.getvalue().decode()
 
@@ -93,21 +89,33 @@ def test_robots_txt_excludes_pages_that_need_sign_in(client):
     assert not any(rules.can_fetch("crawler", path) for path in closed)
     assert all(rules.can_fetch("crawler", path) for path in is_open)
 
-
-def test_favicon_is_an_icon(client):
     with closing(client.get("/favicon.ico")) as answer:
         icon = Image.open(BytesIO(answer.getvalue()))
     assert answer["Content-Type"] in ("image/x-icon", "image/vnd.microsoft.icon")
     assert (icon.format, icon.info["sizes"]) == ("ICO", {(16, 16), (32, 32), (48, 48)})
 
 
-def test_accept_without_json_returns_406_in_json(client):
+def test_problems_of_accept_headers_and_parameters(client):
     for accept in ("*/*", "application/*", "application/json", "text/html, */*;q=0.1", ""):
         assert client.get("/v1/vacancies", headers={"accept": accept}).status_code == 200, accept
     for accept in ("text/html", "x" * 7000):
         answer = client.get("/v1/vacancies", headers={"accept": accept})
 
         assert (answer.status_code, answer["Content-Type"]) == (406, "application/problem+json"), accept
+
+    query = "page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2&filter=1&filter[]=1"
+    errors = client.get(f"/v1/vacancies?{query}").json()["errors"]
+    names = [error["parameter"] for error in errors]
+    assert names == ["page[sise]", "filter[region]", "sort", "filter", "filter[]"]
+    assert "filter[regions]" in errors[1]["allowed"]
+
+    answer = client.get("/v1/vacancies?" + "&".join(f"page[{n}]" for n in range(400)))
+    assert (answer.status_code, len(answer.json()["errors"])) == (400, 20)  # at most
+
+    # Too many parameters, and invalid UTF-8.
+    invalid = ("filter[search]=%FF", "filter[regions]=%C3%28", "sort=%FF", "page[size]=%FF")
+    for query in ("&" * 20_001, *invalid):
+        assert client.get(f"/v1/vacancies?{query}").status_code == 400, query[:20]
 
 
 def test_crash_and_disallowed_host_return_a_problem_document(client, settings, monkeypatch, caplog):
@@ -123,17 +131,6 @@ def test_crash_and_disallowed_host_return_a_problem_document(client, settings, m
         assert [record.exc_info[1].args for record in caplog.records] == [("secret of the house",)]
         answer = client.get("/v1/vacancies", headers={"host": "evil.example.net"})
         assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
-
-
-def test_problem_lists_every_unknown_or_repeated_parameter(client):
-    query = "page[sise]=1&filter[region]=x&sort=title&sort=title&utm=1&utm=2&filter=1&filter[]=1"
-    errors = client.get(f"/v1/vacancies?{query}").json()["errors"]
-    names = [error["parameter"] for error in errors]
-    assert names == ["page[sise]", "filter[region]", "sort", "filter", "filter[]"]
-    assert "filter[regions]" in errors[1]["allowed"]
-
-    answer = client.get("/v1/vacancies?" + "&".join(f"page[{n}]" for n in range(400)))
-    assert (answer.status_code, len(answer.json()["errors"])) == (400, 20)  # at most
 
 
 def test_v0_1_announces_its_removal(client, settings):
@@ -160,13 +157,6 @@ def test_charset_of_the_request_is_ignored(at, wsgi):
         assert plain[0][:3] == str(expected), method
         for parameter in ("charset=rot13", "charset=hex", "charset=cp037", "x*=no''abc"):
             assert answer(method, f"text/plain; {parameter}") == plain, (method, parameter)
-
-
-def test_unreadable_query_is_rejected(client):
-    """Too many parameters, and invalid UTF-8."""
-    invalid = ("filter[search]=%FF", "filter[regions]=%C3%28", "sort=%FF", "page[size]=%FF")
-    for query in ("&" * 20_001, *invalid):
-        assert client.get(f"/v1/vacancies?{query}").status_code == 400, query[:20]
 
 
 def test_invalid_settings_fail_at_startup(settings):

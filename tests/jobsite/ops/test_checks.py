@@ -6,7 +6,6 @@ import secrets
 import subprocess
 import sys
 from datetime import timedelta
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -21,10 +20,9 @@ from jobsite.demo.checks import demo_passwords_are_changed
 from jobsite.ops import checks
 from tests.applications.makers import make_application
 from tests.factories import make_vacancy
-from tests.servers import SYSTEM_ENV
+from tests.servers import ROOT, SYSTEM_ENV
 from vacancies.checks import consent_texts_are_own
 
-ROOT = Path(__file__).parents[3]
 KEY, BACKUP_KEY = secrets.token_urlsafe(50), secrets.token_urlsafe(50)
 MANIFEST = '{"version": "1.1", "paths": {}, "hash": ""}'
 GOOD = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "jobs.example.com"}
@@ -315,7 +313,7 @@ def test_overlapping_folders_are_an_error(settings, monkeypatch, tmp_path):
 
 
 @pytest.mark.django_db
-def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings, at):
+def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings, at, monkeypatch):
     settings.LANGUAGE_CODE, found = "nl-be", consent_texts_are_own
     make_vacancy(publish_from=at + timedelta(days=1))
     assert ids(found) == []  # nobody can apply yet
@@ -335,9 +333,13 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
     add("nl", "my-example.org")
     assert ids(found) == []
 
+    monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError))
+
+    assert consent_texts_are_own() == []
+
 
 @pytest.mark.django_db
-def test_demo_password_is_a_warning():
+def test_demo_password_and_missing_retention_are_a_warning(settings):
     User.objects.create_superuser("admin", password="admin")
     User.objects.create_user("editor", password="another")
     User.objects.create_user("applicant", password="applicant", is_active=False)
@@ -345,9 +347,6 @@ def test_demo_password_is_a_warning():
     [message] = demo_passwords_are_changed()
     assert (message.id, message.hint) == ("jobsite.W015", "manage.py changepassword admin")
 
-
-@pytest.mark.django_db
-def test_applications_without_retention_or_erasure_log_are_a_warning(settings):
     settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 0, ""
     assert ids(applications_expire) == []
 
@@ -356,9 +355,3 @@ def test_applications_without_retention_or_erasure_log_are_a_warning(settings):
 
     settings.APPLICATIONS_KEPT_DAYS, settings.ERASURE_LOG = 180, "/var/lib/jobsite/erased"
     assert ids(applications_expire) == []
-
-
-def test_content_checks_report_nothing_without_a_database(monkeypatch):
-    monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError))
-
-    assert consent_texts_are_own() == []

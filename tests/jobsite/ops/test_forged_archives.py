@@ -90,35 +90,19 @@ def report(place: Path, content: bytes) -> str:
     return text
 
 
-def test_valid_archive_is_accepted(place):
-    assert report(place, archive_of(MANIFEST)) == (
-        "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, not signed."
-    )
-
-
 def changed(name: str, value: Any) -> bytes:
     return archive_of(MANIFEST | {name: value})
 
 
-def test_manifest_that_lacks_a_field_is_refused(place):
+def test_malformed_manifest_is_refused(place):
     for name in MANIFEST:
         lacking = archive_of({key: value for key, value in MANIFEST.items() if key != name})
         assert report(place, lacking) == f"manifest.json is invalid at $: {name!r} is a required property."
 
+    assert report(place, archive_of(MANIFEST)) == (
+        "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, not signed."
+    )
 
-@SLOW
-def test_manifest_with_a_field_of_another_shape_is_refused(place):
-    reports = {
-        (name, str(value)): report(place, changed(name, value))
-        for name in MANIFEST
-        for value in (None, True, 1.5, -1, "\x1b[31m\n", {"a": [{}]}, [[]], [1], 10**30, 2**63)
-        if not (isinstance(value, str) and name in ("version", "engine", "django", "server"))
-    }
-    refusals = ("manifest.json is invalid at $", "The archive has format ")
-    assert {case: text for case, text in reports.items() if not text.startswith(refusals)} == {}
-
-
-def test_malformed_manifest_is_refused(place):
     for text, expected in (
         (b"", "The archive is truncated, or not a backup"),
         (b"null", "is invalid at $"),
@@ -131,6 +115,18 @@ def test_malformed_manifest_is_refused(place):
         (b'{"format": NaN}', "The archive has format nan"),
     ):
         assert expected in report(place, archive_of(text)), text[:20]
+
+
+@SLOW
+def test_manifest_with_a_field_of_another_shape_is_refused(place):
+    reports = {
+        (name, str(value)): report(place, changed(name, value))
+        for name in MANIFEST
+        for value in (None, True, 1.5, -1, "\x1b[31m\n", {"a": [{}]}, [[]], [1], 10**30, 2**63)
+        if not (isinstance(value, str) and name in ("version", "engine", "django", "server"))
+    }
+    refusals = ("manifest.json is invalid at $", "The archive has format ")
+    assert {case: text for case, text in reports.items() if not text.startswith(refusals)} == {}
 
 
 JSON = st.recursive(
@@ -158,7 +154,7 @@ TRUNCATED = "The archive is truncated"
 TWICE = "The archive is damaged: a part occurs twice"
 
 
-def test_member_of_another_name_is_refused(place):
+def test_member_with_another_name_kind_or_forged_headers_is_refused(place):
     names = (
         "media/../outside", "media/../../outside", "../outside", "/outside", "/etc/passwd", "outside",
         "media", "media/", "media//b.png", "media/./b.png", "media/a/../b.png", "./media/b.png", "media/a/.",
@@ -169,8 +165,6 @@ def test_member_of_another_name_is_refused(place):
     reports = {name: report(place, archive_of(MANIFEST, member(name, b"x"))) for name in names}
     assert {n: text for n, text in reports.items() if not text.startswith((FOREIGN, TWICE, TRUNCATED))} == {}
 
-
-def test_member_that_is_not_a_plain_file_is_refused(place):
     kinds = (
         tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
         tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE, b"Z",
@@ -180,9 +174,7 @@ def test_member_that_is_not_a_plain_file_is_refused(place):
             text = report(place, tar(member(name, type=kind, linkname="/etc/passwd")))
             assert text.startswith((FOREIGN, TRUNCATED)), (kind, name, text)
 
-
-def test_member_with_forged_headers_is_refused(place):
-    """A sparse file of a few bytes would be read as a file of terabytes."""
+    # A sparse file of a few bytes would be read as a file of terabytes.
     for headers in (
         {"size": "-1024"}, {"size": "9" * 40}, {"size": "8" + "0" * 18}, {"mtime": "nan"}, {"mtime": "inf"},
         {"mtime": "1e400"}, {"mtime": "-1"}, {"mtime": "99999999999"}, {"path": "media/../../x"},
@@ -193,12 +185,6 @@ def test_member_with_forged_headers_is_refused(place):
     ):  # fmt: skip
         text = report(place, tar(member("media/x", b"2\n0\n1\n" + bytes(505), pax_headers=headers)))
         assert text.startswith((FOREIGN, TRUNCATED, "[Errno")), (headers, text)
-
-
-def test_duplicate_member_is_refused(place):
-    for again in (*(member(*part) for part in PARTS.items()), manifest_of(b"{}")):
-        text = report(place, archive_of(MANIFEST, again))
-        assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid")), again[0].name
 
 
 def test_parts_that_do_not_fit_are_refused(place):
@@ -217,6 +203,10 @@ def test_parts_that_do_not_fit_are_refused(place):
         *((changed("parts", parts), "media/b.png differs.") for parts in differing),
     ):
         assert report(place, content).startswith(f"The archive is damaged: {expected}")
+
+    for again in (*(member(*part) for part in PARTS.items()), manifest_of(b"{}")):
+        text = report(place, archive_of(MANIFEST, again))
+        assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid")), again[0].name
 
 
 @SLOW

@@ -41,7 +41,7 @@ def readiness():
     return status[:3], json.loads(body)
 
 
-def test_liveness_needs_no_database(no_database):
+def test_liveness_needs_no_database_and_readiness_hides_its_error(no_database, caplog):
     headers = {
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
@@ -50,6 +50,12 @@ def test_liveness_needs_no_database(no_database):
     }
     for _ in range(3):
         assert ask(application, "/healthz", **FOREIGN) == ("200 OK", headers, b'{"status": "ok"}')
+
+    state = {"database": "no answer", "cache": "not shared"}
+    for _ in range(2):
+        assert readiness() == ("503", {"status": "not ready", **state})
+
+    assert caplog.messages == [f"Not ready: {state}"]  # logged once
 
 
 def test_probes_accept_get_and_head_only(db, settings):
@@ -88,14 +94,6 @@ def test_readiness_needs_no_cache_and_no_replica(db, monkeypatch):
     monkeypatch.setattr(health, "replica_responds", None)  # is not called
 
     assert readiness() == ("200", READY | {"cache": "degraded"})
-
-
-def test_readiness_without_database_hides_the_error(no_database, caplog):
-    state = {"database": "no answer", "cache": "not shared"}
-    for _ in range(2):
-        assert readiness() == ("503", {"status": "not ready", **state})
-
-    assert caplog.messages == [f"Not ready: {state}"]  # logged once
 
 
 def test_hanging_probe_runs_once_for_all_callers(monkeypatch):

@@ -95,13 +95,6 @@ def test_request_is_logged(objects):
     }  # fmt: skip
 
 
-def test_invalid_request_id_is_replaced(objects):
-    for given in ("", "short", "a" * 65, "mia@example.org", 'a"b"c"d"e', "12345678\n1", "é" * 9):
-        _, headers, _ = ask(answering(), "/docs", HTTP_X_REQUEST_ID=given)
-        assert re.fullmatch("[0-9a-f]{16}", headers["X-Request-ID"]), given
-        assert [line["request_id"] for line in objects()] == [headers["X-Request-ID"]], given
-
-
 def test_lines_of_a_request_have_its_id(objects):
     def say(environ):
         logging.getLogger("vacancies").warning("Careful")
@@ -116,21 +109,13 @@ def test_lines_of_a_request_have_its_id(objects):
     assert [line["request_id"] for line in lines[:4]] == [first, first, second, second]
     assert {line["request_id"] for line in lines if line["logger"] == "jobsite.requests"} == {first, second}
 
-
-def test_exception_and_streamed_response_are_logged(objects):
-    with pytest.raises(LookupError):
-        ask(answering(before=Mock(side_effect=LookupError("nowhere"))), "/docs")
-    assert [(line["status"], line["bytes"]) for line in objects()] == [(500, None)]
-
-    def pieces(environ, start_response):
-        start_response("200 OK", [("Content-Length", "6")])
-        return iter([b"abc", b"def"])
-
-    assert ask(Requests(pieces, is_logged=True), "/docs")[2] == b"abcdef"
-    assert [line["bytes"] for line in objects()] == [6]
+    for given in ("", "short", "a" * 65, "mia@example.org", 'a"b"c"d"e', "12345678\n1", "é" * 9):
+        _, headers, _ = ask(answering(), "/docs", HTTP_X_REQUEST_ID=given)
+        assert re.fullmatch("[0-9a-f]{16}", headers["X-Request-ID"]), given
+        assert [line["request_id"] for line in objects()] == [headers["X-Request-ID"]], given
 
 
-def test_operation_and_path(objects):
+def test_operation_path_exception_and_size_are_logged(objects):
     forged = "\n2026 INFO: all is well\x1b[31m"
     for path, method, operation, shown in (
         ("/v1/vacancies", "GET", "v1:vacancy-list", "/v1/vacancies"),
@@ -153,15 +138,16 @@ def test_operation_and_path(objects):
         assert (line["operation"], line["path"]) == (operation, shown)
         assert line["method"] == ("other" if method == "BREW" else method)
 
+    with pytest.raises(LookupError):
+        ask(answering(before=Mock(side_effect=LookupError("nowhere"))), "/docs")
+    assert [(line["status"], line["bytes"]) for line in objects()] == [(500, None)]
 
-def test_query_contains_harmless_parameters_only():
-    shown = {
-        "page[size]=10&page%5Bnumber%5D=2&sort=-title": "page[size]=10&page%5Bnumber%5D=2&sort=-title",
-        "filter[regions]=gent,luik&filter[search]=mia": "filter[regions]=gent,luik",
-        "filter%5Bsearch%5D=mia&preview=abc&q=mia&next=/x&filter[x]=mia@example.org": "",
-        "filter[filter[search]]=mia&sort=mia%40example.org&=&&": "",
-    }
-    assert {query: logs.query(query) for query in shown} == shown
+    def pieces(environ, start_response):
+        start_response("200 OK", [("Content-Length", "6")])
+        return iter([b"abc", b"def"])
+
+    assert ask(Requests(pieces, is_logged=True), "/docs")[2] == b"abcdef"
+    assert [line["bytes"] for line in objects()] == [6]
 
 
 def test_input_cannot_forge_lines(written):
@@ -182,7 +168,7 @@ def test_input_cannot_forge_lines(written):
     assert len([line for line in lines if not line.startswith("    ")]) == 2
 
 
-def test_redacted():
+def test_logs_are_redacted():
     shown = {
         "GET /v1/vacancies?filter[search]=mia HTTP/1.1": "GET /v1/vacancies?... HTTP/1.1",
         "Not Found: /preview/a:b:c": "Not Found: /preview/...",
@@ -199,6 +185,14 @@ def test_redacted():
     networks = {"203.0.113.9": "203.0.113.0/24", "2001:db8:1:2::9": "2001:db8:1::/48", "?": "nowhere"}
     found = {address: logs.network("mia", address, "Firefox", "/admin/login", None) for address in networks}
     assert found == networks  # of a failed sign-in
+
+    shown = {
+        "page[size]=10&page%5Bnumber%5D=2&sort=-title": "page[size]=10&page%5Bnumber%5D=2&sort=-title",
+        "filter[regions]=gent,luik&filter[search]=mia": "filter[regions]=gent,luik",
+        "filter%5Bsearch%5D=mia&preview=abc&q=mia&next=/x&filter[x]=mia@example.org": "",
+        "filter[filter[search]]=mia&sort=mia%40example.org&=&&": "",
+    }
+    assert {query: logs.query(query) for query in shown} == shown
 
 
 def test_redaction_takes_linear_time():

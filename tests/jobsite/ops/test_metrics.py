@@ -64,12 +64,7 @@ def site(monkeypatch):
     return SimpleNamespace(gauges=gauges, read=read)
 
 
-def test_nothing_is_counted_without_a_port():
-    assert settings.METRICS_PORT == 0
-    assert jobsite.wsgi.count is None
-
-
-def test_labels_contain_no_input_of_clients():
+def test_labels_of_counters_contain_no_input_of_clients():
     def application(environ, start_response):
         start_response("204 No Content", [])
         return []
@@ -81,6 +76,9 @@ def test_labels_contain_no_input_of_clients():
     ):  # fmt: skip
         ask(Requests(application, count), path, method)
         assert count.call_args.args[:-1] == (*counted, "204", "view")
+
+    assert settings.METRICS_PORT == 0
+    assert jobsite.wsgi.count is None
 
 
 @pytest.mark.slow("starts gunicorn")
@@ -163,15 +161,13 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     assert len({line["request_id"] for line in requests}) == len(requests) >= 20
 
 
-def test_gauges_of_a_healthy_site(site):
+def test_gauges_of_a_healthy_site(site, monkeypatch):
     found = site.read()
     [build] = [key for key in found if key[0] == "jobsite_build_info"]
     assert version() in build
     up = dict.fromkeys(("database_up", "migrated", "cache_up", "replica_up"), 1) | {"revision": 7}
     assert found == {(f"jobsite_{name}",): value for name, value in up.items()} | {build: 1}
 
-
-def test_unknown_gauges_are_absent(site, monkeypatch):
     lost = Mock(side_effect=OperationalError)
     monkeypatch.setattr(health, "cached_report", lambda: None)
     monkeypatch.setattr(health, "replica_responds", lost)
@@ -182,7 +178,9 @@ def test_unknown_gauges_are_absent(site, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_max_num_queries):
+def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
+    time_machine, django_assert_max_num_queries, site
+):
     now = timezone.now()
     time_machine.move_to(now, tick=False)
     day = timedelta(days=1)
@@ -206,9 +204,6 @@ def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_max_n
         f"listed {name}": count for name, count in lists.items()
     } | {"revision": read_state().number, "overdue_seconds": 60}
 
-
-@pytest.mark.django_db
-def test_alerts_use_existing_metrics(site):
     site.gauges += [*collect(), *applications.metrics.collect()]
     ours = {key[0] for key in site.read()}
     ours |= {f"{each._name}_total" for each in (metrics.REQUESTS, metrics.SIGN_INS)}

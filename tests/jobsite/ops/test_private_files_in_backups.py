@@ -60,9 +60,7 @@ def test_unchanged_private_files_are_not_written_again(site: Site, settings: Any
     (folder / second).rename(private_files.temporary_path(second))  # a crash
     private_files.write(NAME, [b"new"])
 
-    done = run("restore", made["archive"], force=True)
-
-    assert done["written"] == 1
+    assert run("restore", made["archive"], force=True)["written"] == 1
     assert media(folder) == files | {f".{NAME}.part": b"new"}
 
 
@@ -112,8 +110,7 @@ def test_queued_emails_are_not_sent_twice_after_a_restore(site: Site, tmp_path: 
     mail = {"kind": "receipt", "to": "a@example.org", "language": "en", "body": "", "queued_at": now}
     for state in Message.State.values:
         Message.objects.create(subject=state, state=state, **mail)
-    made = run("backup", tmp_path / "backups")
-    run("restore", made["archive"], force=True)
+    run("restore", run("backup", tmp_path / "backups")["archive"], force=True)
     found = {row.subject: (row.state, row.error) for row in Message.objects.all()}
     unknown = ("failed", "restored from a backup")
     assert found == {"queued": unknown, "sending": unknown, "sent": ("sent", ""), "failed": ("failed", "")}

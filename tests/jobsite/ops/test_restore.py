@@ -58,15 +58,12 @@ def test_running_processes_need_no_restart(site, settings, tmp_path):
     first = site.tags()
     made = run("backup", tmp_path / "backups")
     modify()
-    file = next(path for path in folder.rglob("*") if path.is_file())
-    file.write_bytes(b"another")
+    next(path for path in folder.rglob("*") if path.is_file()).write_bytes(b"another")
     (folder / "new.txt").write_bytes(b"new")
     assert site.bodies() != bodies
     between = site.tags()
 
-    done = run("restore", made["archive"], force=True)
-
-    assert done["written"] == 1
+    assert run("restore", made["archive"], force=True)["written"] == 1
     assert site.bodies() == bodies  # not the cached responses
     assert rows() == stored
     assert media(folder) == files | {"new.txt": b"new"}
@@ -209,5 +206,4 @@ def test_next_restore_removes_the_folders_of_a_killed_one(site, settings, tmp_pa
 
     with locked(places[0] / alive), locked(places[1] / alive):
         run("restore", archive, force=True)
-
         assert [[path.name for path in place.glob(".*")] for place in places] == [[alive], [alive]]

@@ -28,9 +28,7 @@ def test_signed_archive_is_restored(site, settings, tmp_path, caplog):
     listed = subprocess.run(["tar", "tf", archive], capture_output=True, text=True, check=True)
     assert (listed.stdout.splitlines()[-1], listed.stderr) == ("manifest.json", "")
 
-    done = run("restore", archive, force=True)
-
-    assert done["signature"] == "verified"
+    assert run("restore", archive, force=True)["signature"] == "verified"
     assert rows() == stored
     assert KEY.encode() not in archive.read_bytes()
     assert KEY not in caplog.text

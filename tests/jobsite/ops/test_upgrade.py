@@ -276,6 +276,15 @@ def test_no_migration_stops_a_running_site():
             ]
     assert found == []
 
+    loader = MigrationLoader(None)
+    state = loader.project_state(loader.graph.leaf_nodes("vacancies")[0])
+    migration = migrations.Migration("0099_x", "vacancies")
+    for operation, danger in UNSAFE:
+        migration.operations = [operation]
+        assert danger in " ".join(dangers("vacancies", migration, state)), operation
+        migration.operations = [operation, migrations.RunPython(migrations.RunPython.noop)]
+        assert "data and schema" in " ".join(dangers("vacancies", migration, state)), operation
+
 
 LIMIT = models.CheckConstraint(condition=models.Q(pk=1), name="x")
 UNSAFE = [
@@ -290,16 +299,3 @@ UNSAFE = [
     (migrations.RemoveField("vacancy", "title"), "RemoveField of vacancy"),
     (migrations.RenameField("vacancy", "title", "name"), "RenameField of vacancy"),
 ]
-
-
-@pytest.mark.slow("loads the models of each migration")
-@pytest.mark.smoke
-def test_dangerous_operations_are_found():
-    loader = MigrationLoader(None)
-    state = loader.project_state(loader.graph.leaf_nodes("vacancies")[0])
-    migration = migrations.Migration("0099_x", "vacancies")
-    for operation, danger in UNSAFE:
-        migration.operations = [operation]
-        assert danger in " ".join(dangers("vacancies", migration, state)), operation
-        migration.operations = [operation, migrations.RunPython(migrations.RunPython.noop)]
-        assert "data and schema" in " ".join(dangers("vacancies", migration, state)), operation

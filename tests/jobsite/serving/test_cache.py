@@ -104,7 +104,7 @@ def test_values_are_json(server, make, tmp_path):
     assert [there.incr("n"), cache.incr("n")] == [2, 3]
 
 
-def test_every_operation_works_during_an_outage(server, cache):
+def test_every_operation_works_during_an_outage(server, cache, settings, monkeypatch, at):
     cache.set("old", "from the server")
     server.crash()
 
@@ -117,6 +117,13 @@ def test_every_operation_works_during_an_outage(server, cache):
     assert cache.get_or_set("c", 3) == 3
     cache.clear()
     assert cache.get("c") is None
+
+    settings.RATE_LIMIT = "3/hour"
+    monkeypatch.setattr(throttling, "cache", cache)
+    request = RequestFactory().get("/v1/vacancies")
+    server.crash()
+
+    assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
 def test_server_is_used_again_after_an_outage(server, cache, caplog):
@@ -175,12 +182,3 @@ def test_frozen_server_delays_one_request(server, make, caplog, monkeypatch):
         "The cache server is unavailable: TimeoutError",
         "The cache server is available again",
     ]
-
-
-def test_rate_limit_counts_per_process_during_an_outage(server, cache, settings, monkeypatch, at):
-    settings.RATE_LIMIT = "3/hour"
-    monkeypatch.setattr(throttling, "cache", cache)
-    request = RequestFactory().get("/v1/vacancies")
-    server.crash()
-
-    assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [False] * 2

@@ -15,12 +15,6 @@ SERVING = "jobsite.serving.postgresql"
 MAIN = "postgres://a@main/jobs"
 
 
-def test_without_a_url_there_is_no_replica():
-    for variables in ({}, {"DATABASE_URL": MAIN, "REPLICA_URLS": "", "REPLICA_URL": ""}):
-        with environment(**variables) as found:
-            assert list(found.DATABASES) == ["default"]
-
-
 @pytest.mark.parametrize(("variables", "engine"), [({}, POSTGRESQL), ({"JOBSITE_SERVES": "1"}, SERVING)])
 def test_replica_url_is_a_database(variables, engine):
     with environment(DATABASE_URL=MAIN, REPLICA_URL=" postgres://a@one:5433/jobs ", **variables) as found:
@@ -46,13 +40,17 @@ def test_a_list_of_replicas_is_an_error_that_names_the_documentation():
         with pytest.raises(ImproperlyConfigured, match=error):
             default(**variables)
 
+    for variables in ({}, {"DATABASE_URL": MAIN, "REPLICA_URLS": "", "REPLICA_URL": ""}):
+        with environment(**variables) as found:
+            assert list(found.DATABASES) == ["default"]
+
 
 def default(url=MAIN, **variables):
     with environment(DATABASE_URL=url, **variables) as found:
         return found.DATABASES["default"]
 
 
-def test_options_of_a_url_take_precedence():
+def test_options_of_urls():
     url = f"{MAIN}?connect_timeout=9&sslmode=require&CONN_MAX_AGE=60"
     database = default(url, STATEMENT_TIMEOUT="9")
     assert database["CONN_MAX_AGE"] == 60
@@ -76,8 +74,6 @@ def test_options_of_a_url_take_precedence():
     assert pooled["DISABLE_SERVER_SIDE_CURSORS"]
     assert not {"options", "prepare_threshold"} & pooled["OPTIONS"].keys()
 
-
-def test_redis_urls_use_our_cache():
     for scheme in ("redis", "valkey", "rediss"):
         with environment(CACHE_URL=f"{scheme}://valkey:6379/1") as found:
             cache = found.CACHES["default"]

@@ -52,7 +52,7 @@ def published(site):
     return site
 
 
-def test_restart_begins_no_epoch(published):
+def test_restart_begins_no_epoch_and_the_role_needs_no_privileges(published):
     before = state(published.primary)
     published.primary.crash()
     published.primary.start()
@@ -61,10 +61,7 @@ def test_restart_begins_no_epoch(published):
     assert state(published.primary).number == before.number + 2
     assert shown(published.ask(LIST, **COOKIE)) == "two"
 
-
-def test_role_of_the_site_needs_no_privileges(published):
-    """Without the functions of the timeline, as on a managed service, saves succeed too."""
-
+    # Without the functions of the timeline, as on a managed service, saves succeed too.
     def save(title):
         published.primary.sql(f"SET ROLE site; UPDATE vacancies_vacancy SET title = '{title}'")
         return state(published.primary)

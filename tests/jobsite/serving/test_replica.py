@@ -34,15 +34,11 @@ def test_router_sends_public_reads_to_the_replica():
         "applications.Application", "applications.Submission", "applications.Token", "applications.Message",
     }  # fmt: skip
 
-
-def test_replica_is_not_migrated_and_its_rows_can_be_related():
     assert router.allow_migrate("default", "vacancies")
     assert not router.allow_migrate(REPLICA, "vacancies")
     vacancy = apps.get_model("vacancies.Vacancy")
     assert router.allow_relation(vacancy(), vacancy())
 
-
-def test_reading_ends_with_its_block():
     with pytest.raises(KeyError), replica.reading(REPLICA):
         raise KeyError
     assert replica.current() == "default"

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
@@ -17,7 +16,6 @@ from jobsite.serving import replica
 from jobsite.serving.postgresql import base
 from jobsite.serving.replica import REPLICA
 from jobsite.serving.revision import fetch
-from tests import servers
 from tests.factories import make_vacancy
 from tests.jobsite.serving.conftest import publish, wait_for_replay
 from tests.jobsite.serving.databases import databases, elsewhere
@@ -98,7 +96,7 @@ def test_killed_replica_fails_no_read_and_is_used_again(published, silences, cap
     assert second == "The replica answers again"
 
 
-def test_connection_that_was_closed_while_idle_fails_no_read(published):
+def test_closed_connection_and_a_killed_primary_fail_no_read(published):
     """HAProxy closes connections to a server that fails its health checks."""
     for server in (published.replica, published.primary):
         server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
@@ -106,8 +104,6 @@ def test_connection_that_was_closed_while_idle_fails_no_read(published):
         assert published.ask(path)[0] == "200 OK"
     assert title(published.ask(LIST, **COOKIE)) == "one"
 
-
-def test_reads_continue_while_the_primary_is_down(published):
     published.run(make_vacancy, title="not rendered yet")
     wait_for_replay(published)
     published.primary.crash()
@@ -163,18 +159,13 @@ def test_slow_statement_on_a_healthy_server_succeeds(published):
         assert published.run(fetch, slow) == [(7,)]
 
 
-@pytest.fixture(scope="module")
-def server():
-    """A server without tables."""
-    if not servers.POSTGRES:
-        pytest.skip("PostgreSQL is not installed")
-    folder = servers.folder()
-    with servers.Postgres(folder / "server") as server:
-        yield server
-    shutil.rmtree(folder)
+@pytest.fixture
+def server(cluster):
+    """A server on its own."""
+    return cluster.primary
 
 
-def test_statements_are_prepared_on_request_only(server, django_db_blocker):
+def test_settings_of_connections(server, django_db_blocker):
     def prepared():
         fetch("SELECT 42")
         with connections["default"].cursor() as cursor:
@@ -187,8 +178,6 @@ def test_statements_are_prepared_on_request_only(server, django_db_blocker):
         with django_db_blocker.unblock(), databases(DATABASE_URL=server.url, DATABASE_POOL=pool):
             assert elsewhere(prepared) == statements
 
-
-def test_statement_and_lock_timeouts(server, django_db_blocker):
     def timeouts():
         return fetch("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")[0]
 
@@ -201,8 +190,6 @@ def test_statement_and_lock_timeouts(server, django_db_blocker):
         with databases(**urls):
             assert elsewhere(timeouts)[0] == "0"
 
-
-def test_pool_serves_more_threads_than_connections(server, django_db_blocker):
     def read(_):
         try:
             return fetch("SELECT pg_backend_pid() FROM pg_sleep(0.02)")[0][0]
@@ -232,8 +219,20 @@ def execute(statement, before=lambda: None):
         cursor.execute(statement)
 
 
-def test_frozen_database_fails_all_requests_in_time(alone, monkeypatch):
-    """Only the first of them waits for the server."""
+@pytest.mark.smoke
+@pytest.mark.parametrize("through", [lambda call: call(), health.on_dedicated_connection])
+def test_frozen_database_ends_the_wait_of_a_cursor(alone, through):
+    with pytest.raises(OperationalError, match="does not respond"):
+        elsewhere(through, lambda: execute("SELECT 1", alone.freeze))
+
+
+def test_slow_statement_and_frozen_database_fail_in_time(alone, monkeypatch):
+    slow = f"SET statement_timeout = {int(1000 * base.SILENCE) + 500}; SELECT pg_sleep(30)"
+    with pytest.raises(OperationalError, match="statement timeout") as caught:
+        elsewhere(execute, slow)
+    assert isinstance(caught.value.__cause__, psycopg.errors.QueryCanceled)
+
+    # Only the first of them waits for the server.
     monkeypatch.setattr(base, "RETRY_AFTER", 60.0)  # longer than the second query takes
 
     def in_sequence():
@@ -249,17 +248,3 @@ def test_frozen_database_fails_all_requests_in_time(alone, monkeypatch):
         execute("SELECT 1")
 
     elsewhere(in_sequence)
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize("through", [lambda call: call(), health.on_dedicated_connection])
-def test_frozen_database_ends_the_wait_of_a_cursor(alone, through):
-    with pytest.raises(OperationalError, match="does not respond"):
-        elsewhere(through, lambda: execute("SELECT 1", alone.freeze))
-
-
-def test_statement_timeout_ends_a_slow_statement(alone):
-    slow = f"SET statement_timeout = {int(1000 * base.SILENCE) + 500}; SELECT pg_sleep(30)"
-    with pytest.raises(OperationalError, match="statement timeout") as caught:
-        elsewhere(execute, slow)
-    assert isinstance(caught.value.__cause__, psycopg.errors.QueryCanceled)
