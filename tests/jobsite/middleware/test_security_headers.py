@@ -187,18 +187,17 @@ page = client.get("/account/login", secure=True)
 told["cookie"] = page.cookies.output()
 print("told:" + json.dumps(told))
 """
-NAMES = """
-SESSION_COOKIE_NAME SESSION_COOKIE_SECURE SESSION_COOKIE_HTTPONLY SESSION_COOKIE_SAMESITE SESSION_COOKIE_PATH
-SESSION_COOKIE_DOMAIN SESSION_SAVE_EVERY_REQUEST CSRF_COOKIE_SECURE CSRF_COOKIE_SAMESITE SECURE_HSTS_SECONDS
-SECURE_SSL_REDIRECT SESSION_COOKIE_AGE LANGUAGE_COOKIE_SECURE SIGNED_COOKIE_LEGACY_SALT_FALLBACK
-""".split()
+NAMES = ("SESSION_COOKIE_NAME", "SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SESSION_COOKIE_SAMESITE",
+         "SESSION_COOKIE_PATH", "SESSION_COOKIE_DOMAIN", "SESSION_SAVE_EVERY_REQUEST", "CSRF_COOKIE_SECURE",
+         "CSRF_COOKIE_SAMESITE", "SECURE_HSTS_SECONDS", "SECURE_SSL_REDIRECT",
+         "SESSION_COOKIE_AGE", "LANGUAGE_COOKIE_SECURE", "SIGNED_COOKIE_LEGACY_SALT_FALLBACK")  # fmt: skip
 
 
 @pytest.mark.slow("starts Django in a process")
 def test_production_binds_cookies_to_the_host_and_to_tls(tmp_path):
     own = {"STATIC_ROOT": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path / 'x.sqlite3'}"}
     run = subprocess.run(
-        [sys.executable, "-c", SHOWN % NAMES],
+        [sys.executable, "-c", SHOWN % (NAMES,)],
         cwd=ROOT, env=SYSTEM_ENV | {"DJANGO_SETTINGS_MODULE": "jobsite.settings"} | PRODUCTION | own,
         capture_output=True, text=True,
     )  # fmt: skip
