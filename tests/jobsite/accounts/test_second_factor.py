@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from tests.servers import free_port
+from tests.servers import ROOT, free_port
 
-ROOT = Path(settings.BASE_DIR)
 CASES = ("second_factor.py", "second_factor_access.py", "openid.py")
 
 
