@@ -16,8 +16,7 @@ class Kind:
     """Work that does `items` in order. An item that is an exception is raised once."""
 
     def __init__(self, *items):
-        self.items = deque(items)
-        self.done = []
+        self.items, self.done = deque(items), []
 
     def next_due(self, at):
         return self.items[0] if self.items else None
@@ -82,21 +81,12 @@ def test_dispatcher_does_all_kinds_in_turn(stop):
     assert dispatcher.outcomes == {"done": 4}
 
 
-def test_dispatcher_does_nothing_without_the_lock(stop):
-    kind = Kind(1)
+def test_dispatcher_needs_the_lock(stop):
+    for lock, done in ((Held(attempt=2), []), (Held(checks=2), [1, 2])):
+        kind = Kind(1, 2, 3)
+        assert Dispatcher([kind], lock=lock, stop=stop).run_once() == bool(done)
+        assert kind.done == done
 
-    assert not Dispatcher([kind], lock=Held(attempt=2), stop=stop).run_once()
-    assert kind.done == []
-
-
-def test_dispatcher_stops_when_it_loses_the_lock(stop):
-    kind = Kind(1, 2, 3)
-
-    Dispatcher([kind], lock=Held(checks=2), stop=stop).run_once()
-    assert kind.done == [1, 2]
-
-
-def test_dispatcher_stops_between_two_items(stop):
     kind = Kind(1, 2)
     kind.do = lambda item: stop.set() or Kind.do(kind, item)
 
@@ -117,10 +107,9 @@ def test_dispatcher_survives_errors_of_the_database(stop, caplog):
     kind = Kind(OperationalError("no"), InterfaceError("no"), 1)
 
     run(Dispatcher([kind], lock=Held(), stop=stop), stop, lambda: kind.done == [1])
-    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
-        "The database does not respond: OperationalError",
-        "The database does not respond: InterfaceError",
-    ]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    errors = ("OperationalError", "InterfaceError")
+    assert warnings == [f"The database does not respond: {error}" for error in errors]
 
 
 @pytest.mark.usefixtures("_fast")
@@ -132,30 +121,18 @@ def test_bug_of_one_kind_does_not_stop_the_others(stop):
     assert dispatcher.outcomes == {"done": 2, "error": 1}
 
 
-# --- Locks -------------------------------------------------------------------------------------
-
-
-def test_file_lock_excludes_others(tmp_path):
-    first, second = FileLock(str(tmp_path / "lock")), FileLock(str(tmp_path / "lock"))
-
-    assert [first.acquire(), first.acquire(), second.acquire()] == [True, True, False]
-    assert [first.is_held(), second.is_held()] == [True, False]
-    first.release()
-    assert second.acquire()
-    second.release()
-
-
 @pytest.mark.django_db
-def test_lock_of_the_database_excludes_others():
-    first, second = database_lock(), database_lock()
-    try:
-        assert [first.acquire(), first.acquire(), second.acquire()] == [True, True, False]
-        assert [first.is_held(), second.is_held()] == [True, False]
-        first.release()
-        assert second.acquire()
-    finally:
-        first.release()
-        second.release()
+def test_locks_exclude_others(tmp_path):
+    for make in (database_lock, lambda: FileLock(str(tmp_path / "lock"))):
+        first, second = make(), make()
+        try:
+            assert [first.acquire(), first.acquire(), second.acquire()] == [True, True, False]
+            assert [first.is_held(), second.is_held()] == [True, False]
+            first.release()
+            assert second.acquire()
+        finally:
+            first.release()
+            second.release()
 
 
 @pytest.mark.django_db

@@ -8,6 +8,8 @@ from jobsite.html import sanitise
 from jobsite.html_conversion import convert, is_escaped, unescaped
 from tests.hostile_html import PAYLOADS, faults
 
+LINK = '<p><a href="{}">{}</a></p>'
+
 
 def shown(html):
     """Return the converted text and (code, message) of each alteration."""
@@ -15,22 +17,17 @@ def shown(html):
     return str(clean), [(each.code, each.message) for each in alterations]
 
 
-@pytest.mark.parametrize(
-    ("html", "clean"),
-    [
+def test_different_notation_is_not_an_alteration():
+    for html, clean in (
         ("It&#39;s R&D<br/>done", "It's R&amp;D<br>done"),
         ("<P>one<p>two", "<p>one</p><p>two</p>"),
         ("<ul><li>a<li>b</ul>", "<ul><li>a</li><li>b</li></ul>"),
         ("<p>a</p>\r\n<!-- pasted --><p>b</p>", "<p>a</p>\n<p>b</p>"),
         ("<p> </p><p><br></p>", ""),
         ('<a href="https://x.example/?a=1&b=2">x</a>', '<a href="https://x.example/?a=1&amp;b=2">x</a>'),
-    ],
-)
-def test_different_notation_is_not_an_alteration(html, clean):
-    assert shown(html) == (clean, [])
+    ):
+        assert shown(html) == (clean, [])
 
-
-def test_removed_markup_is_reported_by_tag_and_count():
     html = (
         '<div><p style="x" onclick="y">a<img src=1><img src=2></p><script>s</script></div><a href="/j">j</a>'
     )
@@ -46,39 +43,22 @@ def test_removed_markup_is_reported_by_tag_and_count():
     )
 
 
-@pytest.mark.parametrize(
-    ("html", "clean", "message"),
-    [
+def test_videos_become_links_and_tables_lists():
+    for html, clean, tag, url in (
         (
             '<p>See <iframe src="//video.example/1" title="Our team"><p>x</p></iframe>.</p>',
             '<p>See  <a href="https://video.example/1">Our team</a> .</p>',
-            "replaced 1 <iframe> by a link to https://video.example/1",
+            *("iframe", "https://video.example/1"),
         ),
-        (
-            '<video controls><source src="https://v.example/a.mp4">no video</video>',
-            '<p><a href="https://v.example/a.mp4">https://v.example/a.mp4</a></p>',
-            "replaced 1 <video> by a link to https://v.example/a.mp4",
-        ),
-        (
-            '<embed src="http://v.example/a">',
-            '<p><a href="http://v.example/a">http://v.example/a</a></p>',
-            "replaced 1 <embed> by a link to http://v.example/a",
-        ),
-    ],
-)
-def test_video_becomes_a_link(html, clean, message):
-    assert shown(html) == (clean, [("media_converted", message)])
+        ('<video controls><source src="{}">no video</video>', LINK, "video", "https://v.example/a.mp4"),
+        ('<embed src="{}">', LINK, "embed", "http://v.example/a"),
+    ):
+        message = f"replaced 1 <{tag}> by a link to {url}"
+        assert shown(html.format(url)) == (clean.format(url, url), [("media_converted", message)])
+    removed = ("<p>a</p>", [("markup_removed", "removed 1 <iframe>")])
+    for src in ("javascript:pwned()", "data:text/html,x", "/local", ""):
+        assert shown(f'<p>a<iframe src="{src}"></iframe></p>') == removed
 
-
-@pytest.mark.parametrize("src", ["javascript:pwned()", "data:text/html,x", "/local", ""])
-def test_video_without_a_web_url_is_removed(src):
-    assert shown(f'<p>a<iframe src="{src}"></iframe></p>') == (
-        "<p>a</p>",
-        [("markup_removed", "removed 1 <iframe>")],
-    )
-
-
-def test_table_becomes_a_list_with_the_text_of_every_cell():
     html = (
         "<table><caption>Pay</caption><thead><tr><th>Grade<th>Euro</thead>"
         "<tr><td>A<td><b>3,000</b><tr><td>B<td><ul><li>x</ul><tr><td><table><tr><td>in<td>ner</table></table>end"
@@ -91,30 +71,28 @@ def test_table_becomes_a_list_with_the_text_of_every_cell():
     )
 
 
-def test_hostile_texts_are_clean_after_conversion():
+def test_escaped_html_is_unescaped_and_hostile_texts_are_clean():
+    texts = {
+        "&lt;p&gt;Hi &lt;b&gt;you&lt;/b&gt;&lt;/p&gt;": "<p>Hi <b>you</b></p>",
+        "one&lt;br&gt;two": "one<br>two",
+        "&amp;lt;p&amp;gt;R&amp;amp;amp;D&amp;lt;/p&amp;gt;": "<p>R&amp;D</p>",
+        "<p>x</p>&lt;div class=&quot;a&quot;&gt;y&lt;/div&gt;": '<p>x</p><div class="a">y</div>',
+    }
+    assert {html: unescaped(html) for html in texts if is_escaped(html)} == texts
+    # Texts that only mention a tag.
+    for html in (
+        "R&amp;D",
+        "<p>the &lt;video&gt; element</p>",
+        "5 &lt; 6 &gt; 3",
+        "a &lt;b",
+        "",
+        "<p>&nbsp;</p>",
+    ):
+        assert (is_escaped(html), unescaped(html)) == (False, html)
+
     for name, html in PAYLOADS.items():
         clean = str(convert(html)[0])
         assert (name, not faults(clean), str(sanitise(clean))) == (name, True, clean)
-
-
-@pytest.mark.parametrize(
-    ("html", "expected"),
-    [
-        ("&lt;p&gt;Hi &lt;b&gt;you&lt;/b&gt;&lt;/p&gt;", "<p>Hi <b>you</b></p>"),
-        ("one&lt;br&gt;two", "one<br>two"),
-        ("&amp;lt;p&amp;gt;R&amp;amp;amp;D&amp;lt;/p&amp;gt;", "<p>R&amp;D</p>"),
-        ("<p>x</p>&lt;div class=&quot;a&quot;&gt;y&lt;/div&gt;", '<p>x</p><div class="a">y</div>'),
-    ],
-)
-def test_escaped_html_is_recognised_and_unescaped(html, expected):
-    assert (is_escaped(html), unescaped(html)) == (True, expected)
-
-
-@pytest.mark.parametrize(
-    "html", ["R&amp;D", "<p>the &lt;video&gt; element</p>", "5 &lt; 6 &gt; 3", "a &lt;b", "", "<p>&nbsp;</p>"]
-)
-def test_text_that_only_mentions_a_tag_is_not_escaped_html(html):
-    assert (is_escaped(html), unescaped(html)) == (False, html)
 
 
 @pytest.mark.parametrize("part", ["<!--", "<!", "<![if", "<a href='", "<iframe>", "<table><td>", "&lt;p&gt;"])

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PINNED = sorted(ROOT.glob("requirements*.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+RUN, DEV = PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["dev"]
+OF_ALL = ("requirements-dev.txt", "requirements-next.txt")
 # The first releases without the holes that SECURITY.md is about.
 FLOORS = {"django": "5.2.19", "djangorestframework": "3.18.2", "pillow": "13.0.0", "gunicorn": "27.0.1"}
 
@@ -28,13 +32,18 @@ def test_pins_are_hashed_and_above_the_floors(path):
     for requirement, hashes in pins:
         assert re.fullmatch(r"==[\w.]+", str(requirement.specifier)), requirement
         assert hashes, requirement
+    wanted = RUN if path.name == "requirements.txt" else RUN + DEV if path.name in OF_ALL else []
+    for requirement in map(Requirement, wanted):
+        name = canonicalize_name(requirement.name)
+        found = [str(pin.specifier)[2:] for pin, _ in pins if canonicalize_name(pin.name) == name]
+        assert found, requirement
+        assert all(requirement.specifier.contains(version) for version in found), requirement
     versions = {r.name.lower(): Version(str(r.specifier)[2:]) for r, _ in pins}
     assert {name for name, floor in FLOORS.items() if versions[name] < Version(floor)} == set()
 
 
 def test_what_the_project_asks_for_is_above_the_floors():
-    requested = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in requested}
+    specifiers = {Requirement(line).name.lower(): Requirement(line).specifier for line in RUN}
     for name, floor in FLOORS.items():
         least = [Version(each.version) for each in specifiers[name] if each.operator == ">="]
         assert least, name

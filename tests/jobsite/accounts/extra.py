@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from base64 import urlsafe_b64encode
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -20,12 +20,7 @@ from jwt.algorithms import RSAAlgorithm
 from tests.applications.makers import PASSWORD
 
 ADMIN = "/admin/"
-PORT = (
-    urlsplit(site.OIDC_ISSUER).port or 0
-)  # of the identity provider; nothing listens there before a test does
-
-
-# --- People ------------------------------------------------------------------------------------
+PORT = urlsplit(site.OIDC_ISSUER).port or 0  # nothing listens there before a test does
 
 
 def make_anna(db):
@@ -60,9 +55,6 @@ def is_in(client) -> bool:
 def request_token(client, name):
     posted = {"username": name, "password": PASSWORD}
     return client.post("/v1/auth/token", posted, content_type="application/json")
-
-
-# --- OpenID Connect ----------------------------------------------------------------------------
 
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -132,23 +124,17 @@ class Provider(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def provider():
+def serve_provider():
+    Provider.documents, Provider.claims, Provider.signing = {}, {}, {}
     server = ThreadingHTTPServer(("127.0.0.1", PORT), Provider)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield
+        yield Provider
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def serve_provider():
-    Provider.documents, Provider.claims, Provider.signing = {}, {}, {}
-    with provider():
-        yield Provider
 
 
 def come_from(client, identity_provider, then=ADMIN, **person):

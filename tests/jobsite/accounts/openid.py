@@ -13,33 +13,28 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.applications.makers import make_user
-from tests.jobsite.accounts.extra import (
-    ADMIN,
-    COLLEAGUE,
-    DISCOVERY,
-    ISSUER,
-    Provider,
-    come_from,
-    is_in,
-    key_set,
-    make_anna,
-    require_factor,
-    serve_provider,
-    with_app,
-)
+from tests.jobsite.accounts import extra
+from tests.jobsite.accounts.extra import ADMIN, COLLEAGUE, come_from, is_in
 
 pytestmark = pytest.mark.django_db
 
-anna = pytest.fixture(make_anna)
-required = pytest.fixture(require_factor)
-identity_provider = pytest.fixture(serve_provider)
+WELL_KNOWN = "/.well-known/openid-configuration"
+
+anna = pytest.fixture(extra.make_anna)
+required = pytest.fixture(extra.require_factor)
+identity_provider = pytest.fixture(extra.serve_provider)
 
 
-def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(client, anna, identity_provider):
+def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(
+    client, anna, required, identity_provider
+):
+    """The provider sees to its own second factor."""
     before = User.objects.values_list("password", "is_staff", "is_superuser").get()
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
+    arrived = come_from(client, identity_provider, **COLLEAGUE, name="Anna Peeters", phone_number="\0")
+    assert arrived["Location"] == ADMIN
     assert is_in(client)
-    assert SocialAccount.objects.get().uid == COLLEAGUE["sub"]
+    kept = SocialAccount.objects.values_list("uid", "provider", "extra_data")
+    assert list(kept) == [(COLLEAGUE["sub"], "oidc", {})]  # nothing of the person but the identifier
     assert User.objects.values_list("password", "is_staff", "is_superuser").get() == before
 
     User.objects.update(email="other@example.org")
@@ -47,56 +42,41 @@ def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(clien
     assert come_from(again, identity_provider, **COLLEAGUE)["Location"] == ADMIN
     assert is_in(again)
 
-
-def test_provider_sees_to_its_own_second_factor(client, anna, required, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE)
-    assert is_in(client)
-
-
-def test_factor_of_this_site_is_asked_for_after_another_site_too(client, anna, identity_provider):
-    with_app(anna)
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
-    assert not is_in(client)
-
-
-@pytest.mark.parametrize(
-    "person",
-    [
-        {"sub": "1", "email": "nobody@example.org", "email_verified": True},
-        {"sub": "1", "email": "anna@example.org", "email_verified": False},
-        {"sub": "1", "email": "anna@example.org", "email_verified": "false"},
-        {"sub": "1", "email": "anna@example.org"},
-        {"sub": "1"},
-        {"sub": "1", "email": "gone@example.org", "email_verified": True},
-        {"sub": "1", "email": "two@example.org", "email_verified": True},
-        {"sub": "1", "email": "", "email_verified": True},
-    ],
-)
-def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provider, person):
-    make_user("gone", email="gone@example.org", is_active=False)
-    make_user("two", email="two@example.org")
-    make_user("three", email="TWO@example.org")
-
-    refused = come_from(client, identity_provider, **person)
-
-    assert refused.status_code == 403
-    assert "No account on this site" in refused.text
-    assert not is_in(client)
-    assert User.objects.count() == 4
-    assert not SocialAccount.objects.exists()
-
-
-def test_address_that_was_handed_on_opens_nothing(client, anna, identity_provider):
-    come_from(Client(), identity_provider, **COLLEAGUE)
-    assert come_from(client, identity_provider, **COLLEAGUE | {"sub": "2"}).status_code == 403
-
-
-def test_deactivated_account_stays_out(client, anna, identity_provider):
     come_from(client, identity_provider, **COLLEAGUE)
     User.objects.update(is_active=False)
     assert not is_in(client)
     come_from(other := Client(), identity_provider, **COLLEAGUE)
     assert not is_in(other)
+
+
+def test_factor_of_this_site_is_asked_for_after_another_site_too(client, anna, identity_provider):
+    extra.with_app(anna)
+    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
+    assert not is_in(client)
+
+
+def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provider, settings):
+    make_user("gone", email="gone@example.org", is_active=False)
+    make_user("two", email="two@example.org")
+    make_user("three", email="TWO@example.org")
+    verified = ("nobody@example.org", "gone@example.org", "two@example.org", "")
+    of_another_type = ([], ["anna@example.org"], {"a": 1}, 7, True, "x" * 5000, "no address")
+    persons = [
+        *({"email": email, "email_verified": True} for email in verified + of_another_type),
+        *({"email": "anna@example.org", "email_verified": value} for value in (False, "false")),
+        {"email": "anna@example.org"},
+        {},
+    ]
+    for person in persons:
+        refused = come_from(client, identity_provider, sub="1", **person)
+        assert (refused.status_code, "No account on this site" in refused.text) == (403, True), person
+        assert not is_in(client)
+    settings.OIDC_EMAIL_DOMAINS = ["example.org"]
+    for email in ("anna@example.org.evil.example", "anna@evil.example", '"a@example.org"@evil.example'):
+        User.objects.filter(pk=anna.pk).update(email=email)
+        assert come_from(client, identity_provider, sub="1", email=email).status_code == 403
+    assert User.objects.count() == 4
+    assert not SocialAccount.objects.exists()
 
 
 def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider):
@@ -106,64 +86,42 @@ def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider
         assert not is_in(client)
 
 
-@pytest.mark.parametrize("subject", ["x", "s" * 191, "s" * 192, "s" * 255, "auth0|5f7c8ec7c33c6c004bbafe82"])
-def test_subject_of_up_to_255_characters_is_taken(client, anna, identity_provider, subject):
-    for browser in (client, Client()):  # the second time it is known
-        assert come_from(browser, identity_provider, **COLLEAGUE | {"sub": subject})["Location"] == ADMIN
-        assert is_in(browser)
-    another = COLLEAGUE | {"sub": f"{subject[:-1]}y"}
-    assert come_from(Client(), identity_provider, **another).status_code == 403
-
-
-def test_subject_that_is_none_is_refused(client, anna, identity_provider):
+def test_subject_is_a_text_of_up_to_255_characters(client, anna, identity_provider):
     for subject in (None, "", [], ["1"], {}, 0, 7, True, "s" * 256, "s" * 5000, "é", "a\0b", "a\nb"):
         answer = come_from(client, identity_provider, **COLLEAGUE | {"sub": subject})
         assert (answer.status_code, is_in(client)) == (403, False), subject
     assert not SocialAccount.objects.exists()
+    for subject in ("x", "s" * 191, "s" * 192, "s" * 255, "auth0|5f7c8ec7c33c6c004bbafe82"):
+        SocialAccount.objects.all().delete()
+        for browser in (Client(), Client()):  # the second time it is known
+            arrived = come_from(browser, identity_provider, **COLLEAGUE | {"sub": subject})
+            assert (arrived["Location"], is_in(browser)) == (ADMIN, True), subject
+        # Somebody else, to whom the address was handed on.
+        another = COLLEAGUE | {"sub": f"{subject[:-1]}y"}
+        assert come_from(Client(), identity_provider, **another).status_code == 403, subject
 
 
-@pytest.mark.parametrize(
-    ("stated", "is_let_in"),
-    [
+@pytest.mark.parametrize("by", ["both", "the id_token", "userinfo"])
+def test_domain_counts_only_where_the_provider_states_nothing(anna, identity_provider, settings, by):
+    settings.OIDC_EMAIL_DOMAINS = ["Example.org"]
+    for stated, is_let_in in (
         ({"email_verified": True}, True),
         ({"email_verified": False}, False),
         ({"email_verified": "false"}, False),
         ({"email_verified": 0}, False),
         ({"email_verified": None}, True),
         ({}, True),
-    ],
-)
-@pytest.mark.parametrize("by", ["both", "the id_token", "userinfo"])
-def test_domain_counts_only_where_the_provider_states_nothing(
-    client, anna, identity_provider, settings, stated, is_let_in, by
-):
-    settings.OIDC_EMAIL_DOMAINS = ["Example.org"]
-    person = {"sub": "1", "email": "anna@example.org"}
-    if by == "the id_token":
-        identity_provider.claims = stated
-    elif by == "userinfo":
-        identity_provider.documents = {"/userinfo": person | stated}
-    else:
-        person |= stated
+    ):
+        SocialAccount.objects.all().delete()
+        person = {"sub": "1", "email": "anna@example.org"}
+        identity_provider.claims = stated if by == "the id_token" else {}
+        identity_provider.documents = {"/userinfo": person | stated} if by == "userinfo" else {}
 
-    answer = come_from(client, identity_provider, **person)
+        answer = come_from(
+            browser := Client(), identity_provider, **person | (stated if by == "both" else {})
+        )
 
-    assert (answer.status_code, is_in(client)) == ((302, True) if is_let_in else (403, False))
-
-
-@pytest.mark.parametrize(
-    "email", ["anna@example.org.evil.example", "anna@evil.example", '"a@example.org"@evil.example']
-)
-def test_other_domains_do_not_count(client, anna, identity_provider, settings, email):
-    settings.OIDC_EMAIL_DOMAINS = ["example.org"]
-    User.objects.update(email=email)
-    assert come_from(client, identity_provider, sub="1", email=email).status_code == 403
-
-
-def test_email_of_another_type_is_no_failure(client, anna, identity_provider):
-    for email in ([], ["anna@example.org"], {"a": 1}, 7, True, "x" * 5000, "no address"):
-        answer = come_from(client, identity_provider, **COLLEAGUE | {"email": email})
-        assert answer.status_code == 403, email
+        assert (answer.status_code, is_in(browser)) == ((302, True) if is_let_in else (403, False)), stated
 
 
 @pytest.mark.parametrize(
@@ -178,9 +136,10 @@ def test_email_of_another_type_is_no_failure(client, anna, identity_provider):
     ],
 )
 def test_parameters_of_the_link_do_not_reach_the_provider(client, anna, identity_provider, query):
-    plain = parse_qs(urlsplit(client.get("/account/oidc/login")["Location"]).query)
-
-    requested = parse_qs(urlsplit(client.get(f"/account/oidc/login?{query}")["Location"]).query)
+    plain, requested = (
+        parse_qs(urlsplit(client.get(f"/account/oidc/login{end}")["Location"]).query)
+        for end in ("", f"?{query}")
+    )
 
     random = {"state", "nonce", "code_challenge"}
     assert {name: value for name, value in requested.items() if name not in random} == {
@@ -213,11 +172,11 @@ NOT_OBJECTS = (
 )
 
 
-@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/userinfo", "/keys", "/token"])
+@pytest.mark.parametrize("path", [WELL_KNOWN, "/userinfo", "/keys", "/token"])
 def test_document_of_another_type_or_size_is_no_failure(client, anna, identity_provider, path):
     for document in NOT_OBJECTS:
         identity_provider.documents = {path: document}
-        if path.startswith("/.well-known"):
+        if path == WELL_KNOWN:
             answer = client.get("/account/oidc/login")
         else:
             answer = come_from(client, identity_provider, **COLLEAGUE)
@@ -227,49 +186,44 @@ def test_document_of_another_type_or_size_is_no_failure(client, anna, identity_p
     assert not SocialAccount.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"issuer": "https://evil.example"},
-        {"issuer": None},
-        {"issuer": ["x"]},
-        {"authorization_endpoint": None},
-        {"authorization_endpoint": "javascript:alert(1)"},
-        {"authorization_endpoint": ["x"]},
-        {"authorization_endpoint": "http://["},
-        {"token_endpoint": 7},
-        {"token_endpoint": "file:///etc/passwd"},
-        {"jwks_uri": ""},
-        {"userinfo_endpoint": {}},
-        {"token_endpoint_auth_methods_supported": 7},
-    ],
-)
-def test_discovery_document_with_a_member_of_another_type_is_refused(
-    client, identity_provider, changes, caplog
-):
-    document = "/.well-known/openid-configuration"
-    identity_provider.documents = {document: DISCOVERY | changes}
-    assert client.get("/account/oidc/login").status_code == 503
-    assert "The identity provider's answer cannot be used: " in caplog.text
-
-
-def test_redirect_of_the_provider_is_not_followed(client, monkeypatch, identity_provider, caplog):
-    def redirect(self):
-        self.send_response(302)
-        self.send_header("Location", f"{ISSUER}/elsewhere")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    monkeypatch.setattr(Provider, "do_GET", redirect)
-    assert client.get("/account/oidc/login").status_code == 503
-    assert "it redirects to another address" in caplog.text
+def test_discovery_document_with_a_member_of_another_type_is_refused(client, identity_provider, caplog):
+    wrong = {
+        "issuer": ["https://evil.example", None, ["x"]],
+        "authorization_endpoint": [None, "javascript:alert(1)", ["x"], "http://["],
+        "token_endpoint": [7, "file:///etc/passwd"],
+        "jwks_uri": [""],
+        "userinfo_endpoint": [{}],
+        "token_endpoint_auth_methods_supported": [7],
+    }
+    for name, value in ((name, value) for name, values in wrong.items() for value in values):
+        caplog.clear()
+        identity_provider.documents = {WELL_KNOWN: extra.DISCOVERY | {name: value}}
+        assert client.get("/account/oidc/login").status_code == 503, (name, value)
+        assert "The identity provider's answer cannot be used: " in caplog.text, (name, value)
 
 
 def test_provider_without_userinfo_is_asked_for_the_id_token_only(client, anna, identity_provider):
-    discovery = {name: value for name, value in DISCOVERY.items() if name != "userinfo_endpoint"}
-    identity_provider.documents = {"/.well-known/openid-configuration": discovery, "/userinfo": b"no"}
+    discovery = {name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"}
+    identity_provider.documents = {WELL_KNOWN: discovery, "/userinfo": b"no"}
     assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
     assert is_in(client)
+
+
+def test_provider_that_is_away_or_redirects_is_no_failure(client, request, monkeypatch, caplog, db):
+    page = client.get("/account/oidc/login")
+    assert (page.status_code, "Example Login is not responding" in page.text) == (503, True)
+    assert "Example Login" in client.get("/account/login").text
+
+    def redirect(self):
+        self.send_response(302)
+        self.send_header("Location", f"{extra.ISSUER}/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    request.getfixturevalue("identity_provider")
+    monkeypatch.setattr(extra.Provider, "do_GET", redirect)
+    assert client.get("/account/oidc/login").status_code == 503
+    assert "it redirects to another address" in caplog.text
 
 
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -306,7 +260,7 @@ LONG_AGO, SOON = 1_000_000_000, 3600
         ({}, {"algorithm": "RS512"}, "names no key"),
     ],
 )
-def test_id_token_is_checked(client, anna, identity_provider, caplog, claims, signing, expected):
+def test_id_token_is_checked(anna, identity_provider, caplog, claims, signing, expected):
     """The first time, and when the person is known."""
     now = int(time.time())
     claims = {name: now + value if value == SOON else value for name, value in claims.items()}
@@ -340,31 +294,15 @@ def test_sign_in_without_a_nonce_of_its_own_is_refused(client, anna, identity_pr
     assert (answer.status_code, is_in(client)) == (403, False)
 
 
-@pytest.mark.parametrize("id_token", [None, "", 7, [], "x", "x.y.z", "[" * 50])
-def test_answer_without_an_id_token_is_refused(client, anna, identity_provider, id_token):
-    identity_provider.documents = {"/token": {"access_token": "t", "id_token": id_token}}
-    assert come_from(client, identity_provider, **COLLEAGUE).status_code == 403
-    assert not is_in(client)
-
-
-@pytest.mark.parametrize(
-    "keys", [{}, {"keys": []}, {"keys": 7}, {"keys": ["k1"]}, {"keys": [{"kid": "k1"}]},
-             {"keys": [{"kid": "k1", "kty": "oct", "k": "AAAA"}]}, {"keys": key_set()["keys"] * 2}]
-)  # fmt: skip
-def test_key_set_without_the_key_is_refused(client, anna, identity_provider, keys):
-    identity_provider.documents = {"/keys": keys}
-    assert come_from(client, identity_provider, **COLLEAGUE).status_code == 403
-
-
-def test_nothing_of_the_person_is_kept_but_the_identifier(client, anna, identity_provider):
-    come_from(client, identity_provider, **COLLEAGUE, name="Anna Peeters", phone_number="\0")
-    assert list(SocialAccount.objects.values_list("uid", "provider", "extra_data")) == [
-        (COLLEAGUE["sub"], "oidc", {})
-    ]
-
-
-def test_provider_that_is_away_is_no_failure(client, anna):
-    page = client.get("/account/oidc/login")
-    assert page.status_code == 503
-    assert "Example Login is not responding" in page.text
-    assert "Example Login" in client.get("/account/login").text
+def test_answer_without_an_id_token_or_its_key_is_refused(client, anna, identity_provider):
+    tokens = ({"access_token": "t", "id_token": each} for each in (None, "", 7, [], "x", "x.y.z", "[" * 50))
+    symmetric = {"kid": "k1", "kty": "oct", "k": "AAAA"}
+    keys = ([], 7, ["k1"], [{"kid": "k1"}], [symmetric], extra.key_set()["keys"] * 2)
+    documents = (
+        [{"/token": each} for each in tokens] + [{"/keys": {"keys": each}} for each in keys] + [{"/keys": {}}]
+    )
+    for identity_provider.documents in documents:
+        assert come_from(client, identity_provider, **COLLEAGUE).status_code == 403, (
+            identity_provider.documents
+        )
+        assert not is_in(client)

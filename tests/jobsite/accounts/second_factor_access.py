@@ -17,28 +17,14 @@ from django.test import Client
 from jobsite.accounts.sign_in import has_factor
 from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_user
 from tests.factories import make_insider
-from tests.jobsite.accounts.extra import (
-    ADMIN,
-    COLLEAGUE,
-    code,
-    come_from,
-    enter,
-    is_in,
-    make_anna,
-    request_token,
-    require_factor,
-    serve_provider,
-    with_app,
-)
+from tests.jobsite.accounts import extra
+from tests.jobsite.accounts.extra import ADMIN, COLLEAGUE, code, come_from, enter, is_in, with_app
 from tests.vacancies.test_media import files_of, status, with_files
 
 pytestmark = pytest.mark.django_db
-anna = pytest.fixture(make_anna)
-required = pytest.fixture(require_factor)
-identity_provider = pytest.fixture(serve_provider)
-
-
-# --- internal lists and files ---
+anna = pytest.fixture(extra.make_anna)
+required = pytest.fixture(extra.require_factor)
+identity_provider = pytest.fixture(extra.serve_provider)
 
 
 INTERNAL = ("/v0.1/vacancies/internal", "/v1/vacancies/hot/internal")
@@ -48,15 +34,11 @@ INTERNAL = ("/v0.1/vacancies/internal", "/v1/vacancies/hot/internal")
 def test_factor_opens_internal_lists_and_files_and_the_password_alone_does_not(client, anna, settings, mode):
     settings.SECOND_FACTOR, settings.INTERNAL_ACCESS = mode, "authenticated"
     draft, internal = with_files(status="draft"), with_files(audience="internal", is_hot=True)
-    addresses = [
-        *INTERNAL,
-        f"/v1/vacancies/{internal.pk}",
-        f"/v1/vacancies/{internal.pk}/form",
-        *(f"/media/{name}" for each in (draft, internal) for name in files_of(each)),
-    ]
+    single = f"/v1/vacancies/{internal.pk}"
+    files = [f"/media/{name}" for each in (draft, internal) for name in files_of(each)]
 
     def statuses(client, **extra):
-        return [status(client, address, **extra) for address in addresses]
+        return [status(client, address, **extra) for address in (*INTERNAL, single, f"{single}/form", *files)]
 
     enter(client)
     if mode == "optional":
@@ -90,9 +72,6 @@ def test_staff_without_a_factor_are_outsiders_where_it_is_required(client, anna,
     assert [client.get(path).status_code for path in INTERNAL] == [200, 200]
 
 
-# --- sessions ---
-
-
 def copy(client):
     """A browser that has the session cookie that `client` has now."""
     thief = Client()
@@ -115,33 +94,24 @@ def test_session_key_changes_when_an_app_is_set_up(client, anna, required):
 
     client.post("/account/factors/app", {"code": code(next(filter(None, secret.groups())))})
 
-    assert opens(client) == [200, 200, 200]
-    assert opens(thief) == [302, 302, 401]
+    assert (opens(client), opens(thief)) == ([200, 200, 200], [302, 302, 401])
     assert not Session.objects.filter(pk=thief.cookies["sessionid"].value).exists()
 
 
-def test_session_key_changes_when_the_factor_is_confirmed(client, anna):
-    enter(client)
-    secret = with_app(anna)
-    thief = copy(client)
-    assert opens(thief) == [302, 302, 200]  # a password-only session
-
-    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
-
-    assert opens(client) == [200, 200, 200]
-    assert opens(thief) == [302, 302, 401]
-
-
-def test_session_key_changes_when_the_password_is_confirmed(client, anna, time_machine):
+def test_session_key_changes_when_the_password_or_the_factor_is_confirmed(client, anna, time_machine):
     """A confirmed password lets factors be changed."""
     enter(client)
     time_machine.move_to(time.time() + 301)
     thief = copy(client)
-
     client.post("/account/confirm", {"password": PASSWORD, "next": "/account/factors/app"})
-
     assert client.get("/account/factors/app").status_code == 200
     assert thief.get("/account/factors/app")["Location"].startswith("/account/login")
+
+    secret = with_app(anna)
+    thief = copy(client)
+    assert opens(thief) == [302, 302, 200]  # a password-only session
+    client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
+    assert (opens(client), opens(thief)) == ([200, 200, 200], [302, 302, 401])
 
 
 def test_session_key_changes_at_each_step_of_a_sign_in(client, anna):
@@ -159,15 +129,20 @@ def test_session_key_changes_at_each_step_of_a_sign_in(client, anna):
         assert thief.get("/account/factors/code")["Location"] == "/account/login"
 
 
-def test_new_password_ends_a_sign_in_that_waits_for_its_code(client, anna):
+@pytest.mark.parametrize("way", ["password", "provider"])
+def test_new_password_ends_a_sign_in_that_waits_for_its_code(client, anna, identity_provider, way):
     secret = with_app(anna)
     codes = Authenticator.objects.get(type="recovery_codes").wrap()
-    enter(client)
-    assert client.get("/account/factors/code").status_code == 200
+    if way == "password":
+        enter(client)
+    else:
+        come_from(client, identity_provider, **COLLEAGUE)
+    path = "/account/factors/code"
+    assert client.get(path).status_code == 200
     anna.set_password("another battery staple 8")
     anna.save()
 
-    for path in ("/account/factors/code", "/account/factors/code"):
+    for _ in range(2):
         for each in (code(secret), codes.get_unused_codes()[0]):
             assert client.post(path, {"code": each})["Location"] == "/account/login"
         assert client.get(path)["Location"] == "/account/login"
@@ -176,49 +151,29 @@ def test_new_password_ends_a_sign_in_that_waits_for_its_code(client, anna):
     assert len(codes.get_unused_codes()) == 10  # none was used up
 
 
-def test_new_password_ends_a_sign_in_by_a_provider_that_waits_for_its_code(client, anna, identity_provider):
+def test_account_that_is_gone_has_no_sign_in_that_waits(anna):
     secret = with_app(anna)
-    assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == "/account/factors/code"
-    anna.set_password("another battery staple 8")
-    anna.save()
-
-    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
-    assert not is_in(client)
-
-
-@pytest.mark.parametrize("what", ["deactivated", "deleted"])
-def test_account_that_is_gone_has_no_sign_in_that_waits(client, anna, what):
-    secret = with_app(anna)
-    enter(client)
-    if what == "deleted":
-        anna.delete()
-    else:
-        User.objects.update(is_active=False)
-
-    assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
+    for end in (lambda: User.objects.update(is_active=False), lambda: User.objects.all().delete()):
+        User.objects.update(is_active=True)
+        enter(client := Client())
+        assert client.get("/account/factors/code").status_code == 200
+        end()
+        assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
 
 
-# --- tokens ---
-
-
-def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna):
-    assert request_token(client, "anna").status_code == 200
+def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna, settings):
+    assert extra.request_token(client, "anna").status_code == 200
+    settings.SECOND_FACTOR = "required"  # of staff
+    make_user("jan")
+    assert [extra.request_token(client, name).status_code for name in ("anna", "jan")] == [401, 200]
+    settings.SECOND_FACTOR = "optional"
     with_app(anna)
 
-    refused = request_token(client, "anna")
+    refused = extra.request_token(client, "anna")
 
     assert refused.status_code == 401
     assert refused.json()["detail"] == "This account needs a second factor: a password is not enough."
     assert client.get(MINE, headers=bearer(make_token(anna))).status_code == 200  # by issue_token
-
-
-def test_password_alone_gives_no_token_to_staff_where_it_is_required(client, anna, required):
-    make_user("jan")
-    assert request_token(client, "anna").status_code == 401
-    assert request_token(client, "jan").status_code == 200
-
-
-# --- lost phones ---
 
 
 def test_command_takes_factors_and_identities_away(client, anna, identity_provider, required, capsys):

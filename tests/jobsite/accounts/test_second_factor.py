@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from tests.servers import free_port
+from tests.servers import ROOT, free_port
 
-ROOT = Path(settings.BASE_DIR)
 CASES = ("second_factor.py", "second_factor_access.py", "openid.py")
 
 
@@ -26,25 +24,22 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
     )
 
 
-EXTRA = {
-    "SECOND_FACTOR": "optional",
-    "OIDC_CLIENT_ID": "jobsite",
-    "OIDC_CLIENT_SECRET": "a secret",
-    "OIDC_NAME": "Example Login",
-}
+OIDC = {"OIDC_CLIENT_ID": "jobsite", "OIDC_CLIENT_SECRET": "a secret"}
 
 
 @pytest.mark.slow("runs tests in a process")
 def test_cases_with_the_extra_enabled(tmp_path):
     pytest.importorskip("allauth")
     own = {
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}",
+        "SECOND_FACTOR": "optional",
+        "OIDC_NAME": "Example Login",
         "OIDC_ISSUER": f"http://127.0.0.1:{free_port()}",
     }
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
 
     alone = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
     cases = (str(Path(__file__).with_name(name)) for name in CASES)
-    run = python("-m", "pytest", *alone, *cases, **EXTRA, **own)
+    run = python("-m", "pytest", *alone, *cases, **OIDC, **own, **database)
 
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert re.search(r"\d\d passed", run.stdout)
@@ -67,10 +62,7 @@ print(there, "passkey" in page, "OpenID Connect" in page)
     ("variables", "offered"),
     [
         ({"SECOND_FACTOR": "required"}, "True False"),
-        (
-            {"OIDC_ISSUER": "https://id.example", "OIDC_CLIENT_ID": "i", "OIDC_CLIENT_SECRET": "s"},
-            "False True",
-        ),
+        ({"OIDC_ISSUER": "https://id.example"} | OIDC, "False True"),
     ],
 )
 def test_each_can_be_enabled_alone(tmp_path, variables, offered):
@@ -95,8 +87,7 @@ def test_missing_extra_is_an_error(variables):
     run = python("-c", script, **variables)
 
     assert run.returncode != 0
-    assert "ImproperlyConfigured" in run.stderr
-    assert "requirements-sso.txt" in run.stderr
+    assert re.search("ImproperlyConfigured.*requirements-sso.txt", run.stderr, re.DOTALL)
 
 
 def test_invalid_value_is_an_error():

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.db import connection
 
@@ -17,12 +18,16 @@ from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
 from tests.applications.makers import MINE, make_token
 from tests.factories import make_brand, make_vacancy
+from tests.jobsite.api.paths import PATHS
 from tests.wsgi import ask
 from vacancies.api.fast_path import FastPath
 from vacancies.models import Attachment, Vacancy
 
-LISTS = ("/v1/vacancies", "/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal",
-         "/v0.1/vacancies", "/v0.1/vacancies/internal", "/v1/filters")  # fmt: skip
+ARCHIVES = [
+    pytest.mark.slow("writes and restores archives"),
+    pytest.mark.each_database,
+    pytest.mark.django_db(transaction=True),
+]
 # Tables that a restore changes on purpose.
 ADAPTED = {"django_session", "applications_token", "jobsite_revision"}
 
@@ -70,7 +75,7 @@ class Site:
     def __init__(self, application: Any, user: Any) -> None:
         self.application = ResponseCache(application, read_state, FastPath())
         self.user = user
-        self.paths = [*LISTS, "/v1/vacancies?page[size]=3&page[number]=2", "/v1/vacancies?sort=title"]
+        self.paths = [*PATHS, "/v1/vacancies?page[size]=3&page[number]=2", "/v1/vacancies?sort=title"]
         for pk in Vacancy.objects.values_list("pk", flat=True):
             self.paths += [f"/v1/vacancies/{pk}{what}" for what in ("", "/form", "/form/schema")]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.files.base import ContentFile
@@ -18,24 +19,17 @@ from jobsite.ops.backups import create, databases
 from jobsite.ops.backups.files import locked
 from jobsite.ops.commands import UsageError
 from tests.factories import make_brand, make_recruiter, make_vacancy
-from tests.jobsite.ops.backups import output, run
+from tests.jobsite.ops.backups import ARCHIVES, output, run
 from tests.vacancies.api.test_fast_path import bucket_counts
 from vacancies.models import Attachment, Vacancy
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = ARCHIVES
 
+JOURNALS = ("-journal", "-wal", "-shm")
 # Files of a process that was killed.
 LEFTOVERS = [
-    ".jobsite-20260101T000000Z.tar.archive.part",
-    ".jobsite-20260101T000000Z.tar.database.part",
-    *(
-        f".jobsite-20260101T000000Z.tar.database.plain.part{kind}"
-        for kind in ("", "-journal", "-wal", "-shm")
-    ),
+    f".jobsite-20260101T000000Z.tar.{kind}"
+    for kind in ("archive.part", "database.part", *(f"database.plain.part{end}" for end in ("", *JOURNALS)))
 ]
 
 
@@ -101,46 +95,41 @@ def test_older_archives_are_removed(filters, tmp_path, time_machine, settings):
 
 def test_failed_backup_leaves_no_file_and_reports_why(filters, tmp_path, monkeypatch):
     Attachment.objects.create(vacancy=make_vacancy(), position=1, name="Gone", file="attachments/gone.pdf")
-    assert "Missing file that the database names: attachments/gone.pdf" in output(
-        "backup", tmp_path / "backups"
-    )
-    before = os.listdir(tmp_path / "backups")
+    folder = tmp_path / "backups"
+    assert "Missing file that the database names: attachments/gone.pdf" in output("backup", folder)
+    before = os.listdir(folder)
 
-    def full(*args: Any) -> None:
-        raise OSError(28, "No space left on device")
+    def assert_fails(reason):
+        with pytest.raises(CommandError, match=reason):
+            run("backup", folder)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(CommandError, match="No space left"):
-            run("backup", tmp_path / "backups")
+        patch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
+        assert_fails("No space left")
     if connection.vendor == "postgresql":
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(CommandError, match="pg_dump is not installed"):
-            run("backup", tmp_path / "backups")
+        assert_fails("pg_dump is not installed")
         (tmp_path / "pg_dump").write_text("#!/bin/sh\necho pg_dump 9.6.1\n")
         (tmp_path / "pg_dump").chmod(0o700)
-        with pytest.raises(CommandError, match="has version 9, and the server"):
-            run("backup", tmp_path / "backups")
-    assert os.listdir(tmp_path / "backups") == before
+        assert_fails("has version 9, and the server")
+    assert os.listdir(folder) == before
 
 
 def test_next_backup_removes_the_files_of_a_killed_one(filters, tmp_path, monkeypatch):
     """SQLite writes a journal beside the file that it vacuums into."""
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL writes no journal here")
-    folder, seen = tmp_path / "backups", []
+    folder, seen, snapshot = tmp_path / "backups", [], databases.snapshot
 
     def die(source: Any, *args: Any) -> None:
         seen.extend(sorted(path.suffix for path in folder.iterdir()))
         raise KeyboardInterrupt
 
-    snapshot = databases.snapshot
-
     @contextmanager
     def killed(into: Path) -> Iterator[Any]:
         plain = into.with_suffix(".plain.part")
         with snapshot(into) as execute:
-            for kind in ("-journal", "-wal", "-shm"):
+            for kind in JOURNALS:
                 Path(f"{plain}{kind}").touch()
             yield execute
 
@@ -148,5 +137,5 @@ def test_next_backup_removes_the_files_of_a_killed_one(filters, tmp_path, monkey
     monkeypatch.setattr(create, "_media_files", die)
     with pytest.raises(SystemExit, match=r"^130$"):
         run("backup", folder)
-    assert {".part-journal", ".part-wal", ".part-shm"} <= set(seen)
+    assert {f".part{kind}" for kind in JOURNALS} <= set(seen)
     assert os.listdir(folder) == []

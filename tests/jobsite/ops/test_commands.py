@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import closing
 from io import StringIO
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
@@ -28,31 +29,24 @@ OURS = {
 EXEMPT = {"demo", "restore", "check_contract", "doctor"}
 
 
-def test_all_commands_but_those_need_the_migrations():
+def test_commands_want_the_database_migrated(monkeypatch):
+    for count, what in ((1, "1 migration is"), (41, "41 migrations are")):
+        monkeypatch.setattr(health, "count_unapplied_migrations", lambda count=count: count)
+        message = f"{what} not applied to the database: run `manage.py migrate` first."
+        for name in sorted(OURS.keys() - EXEMPT - {"migrate"}):
+            with pytest.raises(CommandError) as refused:
+                load_command_class(get_commands()[name], name).execute()
+            assert (str(refused.value), refused.value.returncode) == (message, 1), name
+
+    refuse = Mock(side_effect=OperationalError("connection refused\nIs the server running?"))
+    monkeypatch.setattr(health, "count_unapplied_migrations", refuse)
+    with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused$"):
+        call_command("create_roles")
+
     ours = {name: command for name, command in OURS.items() if name != "migrate"}  # Django's own
 
     assert all(isinstance(command, Command) for command in ours.values())
     assert {name for name, command in ours.items() if not command.needs_migrations} == EXEMPT
-
-
-def test_commands_want_the_database_migrated(monkeypatch):
-    for count, what in ((1, "1 migration is"), (41, "41 migrations are")):
-        monkeypatch.setattr(health, "count_unapplied_migrations", lambda count=count: count)
-        for name in sorted(OURS.keys() - EXEMPT - {"migrate"}):
-            with pytest.raises(CommandError) as refused:
-                load_command_class(get_commands()[name], name).execute()
-            message = f"{what} not applied to the database: run `manage.py migrate` first."
-            assert (str(refused.value), refused.value.returncode) == (message, 1), name
-
-
-def test_commands_name_a_database_that_does_not_answer(monkeypatch):
-    def refuse():
-        raise OperationalError("connection refused\nIs the server running?")
-
-    monkeypatch.setattr(health, "count_unapplied_migrations", refuse)
-
-    with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused$"):
-        call_command("create_roles")
 
 
 @pytest.fixture
@@ -61,41 +55,20 @@ def instance(tmp_path):
 
 
 @pytest.mark.slow("runs manage.py in a process")
-def test_missing_migrations_are_an_error_of_one_line(instance, tmp_path):
-    instance.env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
-    done = instance.manage("backup", str(tmp_path / "archives"), check=False)
-
-    assert (done.returncode, done.stdout) == (1, "")
-    [line] = done.stderr.splitlines()
-    assert line.startswith("CommandError: ")
-    assert line.endswith(" migrations are not applied to the database: run `manage.py migrate` first.")
-
-
-# --- Ctrl-C ---
-
-
-def interrupted(instance, *words, when):
-    """Run a command and interrupt it once `when()`; return its exit code and the lines on stderr."""
-    command = [sys.executable, "manage.py", *words]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=instance.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        until(lambda: when() or process.poll() is not None)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert out == ""
-    return process.returncode, err.splitlines()
-
-
-@pytest.mark.slow("runs manage.py in a process")
 def test_interrupted_command_reports_what_it_wrote(instance, tmp_path):
     def count():
         with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as database:
             return database.execute("SELECT count(*) FROM vacancies_vacancy").fetchone()[0]
 
-    code, lines = interrupted(instance, "generate_vacancies", "1000000", when=count)
+    command, pipe = [sys.executable, "manage.py", "generate_vacancies", "1000000"], subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=ROOT, env=instance.env, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        until(lambda: count() or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
 
-    assert (code, lines) == (130, [f"Interrupted. {count()} vacancies were created."])
+    assert (process.returncode, out, err) == (130, "", f"Interrupted. {count()} vacancies were created.\n")
     assert count() > 0
 
 
@@ -127,28 +100,19 @@ def refusal(*words):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("filters")
-def test_interrupted_import_counts_committed_batches(stopped, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "written", "count"),
+    [
+        ((), "100 vacancies were created and 0 updated; run the command again to continue.", 100),
+        (("--dry-run",), "Nothing was written.", 0),
+    ],
+)
+def test_interrupted_import_counts_committed_batches(stopped, tmp_path, words, written, count):
     path = write(tmp_path, items(250))
     stopped(Importer, "_import_batch")
 
-    assert refusal("import_vacancies", str(path)) == (
-        130,
-        "Interrupted. 100 vacancies were created and 0 updated; run the command again to continue.\n",
-    )
-    assert Vacancy.objects.count() == 100
-
-
-@pytest.mark.django_db
-@pytest.mark.usefixtures("filters")
-def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
-    path = write(tmp_path, items(250))
-    stopped(Importer, "_import_batch")
-
-    assert refusal("import_vacancies", "--dry-run", str(path)) == (
-        130,
-        "Interrupted. Nothing was written.\n",
-    )
-    assert Vacancy.objects.count() == 0
+    assert refusal("import_vacancies", *words, str(path)) == (130, f"Interrupted. {written}\n")
+    assert Vacancy.objects.count() == count
 
 
 @pytest.mark.slow("creates the content of the demo")
@@ -156,19 +120,14 @@ def test_interrupted_dry_run_writes_nothing(stopped, tmp_path):
 @pytest.mark.usefixtures("filters")
 def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, settings):
     settings.DEBUG = True
-    stopped(content, "_attachment")
-    assert refusal("demo", "--no-serve") == (
-        130,
-        "Interrupted. Tables may have been created, but no content. Run it again.\n",
-    )
-    assert Vacancy.objects.count() == 0
-    monkeypatch.undo()
-    stopped(content, "receive")
-    assert refusal("demo", "--no-serve") == (
-        130,
-        "Interrupted. Vacancies were created, but no accounts and applications. Run it again.\n",
-    )
-    monkeypatch.undo()
+    none = "Tables may have been created, but no content."
+    for name, written in (
+        ("_attachment", none), ("receive", "Vacancies were created, but no accounts and applications."),
+    ):  # fmt: skip
+        stopped(content, name)
+        assert refusal("demo", "--no-serve") == (130, f"Interrupted. {written} Run it again.\n")
+        assert Vacancy.objects.exists() == (written != none)
+        monkeypatch.undo()
 
     out = StringIO()
     call_command("demo", "--no-serve", stdout=out)
@@ -184,8 +143,7 @@ def test_interrupted_command_of_django_prints_one_line(instance):
         "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=instance.env, capture_output=True, text=True, timeout=60
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, env=instance.env, capture_output=True, text=True, timeout=60)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")

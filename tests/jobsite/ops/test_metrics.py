@@ -8,6 +8,7 @@ import urllib.request
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -29,7 +30,7 @@ from tests import servers
 from tests.factories import make_vacancy
 from tests.wsgi import ask
 from vacancies.metrics import collect
-from vacancies.models import Status, Vacancy
+from vacancies.models import Status
 
 ALERTS = Path("deploy/alerts.yaml")
 LONG = 300  # seconds, for processes that start on a busy machine
@@ -47,9 +48,10 @@ def numbers(text):
 @pytest.fixture
 def site(monkeypatch):
     """The gauges of a healthy site."""
-    found = {"database": "ok", "migrations": "ok", "cache": "ok"}
     gauges = [metrics.gauge("revision", "", (), {(): 7})]
-    monkeypatch.setattr(health, "cached_report", lambda: found)
+    monkeypatch.setattr(
+        health, "cached_report", lambda: {"database": "ok", "migrations": "ok", "cache": "ok"}
+    )
     monkeypatch.setattr(health, "on_dedicated_connection", lambda query: query())
     monkeypatch.setattr(replica, "is_configured", lambda: True)
     monkeypatch.setattr(health, "replica_responds", lambda: True)
@@ -59,35 +61,24 @@ def site(monkeypatch):
         registry.register(metrics.GaugeCollector(lambda: gauges))
         return numbers(generate_latest(registry).decode())
 
-    return SimpleNamespace(found=found, gauges=gauges, read=read)
+    return SimpleNamespace(gauges=gauges, read=read)
 
 
-# --- Counters ----------------------------------------------------------------------------------
-
-
-def test_nothing_is_counted_without_a_port():
-    assert settings.METRICS_PORT == 0
-    assert jobsite.wsgi.count is None
-
-
-@pytest.mark.parametrize(
-    ("path", "method", "counted"),
-    [
-        ("/v1/vacancies/501", "GET", ("v1:single-vacancy-detail", "GET", "204", "view")),
-        ("/v1/vacancies/502", "GET", ("v1:single-vacancy-detail", "GET", "204", "view")),
-        ("/nothing/501", "GET", ("other", "GET", "204", "view")),
-        ("/wp-login.php", "BREW", ("other", "other", "204", "view")),
-    ],
-)
-def test_labels_contain_no_input_of_clients(path, method, counted):
-    seen = []
-
+def test_labels_of_counters_contain_no_input_of_clients():
     def application(environ, start_response):
         start_response("204 No Content", [])
         return []
 
-    ask(Requests(application, lambda *labels: seen.append(labels[:-1])), path, method)
-    assert seen == [counted]
+    count, single = Mock(), "v1:single-vacancy-detail"
+    for path, method, *counted in (
+        ("/v1/vacancies/501", "GET", single, "GET"), ("/v1/vacancies/502", "GET", single, "GET"),
+        ("/nothing/501", "GET", "other", "GET"), ("/wp-login.php", "BREW", "other", "other"),
+    ):  # fmt: skip
+        ask(Requests(application, count), path, method)
+        assert count.call_args.args[:-1] == (*counted, "204", "view")
+
+    assert settings.METRICS_PORT == 0
+    assert jobsite.wsgi.count is None
 
 
 @pytest.mark.slow("starts gunicorn")
@@ -101,16 +92,10 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     if connection.vendor == "postgresql":
         url = "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format_map(database)
     port = servers.free_port()
-    environment = {
-        "SECRET_KEY": "a-key-of-tests-that-nobody-may-use-0123456789-abcdefghij",
-        "ALLOWED_HOSTS": "127.0.0.1",
-        "DATABASE_URL": url,
-        "STATIC_ROOT": str(tmp_path),
-        "METRICS_PORT": str(port),
-        "WEB_CONCURRENCY": "2",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    server = servers.Gunicorn(tmp_path / "gunicorn", environment)
+    secret = "a-key-of-tests-that-nobody-may-use-0123456789-abcdefghij"
+    environment = {"SECRET_KEY": secret, "ALLOWED_HOSTS": "127.0.0.1", "DATABASE_URL": url}
+    environment |= {"STATIC_ROOT": str(tmp_path), "METRICS_PORT": str(port), "WEB_CONCURRENCY": "2"}
+    server = servers.Gunicorn(tmp_path / "gunicorn", environment | {"PYTHONDONTWRITEBYTECODE": "1"})
 
     def scrape():
         """Return the metrics; any process reports those of all."""
@@ -122,12 +107,9 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
             assert servers.get(server.port, "/v1/vacancies/501")[0] == 200
 
     def answered():
-        labels = ("GET", "v1:single-vacancy-detail", "200")
-        found = scrape()
-        return {
-            source: found.get(("jobsite_requests_total", *sorted((*labels, source))), 0)
-            for source in ("cache", "fast_path", "view")
-        }
+        labels, found = ("GET", "v1:single-vacancy-detail", "200"), scrape()
+        names = {each: sorted((*labels, each)) for each in ("cache", "fast_path", "view")}
+        return {source: found.get(("jobsite_requests_total", *name), 0) for source, name in names.items()}
 
     try:
         server.start()
@@ -154,10 +136,7 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
         servers.until(lambda: sum(answered().values()) == 20, LONG)
 
         found = {}
-        known = {
-            ("jobsite_migrated",),
-            ("jobsite_listed", "external"),
-        }  # a slow database leaves its gauges out
+        known = {("jobsite_migrated",), ("jobsite_listed", "external")}  # a slow database leaves them out
         servers.until(lambda: found.update(scrape()) or known <= found.keys(), LONG)
         assert found["jobsite_sign_ins_total", "refused"] == 1
         assert found["jobsite_request_seconds_count", "v1:single-vacancy-detail"] == 20
@@ -182,36 +161,26 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     assert len({line["request_id"] for line in requests}) == len(requests) >= 20
 
 
-# --- Gauges ------------------------------------------------------------------------------------
+def test_gauges_of_a_healthy_site(site, monkeypatch):
+    found = site.read()
+    [build] = [key for key in found if key[0] == "jobsite_build_info"]
+    assert version() in build
+    up = dict.fromkeys(("database_up", "migrated", "cache_up", "replica_up"), 1) | {"revision": 7}
+    assert found == {(f"jobsite_{name}",): value for name, value in up.items()} | {build: 1}
 
-
-def test_gauges_of_a_healthy_site(site):
-    assert {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"} == {
-        ("jobsite_database_up",): 1,
-        ("jobsite_migrated",): 1,
-        ("jobsite_cache_up",): 1,
-        ("jobsite_replica_up",): 1,
-        ("jobsite_revision",): 7,
-    }
-    assert any(key[0] == "jobsite_build_info" and version() in key for key in site.read())
-
-
-def test_unknown_gauges_are_absent(site, monkeypatch):
-    def refuse(query):
-        raise OperationalError
-
+    lost = Mock(side_effect=OperationalError)
     monkeypatch.setattr(health, "cached_report", lambda: None)
-    monkeypatch.setattr(health, "replica_responds", lambda: refuse(None))
-    monkeypatch.setattr(health, "on_dedicated_connection", refuse)
+    monkeypatch.setattr(health, "replica_responds", lost)
+    monkeypatch.setattr(health, "on_dedicated_connection", lost)
 
-    assert {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"} == {
-        ("jobsite_database_up",): 0,
-        ("jobsite_replica_up",): 0,
-    }
+    found = {key: value for key, value in site.read().items() if key[0] != "jobsite_build_info"}
+    assert found == {("jobsite_database_up",): 0, ("jobsite_replica_up",): 0}
 
 
 @pytest.mark.django_db
-def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_num_queries):
+def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
+    time_machine, django_assert_max_num_queries, site
+):
     now = timezone.now()
     time_machine.move_to(now, tick=False)
     day = timedelta(days=1)
@@ -223,46 +192,26 @@ def test_gauges_of_vacancies_cover_every_state(time_machine, django_assert_num_q
     for status in (Status.DRAFT, Status.UNPUBLISHED, Status.ARCHIVED):
         make_vacancy(status=status)
 
-    with django_assert_num_queries(9):
+    with django_assert_max_num_queries(9):
         families = list(collect())
+    states = {"draft": 1, "scheduled": 1, "expired": 2, "unpublished": 1, "archived": 1, "published": 2}
+    lists = {"external": 1, "hot": 1, "internal": 2, "hot_internal": 1}
     assert {
         " ".join([sample.name.removeprefix("jobsite_"), *sample.labels.values()]): sample.value
         for family in families
         for sample in family.samples
-    } == {
-        "vacancies draft": 1,
-        "vacancies scheduled": 1,
-        "vacancies expired": 2,
-        "vacancies unpublished": 1,
-        "vacancies archived": 1,
-        "vacancies published": 2,
-        "listed external": 1,
-        "listed hot": 1,
-        "listed internal": 2,
-        "listed hot_internal": 1,
-        "revision": read_state().number,
-        "overdue_seconds": 60,
-    }
-    assert Vacancy.objects.count() == 8
+    } == {f"vacancies {state}": count for state, count in states.items()} | {
+        f"listed {name}": count for name, count in lists.items()
+    } | {"revision": read_state().number, "overdue_seconds": 60}
 
-
-# --- Alerts ------------------------------------------------------------------------------------
-
-
-@pytest.mark.django_db
-def test_alerts_use_existing_metrics(site):
     site.gauges += [*collect(), *applications.metrics.collect()]
     ours = {key[0] for key in site.read()}
-    ours |= {f"{each._name}{end}" for each in (metrics.REQUESTS, metrics.SIGN_INS) for end in ("_total",)}
+    ours |= {f"{each._name}_total" for each in (metrics.REQUESTS, metrics.SIGN_INS)}
     ours |= {f"{metrics.SECONDS._name}{end}" for end in ("_bucket", "_count", "_sum")}
 
-    used = set(re.findall(r"\bjobsite_[a-z_]+", ALERTS.read_text()))
-    assert used - ours == set()
-
-
-def test_every_alert_has_severity_summary_and_runbook():
-    groups = yaml.safe_load(ALERTS.read_text())["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
+    text = ALERTS.read_text()
+    assert set(re.findall(r"\bjobsite_[a-z_]+", text)) - ours == set()
+    rules = [rule for group in yaml.safe_load(text)["groups"] for rule in group["rules"]]
     for rule in rules:
         assert rule["labels"]["severity"] in ("page", "ticket")
         assert set(rule["annotations"]) == {"summary", "runbook"}

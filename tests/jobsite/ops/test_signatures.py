@@ -9,21 +9,9 @@ import pytest
 from django.core.management import CommandError
 
 from jobsite.ops import signatures
-from tests.jobsite.ops.backups import (
-    modify,
-    output,
-    rewritten,
-    rows,
-    run,
-    tree,
-    with_manifest,
-)
+from tests.jobsite.ops.backups import ARCHIVES, modify, output, rewritten, rows, run, tree, with_manifest
 
-pytestmark = [
-    pytest.mark.slow("writes and restores archives"),
-    pytest.mark.each_database,
-    pytest.mark.django_db(transaction=True),
-]
+pytestmark = ARCHIVES
 
 KEY, EARLIER, OTHER_KEY = ("".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other"))
 
@@ -40,9 +28,7 @@ def test_signed_archive_is_restored(site, settings, tmp_path, caplog):
     listed = subprocess.run(["tar", "tf", archive], capture_output=True, text=True, check=True)
     assert (listed.stdout.splitlines()[-1], listed.stderr) == ("manifest.json", "")
 
-    done = run("restore", archive, force=True)
-
-    assert done["signature"] == "verified"
+    assert run("restore", archive, force=True)["signature"] == "verified"
     assert rows() == stored
     assert KEY.encode() not in archive.read_bytes()
     assert KEY not in caplog.text
@@ -102,17 +88,11 @@ def test_fallback_keys_verify_earlier_archives(site, settings, tmp_path):
         run("restore", archive, check=True)
     assert run("restore", later, check=True)["signature"] == "verified"
 
-
-def test_restore_without_a_key_reports_that_nothing_was_verified(site, settings, tmp_path):
+    settings.BACKUP_KEY = ""
+    text = output("restore", archive, check=True)
+    assert "+00:00, signed, but not verified: BACKUP_KEY is not set." in text
+    assert run("restore", archive, force=True)["signature"] == "unverified"
     made = run("backup", tmp_path / "unsigned")
     assert made["signature"] == "absent"
     assert "), not signed." in output("backup", tmp_path / "another")
     assert "+00:00, not signed." in output("restore", made["archive"], check=True)
-
-    settings.BACKUP_KEY = KEY
-    archive = run("backup", tmp_path / "signed")["archive"]
-    settings.BACKUP_KEY = ""
-    text = output("restore", archive, check=True)
-
-    assert "+00:00, signed, but not verified: BACKUP_KEY is not set." in text
-    assert run("restore", archive, force=True)["signature"] == "unverified"

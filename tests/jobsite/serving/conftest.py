@@ -16,11 +16,13 @@ from jobsite.serving.postgresql import base
 from jobsite.serving.response_cache import ResponseCache
 from jobsite.serving.revision import read_state
 from tests import servers
+from tests.factories import make_brand, make_vacancy
 from tests.jobsite.serving.databases import databases
 from tests.servers.process import ROOT, SYSTEM_ENV
 from tests.wsgi import ask
 from vacancies.api import rendered_items
 from vacancies.api.fast_path import FastPath
+from vacancies.models import Vacancy
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +42,9 @@ def migrated():
         shutil.rmtree(folder)
 
 
-@pytest.fixture
-def cluster(migrated):
-    """A primary and a streaming replica, which has received everything."""
+@pytest.fixture(scope="module")
+def pair(migrated):
+    """A primary and a streaming replica."""
     folder = servers.folder()
     subprocess.run(["cp", "-a", migrated, folder / "primary"], check=True)
     started = [servers.Postgres(folder / "primary")]
@@ -55,6 +57,23 @@ def cluster(migrated):
         for server in started:
             server.crash()
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def cluster(pair):
+    """The servers of this module, which run again if a test has killed or frozen one."""
+    for server in (pair.primary, pair.replica):
+        server.thaw()
+        if server.process.poll() is not None:
+            server.start()
+    return pair
+
+
+def publish(site, **values):
+    """Make one vacancy the only one, on both servers."""
+    site.run(Vacancy.objects.all().delete)
+    site.run(lambda: make_vacancy(brand=make_brand("one"), **values))
+    wait_for_replay(site)
 
 
 def wait_for_replay(cluster):
@@ -73,15 +92,9 @@ def site(cluster, settings, monkeypatch, django_db_blocker):
     monkeypatch.setattr(base, "_unresponsive_until", {})
     monkeypatch.setattr(rendered_items, "_paused_until", 0.0)
     hosts = ",".join(f"127.0.0.1:{server.port}" for server in (cluster.primary, cluster.replica))
-    urls = {
-        "DATABASE_URL": f"postgres://postgres@{hosts}/postgres?target_session_attrs=read-write",
-        "REPLICA_URL": cluster.replica.url,
-    }
-    with (
-        django_db_blocker.unblock(),
-        databases(**urls, JOBSITE_SERVES="1"),
-        ThreadPoolExecutor(1) as thread,
-    ):
+    url = f"postgres://postgres@{hosts}/postgres?target_session_attrs=read-write"
+    configured = databases(DATABASE_URL=url, REPLICA_URL=cluster.replica.url, JOBSITE_SERVES="1")
+    with django_db_blocker.unblock(), configured, ThreadPoolExecutor(1) as thread:
 
         def run(call, *args, **kwargs):
             return thread.submit(call, *args, **kwargs).result()

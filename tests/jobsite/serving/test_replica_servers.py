@@ -1,30 +1,30 @@
 """Reading from a replica: real servers are paused, killed, frozen and restarted."""
 
 import json
-import shutil
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import psycopg
 import pytest
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connections
 
-from jobsite import wsgi
+from jobsite.ops import health
 from jobsite.serving import replica
 from jobsite.serving.postgresql import base
 from jobsite.serving.replica import REPLICA
 from jobsite.serving.revision import fetch
-from tests import servers
 from tests.factories import make_vacancy
-from tests.jobsite.serving.conftest import wait_for_replay
+from tests.jobsite.serving.conftest import publish, wait_for_replay
 from tests.jobsite.serving.databases import databases, elsewhere
-from tests.jobsite.serving.test_replica import Site
 from vacancies.api import rendered_items
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.slow("starts two PostgreSQL servers")
 LIST = "/v1/vacancies"
+COOKIE = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}  # of a recruiter
 
 
 def title(answer):
@@ -38,8 +38,7 @@ def title(answer):
 @pytest.fixture
 def published(site):
     """The site with one vacancy, which both servers have."""
-    site.run(make_vacancy, title="one")
-    wait_for_replay(site)
+    publish(site, title="one")
     assert title(site.ask(LIST)) == "one"
     return site
 
@@ -73,8 +72,7 @@ def test_recruiters_see_their_saves_and_the_public_sees_them_after_the_lag(publi
     published.replica.sql("SELECT pg_wal_replay_pause()")
     rename(published, "two")
 
-    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
-    assert title(published.ask(LIST, **cookie)) == "two"
+    assert title(published.ask(LIST, **COOKIE)) == "two"
     assert published.run(lambda: Vacancy.objects.get().title) == "two"
     # of the same process and so recently, the public never gets an older response
     assert title(published.ask(LIST)) == "two"
@@ -93,24 +91,19 @@ def test_killed_replica_fails_no_read_and_is_used_again(published, silences, cap
     assert title(published.ask(LIST)) == "one"
 
     assert published.run(server_of, REPLICA) == published.replica.port
-    names = [record.getMessage() for record in caplog.records if record.name == "jobsite.wsgi"]
-    assert names == [
-        "The replica fails (OperationalError): the primary answers",
-        "The replica answers again",
-    ] or names == ["The replica fails (DatabaseError): the primary answers", "The replica answers again"]
+    first, second = [record.getMessage() for record in caplog.records if record.name == "jobsite.wsgi"]
+    assert re.fullmatch(r"The replica fails \((Operational|Database)Error\): the primary answers", first)
+    assert second == "The replica answers again"
 
 
-def test_connection_that_was_closed_while_idle_fails_no_read(published):
+def test_closed_connection_and_a_killed_primary_fail_no_read(published):
     """HAProxy closes connections to a server that fails its health checks."""
     for server in (published.replica, published.primary):
         server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
     for path in (LIST, f"{LIST}?page[size]=7", "/v1/filters"):
         assert published.ask(path)[0] == "200 OK"
-    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
-    assert title(published.ask(LIST, **cookie)) == "one"
+    assert title(published.ask(LIST, **COOKIE)) == "one"
 
-
-def test_reads_continue_while_the_primary_is_down(published):
     published.run(make_vacancy, title="not rendered yet")
     wait_for_replay(published)
     published.primary.crash()
@@ -143,47 +136,21 @@ def test_frozen_primary_delays_no_public_read_and_makes_others_503(published, si
     assert rendered_items._paused_until > start
     assert silences == []
 
-    cookie = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}=0123456789"}
-    status, headers, _ = published.ask(LIST, **cookie)
+    status, headers, _ = published.ask(LIST, **COOKIE)
     assert (status[:3], headers["Retry-After"]) == ("503", "2")
     assert silences == ["default"]
-    published.primary.thaw()
 
 
 def test_lost_connection_is_not_reopened_for_a_write_that_may_fail(published, monkeypatch):
-    attempts = []
-
-    def connect(**parameters):
-        attempts.append(parameters)
-        raise psycopg.OperationalError
-
     published.run(make_vacancy, title="not rendered yet")
     wait_for_replay(published)
     others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()"
     published.primary.sql(f"{others} AND backend_type = 'client backend'")
+    connect = Mock(side_effect=psycopg.OperationalError)
     monkeypatch.setattr("psycopg.connect", connect)
 
     assert published.ask(LIST)[0] == "200 OK"
-    assert attempts == []
-
-
-def test_statement_timeout_of_the_replica_is_retried_on_the_primary(published, monkeypatch):
-    asked = []
-
-    def read(environ, start_response):
-        """A read that is too slow on the replica."""
-        asked.append(replica.current())
-        if replica.current() == REPLICA:
-            with connections[REPLICA].cursor() as cursor:
-                cursor.execute("SET statement_timeout = 100")
-                cursor.execute("SELECT pg_sleep(30)")
-        return Site("200 OK")(environ, start_response)
-
-    monkeypatch.setattr(wsgi, "_django", read)
-    status, _, body = published.ask(LIST)
-
-    assert (status, body) == ("200 OK", b"body 1")
-    assert asked == [REPLICA, "default"]
+    assert connect.call_count == 0
 
 
 def test_slow_statement_on_a_healthy_server_succeeds(published):
@@ -192,21 +159,13 @@ def test_slow_statement_on_a_healthy_server_succeeds(published):
         assert published.run(fetch, slow) == [(7,)]
 
 
-# --- Settings of connections -------------------------------------------------------------------
+@pytest.fixture
+def server(cluster):
+    """A server on its own."""
+    return cluster.primary
 
 
-@pytest.fixture(scope="module")
-def server():
-    """A server without tables."""
-    if not servers.POSTGRES:
-        pytest.skip("PostgreSQL is not installed")
-    folder = servers.folder()
-    with servers.Postgres(folder / "server") as server:
-        yield server
-    shutil.rmtree(folder)
-
-
-def test_statements_are_prepared_on_request_only(server, django_db_blocker):
+def test_settings_of_connections(server, django_db_blocker):
     def prepared():
         fetch("SELECT 42")
         with connections["default"].cursor() as cursor:
@@ -215,49 +174,34 @@ def test_statements_are_prepared_on_request_only(server, django_db_blocker):
             cursor.execute("SELECT statement FROM pg_prepared_statements")
             return [statement for (statement,) in cursor.fetchall()]
 
-    with django_db_blocker.unblock():
-        with databases(DATABASE_URL=server.url):
-            assert elsewhere(prepared) == ["SELECT 42"]
-        with databases(DATABASE_URL=server.url, DATABASE_POOL="pgbouncer"):
-            assert elsewhere(prepared) == []
+    for pool, statements in (("", ["SELECT 42"]), ("pgbouncer", [])):
+        with django_db_blocker.unblock(), databases(DATABASE_URL=server.url, DATABASE_POOL=pool):
+            assert elsewhere(prepared) == statements
 
-
-def test_statement_and_lock_timeouts(server, django_db_blocker):
-    def show(name):
-        return fetch(f"SELECT current_setting('{name}')")[0][0]
+    def timeouts():
+        return fetch("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")[0]
 
     urls = {"DATABASE_URL": server.url, "REPLICA_URL": server.url}
     with django_db_blocker.unblock():
         with databases(**urls, STATEMENT_TIMEOUT="9"):
             for alias in ("default", REPLICA):
                 with replica.reading(alias):
-                    assert elsewhere(show, "statement_timeout") == "9s"
-                    assert elsewhere(show, "lock_timeout") == "2s"
+                    assert elsewhere(timeouts) == ("9s", "2s")
         with databases(**urls):
-            assert elsewhere(show, "statement_timeout") == "0"
+            assert elsewhere(timeouts)[0] == "0"
 
-
-def test_pool_serves_more_threads_than_connections(server, django_db_blocker):
     def read(_):
         try:
             return fetch("SELECT pg_backend_pid() FROM pg_sleep(0.02)")[0][0]
         finally:
             connections["default"].close()
 
-    with (
-        django_db_blocker.unblock(),
-        databases(DATABASE_URL=server.url, DATABASE_POOL="2", JOBSITE_SERVES="1"),
-        ThreadPoolExecutor(6) as threads,
-    ):
+    pool = databases(DATABASE_URL=server.url, DATABASE_POOL="2", JOBSITE_SERVES="1")
+    with django_db_blocker.unblock(), pool, ThreadPoolExecutor(6) as threads:
         try:
-            pids = set(threads.map(read, range(30)))
+            assert len(set(threads.map(read, range(30)))) <= 2
         finally:
             elsewhere(lambda: connections["default"].close_pool())
-
-    assert len(pids) <= 2
-
-
-# --- A server that hangs, without a replica ----------------------------------------------------
 
 
 @pytest.fixture
@@ -269,13 +213,27 @@ def alone(server, monkeypatch, django_db_blocker):
     server.thaw()
 
 
-def test_frozen_database_fails_all_requests_in_time(alone, monkeypatch):
-    """Only the first of them waits for the server."""
-    monkeypatch.setattr(base, "RETRY_AFTER", 60.0)  # longer than the second query takes
+def execute(statement, before=lambda: None):
+    with connections["default"].cursor() as cursor:
+        before()
+        cursor.execute(statement)
 
-    def by_cursor():
-        with connections["default"].cursor() as cursor:
-            cursor.execute("SELECT 1")
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("through", [lambda call: call(), health.on_dedicated_connection])
+def test_frozen_database_ends_the_wait_of_a_cursor(alone, through):
+    with pytest.raises(OperationalError, match="does not respond"):
+        elsewhere(through, lambda: execute("SELECT 1", alone.freeze))
+
+
+def test_slow_statement_and_frozen_database_fail_in_time(alone, monkeypatch):
+    slow = f"SET statement_timeout = {int(1000 * base.SILENCE) + 500}; SELECT pg_sleep(30)"
+    with pytest.raises(OperationalError, match="statement timeout") as caught:
+        elsewhere(execute, slow)
+    assert isinstance(caught.value.__cause__, psycopg.errors.QueryCanceled)
+
+    # Only the first of them waits for the server.
+    monkeypatch.setattr(base, "RETRY_AFTER", 60.0)  # longer than the second query takes
 
     def in_sequence():
         assert fetch("SELECT 1") == [(1,)]
@@ -284,31 +242,9 @@ def test_frozen_database_fails_all_requests_in_time(alone, monkeypatch):
             fetch("SELECT 1")
         connections["default"].close()
         with pytest.raises(DatabaseError, match="the server did not respond a moment ago"):
-            by_cursor()
+            execute("SELECT 1")
         alone.thaw()
         base._unresponsive_until["default"] -= base.RETRY_AFTER
-        by_cursor()
+        execute("SELECT 1")
 
     elsewhere(in_sequence)
-
-
-@pytest.mark.smoke
-def test_frozen_database_ends_the_wait_of_a_cursor(alone):
-    def query():
-        with connections["default"].cursor() as cursor:
-            alone.freeze()
-            cursor.execute("SELECT 1")
-
-    with pytest.raises(OperationalError, match="does not respond"):
-        elsewhere(query)
-    alone.thaw()
-
-
-def test_statement_timeout_ends_a_slow_statement(alone):
-    def query():
-        with connections["default"].cursor() as cursor:
-            cursor.execute(f"SET statement_timeout = {int(1000 * base.SILENCE) + 500}; SELECT pg_sleep(30)")
-
-    with pytest.raises(OperationalError, match="statement timeout") as caught:
-        elsewhere(query)
-    assert isinstance(caught.value.__cause__, psycopg.errors.QueryCanceled)
