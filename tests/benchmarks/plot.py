@@ -1,7 +1,6 @@
-#!/usr/bin/env python
 """Plot the results of compare.py --json at several sizes:
 
-    python tests/benchmarks/plot.py a.json b.json c.json --folder docs/images
+    python -m tests.benchmarks.plot a.json b.json c.json --folder docs/images
 
 cost-by-size.svg: CPU by number of vacancies; cost-by-page.svg: CPU by page number. It also prints the cost
 of the first pages at each size relative to the smallest size.

@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 
 from tests.chaos.config import APPLICANT, PASSWORD, RECRUITER
-from tests.servers import ROOT, Postgres
+from tests.servers import ROOT
 
 POOL = 40  # vacancies that the writer publishes and unpublishes
 
@@ -93,14 +93,3 @@ def connect_to(url: str) -> None:
         known = connections.settings["default"]
         known[name] = known[name] | value if name == "OPTIONS" else value
         connections["default"].settings_dict[name] = known[name]
-
-
-def largest(server: Postgres) -> str | None:
-    """Return the name of the largest database with vacancies."""
-    names = "SELECT string_agg(datname, ' ' ORDER BY pg_database_size(oid) DESC) FROM pg_database"
-    for name in server.sql(f"{names} WHERE datallowconn").split():
-        server.database = name
-        if server.sql("SELECT 1 FROM pg_tables WHERE tablename = 'vacancies_vacancy'"):
-            return server.database
-    server.database = "postgres"
-    return None

@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from tests.chaos.program import parser
 from tests.servers import ROOT, SYSTEM_ENV, MailServer, Postgres, folder_with_logs, free_port
 
 # Of 100 emails. The mail server gets the others without a fault.
@@ -38,7 +39,7 @@ class Run:
     """The processes of a run, and what was done to them."""
 
     def __init__(self, arguments: argparse.Namespace, path: Path, stack: ExitStack) -> None:
-        self.dice = random.Random(arguments.seed)
+        self.dice = random.Random(16)
         self.arguments = arguments
         self.log = (path / "deliver.log").open("ab")
         self.mail = stack.enter_context(MailServer(port=free_port(), delay=1.5))
@@ -48,8 +49,9 @@ class Run:
         if arguments.database == "postgresql":
             self.postgres = stack.enter_context(Postgres(path / "postgres"))
             url = self.postgres.url
-        self.env = SYSTEM_ENV | {"DATABASE_URL": url, "EMAIL_URL": self.mail.url, "DEBUG": "on"}
-        self.env |= {"LOG_FORMAT": "json"}
+        self.env = SYSTEM_ENV | {
+            "DATABASE_URL": url, "EMAIL_URL": self.mail.url, "DEBUG": "on", "LOG_FORMAT": "json"
+        }  # fmt: skip
         self.nodes: list[subprocess.Popen] = []
         self.done: Counter[str] = Counter()
         self.started_at = time.monotonic()
@@ -106,15 +108,10 @@ def mistakes(rows: list[tuple[str, str, str]], recipients: Counter[str]) -> list
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--emails", type=int, default=1000)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--seconds-between-kills", type=float, default=6.0)
-    parser.add_argument("--seed", type=int, default=16)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops what it started
+    made = parser(__doc__, "database")
+    made.add_argument("--emails", type=int, default=1000)
+    made.add_argument("--seconds-between-kills", type=float, default=6.0)
+    arguments = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
         run = Run(arguments, path, stack)
         stack.callback(run.end)

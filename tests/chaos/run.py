@@ -186,15 +186,3 @@ def compare_with_views(port: int, oracle: VersionedOracle, paths: list[str]) -> 
         if any(json.loads(servers.get(port, path)[2]) != expected for _ in range(2)):
             found.append(f"{path}: differs from the view")
     return found
-
-
-def quantiles(values: list[float]) -> str:
-    """The median, the 99th percentile and the maximum, in ms."""
-    ordered = sorted(values) or [0.0]
-    return " / ".join(f"{1000 * ordered[int((len(ordered) - 1) * q)]:.0f}" for q in (0.5, 0.99, 1))
-
-
-def table(head: tuple[str, ...], rows: list[list[Any]]) -> str:
-    """A table in Markdown, as in the documentation."""
-    lines = [head, ["---", *("--:" for _ in head[1:])], *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

@@ -31,8 +31,8 @@ from tests import servers
 from tests.chaos import oracle
 from tests.chaos.config import ENV, PASSWORD, RECRUITER
 from tests.chaos.durability import call, is_consistent
+from tests.chaos.program import table
 from tests.chaos.recruiter import Recruiter
-from tests.chaos.run import table
 from tests.servers import ROOT
 
 PATHS = [
