@@ -108,14 +108,13 @@ class Checker:
             self.check_number("title", item["title"], start, "rows", place, Row.TITLE, Row.BEGUN)
         if "is_hot" in item and row and item["is_hot"] != bool(get(rows, place, Row.IS_HOT)):
             self.wrong("is_hot is stale", item["id"], self.changed_at(place))
-        if "brand" in item:
-            expected = int(get(rows, place, Row.BRAND)) if row else None
-            self.check_name("brand", item["brand"]["name"], BRAND_NAMES, BRANDS, expected)
-        if "head_recruiter" in item:
-            expected = int(get(rows, place, Row.HEAD_RECRUITER)) if row else None
-            self.check_name(
-                "recruiter", item["head_recruiter"]["name"], RECRUITER_NAMES, RECRUITERS, expected
-            )
+        for key, kind, first, count, column in (
+            ("brand", "brand", BRAND_NAMES, BRANDS, Row.BRAND),
+            ("head_recruiter", "recruiter", RECRUITER_NAMES, RECRUITERS, Row.HEAD_RECRUITER),
+        ):
+            if key in item:
+                expected = int(get(rows, place, column)) if row else None
+                self.check_name(kind, item[key]["name"], first, count, expected)
         for key, first, count, column in (
             ("regions", REGION_NAMES, REGIONS, Related.REGIONS),
             ("recruiters", RECRUITER_NAMES, RECRUITERS, Related.RECRUITERS),
@@ -133,25 +132,22 @@ class Checker:
             if len(files) != bool(number):
                 self.wrong("attachments are stale", f"{place + 1}: {files}, not {number}", related_at)
             elif files:
-                self.check_number("attachment", files[0]["name"], "A", "related", place, Related.ATTACHMENT,
-                            Related.BEGUN)  # fmt: skip
+                name, columns = files[0]["name"], (Related.ATTACHMENT, Related.BEGUN)
+                self.check_number("attachment", name, "A", "related", place, *columns)
 
-    def check_single(self, pk: int, response: Response) -> None:
+    def check_single(self, pk: int, response: Response, kind: str = "single") -> None:
         is_shown = self.is_shown(pk - 1)
         if is_shown is not None and response.status != (200 if is_shown else 404):
-            kind = f"single is {'missing' if is_shown else 'shown'}"
-            self.wrong(kind, response.status, self.changed_at(pk - 1))
-        if response.status == 200:
+            wrong = f"{kind} is {'missing' if is_shown else 'shown'}"
+            self.wrong(wrong, response.status, self.changed_at(pk - 1))
+        if response.status == 200 and kind == "single":
             self.check_item(json.loads(response.body)["data"], pk)
 
     def check_form(self, pk: int, response: Response) -> None:
-        is_shown, rows = self.is_shown(pk - 1), self.before.rows
-        if is_shown is not None and response.status != (200 if is_shown else 404):
-            kind = f"form is {'missing' if is_shown else 'shown'}"
-            self.wrong(kind, response.status, self.changed_at(pk - 1))
+        self.check_single(pk, response, "form")
         if response.status == 200 and self.is_unchanged("rows", pk - 1):
-            own = int(get(rows, pk - 1, Row.FORM))
-            expected = own or (3 if get(rows, pk - 1, Row.BRAND) == 1 else 4)
+            own = int(get(self.before.rows, pk - 1, Row.FORM))
+            expected = own or (3 if get(self.before.rows, pk - 1, Row.BRAND) == 1 else 4)
             if f"Form{expected}".encode() not in response.body:
                 self.wrong("another form", f"not {expected}: {response.body[:60]!r}", self.changed_at(pk - 1))
 
@@ -204,11 +200,10 @@ class Checker:
         members: dict[int, bool | None],
     ) -> None:
         """Check the order of the vacancies that did not change, and that the first page misses none."""
+        absent = [place for place, each in members.items() if each and place not in places]
         if sort.endswith("title"):  # titles change, and their order is that of text
             if is_first and size >= total:
-                self.missing(
-                    [place for place, each in members.items() if each and place not in places], total
-                )
+                self.missing(absent, total)
             return
         sign = 1 if sort == "published_at" else -1
         unchanged = [place for place in places if self.is_unchanged("rows", place)]
@@ -221,8 +216,7 @@ class Checker:
         if not is_first:
             return
         last = (inf, 0) if size >= total else key(unchanged[-1]) if unchanged else (-inf, 0)
-        odd = [p for p, each in members.items() if each and p not in places and key(p) < last]
-        self.missing(odd, total)
+        self.missing([place for place in absent if key(place) < last], total)
 
     def missing(self, places: list[int], total: int) -> None:
         if places:
