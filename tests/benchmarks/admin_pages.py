@@ -2,10 +2,10 @@
 
     DATABASE_URL=sqlite:////tmp/pages.sqlite3 .venv/bin/python -m tests.benchmarks.admin_pages --vacancies 51
 
-Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a recruiter
-of two of six brands. Prints the CPU time of the process, that of its PostgreSQL backend on the same machine,
-and the number of statements per page. CPU time hardly depends on other work of the machine. Exit code 1: a
-page takes more than LIMIT.
+Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a recruiter:
+of two of the six large brands or, for the search, of one with a hundredth of the vacancies. Prints the CPU
+time of the process, that of its PostgreSQL backend on the same machine, and the number of statements per page.
+CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than LIMIT.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import statistics
 import sys
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from tests.benchmarks.process import LIMIT, analyze, cpu, execute, signed_in  # sets Django up
 
@@ -29,6 +30,7 @@ from django.utils import timezone
 
 from applications import models
 from applications.models.application import new_reference
+from forms_structure.models import Form
 from jobsite.admin.roles import permissions
 from vacancies.exchange.generator import generate
 from vacancies.models import Brand, Vacancy, VacancyOption
@@ -41,13 +43,17 @@ FAMILY = ("Maes", "Peeters", "Janssens", "Dubois", "Müller", "El Amrani", "De S
 MOTIVATION = "I have ten years of experience and like to work with people. " * 8
 FIELDS = [("text", "first_name", "First name"), ("email", "email", "E-mail"),
           ("textarea", "motivation", "Why you?")]  # fmt: skip
+SEARCHES = (
+    "nurse", "senior nurse", "zebra", "nurse zebra", "ghent", "it", "n", "xq", "xylophone", "777777",
+    "mia maes", "jan", "a77777@example.org", "form", "brand 7",
+)  # fmt: skip
 BULK = ("confirm all", "CSV of all")  # their time grows with the number of applications
 
 Page = tuple[str, str, dict[str, Any] | None]  # name, path, data to post or None
 
 
 def fill(count: int) -> None:
-    """Create `count` vacancies and two accounts. A million objects would take an hour, so most are copies."""
+    """Create `count` vacancies and the accounts. A million objects would take an hour, so most are copies."""
     now, day = timezone.now(), timedelta(days=1)
     for _ in generate(min(count, BASE), seed=1, at=now):
         pass
@@ -65,6 +71,8 @@ def fill(count: int) -> None:
                     [first, first + size],
                 )
         print(f"{(copy + 1) * BASE} vacancies", file=sys.stderr)
+    Form.objects.bulk_create(Form(name=f"Form {n}", structure=[]) for n in range(200))
+    small = [Brand.objects.create(name=f"Brand {n}") for n in range(100)]
     # Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except
     # one of 200 that is scheduled. One of 200 closes within the week.
     for remainder, divisor, values in (
@@ -74,11 +82,14 @@ def fill(count: int) -> None:
         (5, 20, {"publish_from": now - 40 * day, "publish_until": now - day}),
         (4, 200, {"publish_from": now + 30 * day, "publish_until": None}),
         (6, 200, {"publish_until": now + 3 * day}),
+        (7, 10, {"brand_id": small[0].pk + F("pk") % 100}),  # a hundredth each
+        (8, 100_000, {"title": "Zebra", "title_folded": "zebra", "search_text": "zebra"}),
     ):
         Vacancy.objects.annotate(place=F("pk") % divisor).filter(place=remainder).update(**values)
-    recruiter = User.objects.create_user("recruiter", is_staff=True)
-    recruiter.user_permissions.set(permissions("Recruiter"))
-    recruiter.brands.set(Brand.objects.order_by("pk")[:2])
+    for name, brands in (("recruiter", Brand.objects.order_by("pk")[:2]), ("small", small[7:8])):
+        recruiter = User.objects.create_user(name, is_staff=True)
+        recruiter.user_permissions.set(permissions("Recruiter"))
+        recruiter.brands.set(brands)
     User.objects.create_superuser("root")
     analyze()
 
@@ -205,7 +216,11 @@ def inbox() -> list[Page]:
     ]
 
 
-GROUPS = {"workflow": workflow, "start": start, "inbox": inbox}
+def search() -> list[Page]:
+    return [(f"search {each}", f"/admin/search/?q={quote(each)}&part=results", None) for each in SEARCHES]
+
+
+GROUPS = {"workflow": workflow, "start": start, "inbox": inbox, "search": search}
 
 
 def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int) -> tuple[Any, ...]:
@@ -241,7 +256,7 @@ def main() -> int:
     call_command("migrate", verbosity=0)
     if not Vacancy.objects.exists():
         fill(given.vacancies)
-    if "inbox" in groups and not models.Application.objects.exists():
+    if {"inbox", "search"}.intersection(groups) and not models.Application.objects.exists():
         fill_inbox(given.applications)
     if connection.vendor == "postgresql":  # the CPU of parallel workers would not be counted
         execute("SET max_parallel_workers_per_gather = 0")
@@ -251,10 +266,11 @@ def main() -> int:
         print(f"update_figures: CPU {sum(cpu()) - before:.1f} s")
     print(f"{connection.vendor}, {Vacancy.objects.count()} vacancies")
     slow = 0
-    for user in User.objects.filter(username__in=("recruiter", "root")).order_by("username"):
+    for name, group in [(name, group) for group in groups for name in ("recruiter", "root")]:
+        user = User.objects.get(username="small" if (group, name) == ("search", "recruiter") else name)
         client = signed_in(user)
         client.get(LIST)  # warms templates
-        for page, path, data in (page for name in groups for page in GROUPS[name]()):
+        for page, path, data in GROUPS[group]():
             own, theirs, statements, size = measure(client, path, data, given.repeats)
             is_slow = own + theirs > LIMIT and page not in BULK
             slow += is_slow

@@ -25,18 +25,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.benchmarks.servers import (
-    ENV,
-    Program,
-    Sample,
-    add_files,
-    gunicorn,
-    options_of,
-    per_request,
-    postgresql,
-    run_script,
-    wrk,
-)
+from tests.benchmarks import servers
+from tests.benchmarks.servers import Program, Sample, gunicorn, wrk
 from tests.chaos.program import table
 from tests.servers import Application, get
 
@@ -86,11 +76,11 @@ class Case:
 
 
 def main() -> None:
-    parser = options_of(__doc__, vacancies=1000, rounds=3, seconds=3)
+    parser = servers.options_of(__doc__, vacancies=1000, rounds=3, seconds=3)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--cases", nargs="*", metavar="KEY", help="all of them if not given")
     parser.add_argument("--peer-venv", type=Path, help="a venv with fastapi, asyncpg, orjson and uvicorn")
-    add_files(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="for plot.py")
     options = parser.parse_args()
     options.folder.mkdir(exist_ok=True)
     with ExitStack() as stack:
@@ -109,9 +99,9 @@ class Benchmark:
             f"jobsite_{options.vacancies}",
         )
         if options.database == "postgres":
-            url, self.database_pid = stack.enter_context(postgresql(options.folder / "pg", name))
-        self.env = ENV | {"DATABASE_URL": url}
-        run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
+            url, self.database_pid = stack.enter_context(servers.postgresql(options.folder / "pg", name))
+        self.env = servers.ENV | {"DATABASE_URL": url}
+        servers.run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
 
         def serve(name: str, *command: str, path: str = LIST, **env: str) -> Application:
             return stack.enter_context(Application(work / name, *command, env=self.env | env, probe=path))
@@ -178,11 +168,9 @@ class Benchmark:
             searched = [each for word in (*WORDS, *TOWNS) for each in self.pages(5, search=word)]
             yield Case("searched", "cold list, filter[search]", shuffled(searched), targets)
         if self.wants("single", "form"):
-            ids = [
-                item["id"]
-                for n in range(1, last // 5 + 1, max(1, last // 200))
-                for item in self.ask(page=n, size=100, fields="id")["data"]
-            ]
+            numbers = range(1, last // 5 + 1, max(1, last // 200))
+            found = [self.ask(page=n, size=100, fields="id")["data"] for n in numbers]
+            ids = [item["id"] for items in found for item in items]
             yield Case("single", "cold single", shuffled(f"{LIST}/{pk}" for pk in ids))
             yield Case("form", "cold form", shuffled(f"{LIST}/{pk}/form" for pk in ids), others=())
         width = max(1, min(50, last // 10))
@@ -239,9 +227,7 @@ class Benchmark:
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
                 # Twice, since a vacancy may expire between two requests.
-                if not any(
-                    len({self.items(app, each) for app in (name, case.server)}) == 1 for _ in range(2)
-                ):
+                if all(self.items(name, each) != self.items(case.server, each) for _ in range(2)):
                     case.faults.append(f"items differ from the {TITLE[name]}'s: {each}")
 
     def items(self, app: str, target: str) -> str:
@@ -279,7 +265,7 @@ class Benchmark:
             case.faults.append(f"{name}: {first['wrong']} wrong, {first['errors'] + found['errors']} errors")
         elif is_fixed and abs(size / checked - 1) > 0.1:
             case.faults.append(f"{name}: {size:.0f} bytes an answer, {checked:.0f} when checked")
-        return {**per_request(found), "p50": found["p50"], "p99": found["p99"], "bytes": size}
+        return {**servers.per_request(found), "p50": found["p50"], "p99": found["p99"], "bytes": size}
 
     # --- Telling -------------------------------------------------------------------------------
 
@@ -287,9 +273,8 @@ class Benchmark:
         rows = [self.row(case) for case in self.cases]
         about = {"database": self.options.database, "vacancies": self.options.vacancies}
         print(f"\n{about['vacancies']} vacancies, {about['database']}, medians of {self.options.rounds} "
-              f"rounds of {self.options.seconds} s, {os.cpu_count()} cores")  # fmt: skip
-        print("CPU: ms per request, application + database. of F: F's CPU / ours, our requests/s / F's; "
-              "1.0 is as good as F. Targets are judged by CPU.")  # fmt: skip
+              f"rounds of {self.options.seconds} s, {os.cpu_count()} cores\n"
+              "CPU: ms per request, application + database. of F: F's CPU / ours, requests/s / F's")  # fmt: skip
         print(f"\n{table(HEAD, [self.cells(row) for row in rows])}")
         peaks = {name: self.apps[name].peak_mib() for name in ("warm", "cold")}
         print(f"\nPeak memory of a worker: {peaks['warm']:.0f} MiB with kept answers, {peaks['cold']:.0f} "
@@ -319,13 +304,12 @@ class Benchmark:
 
     def row(self, case: Case) -> dict[str, Any]:
         """Return a case as JSON has it: medians by application, ratios, the target and whether it is met."""
+        names = [name for name in case.rounds[0] if name != "ours"]
         middle: dict[str, Any] = {
             name: {what: median(taken[name][what] for taken in case.rounds) for what in case.rounds[0][name]}
             for name in case.rounds[0]
         }
-        pairs = {
-            name: [(taken["ours"], taken[name]) for taken in case.rounds] for name in middle if name != "ours"
-        }
+        pairs = {name: [(taken["ours"], taken[name]) for taken in case.rounds] for name in names}
         first = next((each for each in self.cases if each.key == "pages-0"), None)
         if case.page and first:
             both = zip(case.rounds, first.rounds, strict=True)
@@ -336,13 +320,10 @@ class Benchmark:
             cpu_ratios[name] = median(other["cpu"] / ours["cpu"] for ours, other in samples)
         least = {"floor": OF_FLOOR[case.key]} if case.key in OF_FLOOR else {}
         least |= {name: value for name, value in case.least.items() if name in ratios}
-        templates = {"floor": "{:.2f} F", "pages-0": "{:.2f} x page 1 at most"}
         target = [
-            templates.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(
-                1 / value if name == "pages-0" else value
-            )
-            for name, value in least.items()
-        ]
+            f"{value:.2f} F" if name == "floor" else f"{1 / value:.2f} x page 1 at most" if name == "pages-0"
+            else f"{value:.1f} x {TITLE[name]}" for name, value in least.items()
+        ]  # fmt: skip
         met = "yes" if all(cpu_ratios[name] >= value for name, value in least.items()) else "no"
         return {
             "key": case.key, "title": case.title, "page": case.page, **middle, "ratios": ratios,

@@ -38,7 +38,7 @@ def configuration(port: int, server: int) -> str:
 
 
 def main() -> None:
-    options = options_of(__doc__, vacancies=1000, rounds=5, seconds=4).parse_args()
+    options = options_of(__doc__, vacancies=1000, rounds=5, seconds=4, keeps=False).parse_args()
     program = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin") or sys.exit(
         "haproxy is missing."
     )

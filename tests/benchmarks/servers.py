@@ -31,22 +31,21 @@ ENV = {
 Sample = dict[str, float]
 
 
-def options_of(doc: str | None, vacancies: int, rounds: int, seconds: int) -> argparse.ArgumentParser:
-    """Return a parser with the options of every benchmark that uses wrk, and their defaults."""
+def options_of(
+    doc: str | None, *, vacancies: int, rounds: int, seconds: int, keeps: bool = True
+) -> argparse.ArgumentParser:
+    """Return a parser with the options of every benchmark that uses wrk, and their defaults. `keeps`: the
+    database is kept for the next run."""
     if not shutil.which("wrk"):
         sys.exit("wrk is missing: apt-get install wrk.")
     made = parser(doc)
     made.add_argument("--vacancies", type=int, default=vacancies, metavar="N")
     made.add_argument("--rounds", type=int, default=rounds, metavar="N")
     made.add_argument("--seconds", type=int, default=seconds, metavar="N", help="of each measurement")
+    if keeps:
+        made.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"),
+                          help="of databases, which PostgreSQL's user can write to")  # fmt: skip
     return made
-
-
-def add_files(made: argparse.ArgumentParser) -> None:
-    """Add the options of a benchmark that keeps its database and its results."""
-    made.add_argument("--json", type=Path, metavar="FILE")
-    made.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"),
-                      help="of databases, which PostgreSQL's user can write to")  # fmt: skip
 
 
 class Program(Server):
