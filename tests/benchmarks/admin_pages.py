@@ -2,10 +2,10 @@
 
     DATABASE_URL=sqlite:////tmp/pages.sqlite3 .venv/bin/python -m tests.benchmarks.admin_pages --vacancies 51
 
-Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a recruiter:
-of two of the six large brands or, for the search, of one with a hundredth of the vacancies. Prints the CPU
-time of the process, that of its PostgreSQL backend on the same machine, and the number of statements per page.
-CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than LIMIT.
+Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a
+recruiter: of two of the six large brands or, for the search, of one with a hundredth of the vacancies. Prints
+the CPU time of the process, that of its PostgreSQL backend on the same machine, and the number of statements
+per page. CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than LIMIT.
 """
 
 import argparse

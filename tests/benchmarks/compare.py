@@ -274,7 +274,8 @@ class Benchmark:
         about = {"database": self.options.database, "vacancies": self.options.vacancies}
         print(f"\n{about['vacancies']} vacancies, {about['database']}, medians of {self.options.rounds} "
               f"rounds of {self.options.seconds} s, {os.cpu_count()} cores\n"
-              "CPU: ms per request, application + database. of F: F's CPU / ours, requests/s / F's")  # fmt: skip
+              "CPU: ms per request, application + database. of F: F's CPU / ours, requests/s / F's"
+              )  # fmt: skip
         print(f"\n{table(HEAD, [self.cells(row) for row in rows])}")
         peaks = {name: self.apps[name].peak_mib() for name in ("warm", "cold")}
         print(f"\nPeak memory of a worker: {peaks['warm']:.0f} MiB with kept answers, {peaks['cold']:.0f} "

@@ -9,7 +9,6 @@ import random
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -139,7 +138,7 @@ class Applicants:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
-        client = _Client(self.port)
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # keeps its connection open
         while (number := next(self._numbers)) < self.count:
             application = self.site.application(number)
             reference = self._apply(client, application)
@@ -151,12 +150,18 @@ class Applicants:
                 if again not in (reference, None):
                     self.mistakes.append(f"{number}: the repeated request got another application")
 
-    def _apply(self, client: "_Client", application: Application) -> str | None:
+    def _apply(self, client: http.client.HTTPConnection, application: Application) -> str | None:
         """Submit until there is a 201; return its reference."""
         body, kind = application.body()
         headers = {"Content-Type": kind, "Idempotency-Key": f"key-{application.number}"}
         while time.monotonic() < self._end:
-            status, answer = client.post(application.path, body, headers)
+            try:
+                client.request("POST", application.path, body, headers)
+                response = client.getresponse()
+                status, answer = response.status, response.read()
+            except (OSError, http.client.HTTPException):
+                client.close()
+                status, answer = 0, b""
             with self._lock:
                 self.statuses[status] += 1
             if status == 201:
@@ -165,20 +170,3 @@ class Applicants:
                 self.mistakes.append(f"{application.number}: {status} {answer[:300]!r}")
             time.sleep(random.uniform(0.1, 0.5))
         return None
-
-
-class _Client:
-    """A client that keeps its connection open."""
-
-    def __init__(self, port: int) -> None:
-        self.link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-
-    def post(self, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
-        try:
-            self.link.request("POST", path, body, headers)
-            response = self.link.getresponse()
-            return response.status, response.read()
-        except (OSError, http.client.HTTPException):
-            with suppress(OSError):
-                self.link.close()
-            return 0, b""

@@ -15,6 +15,8 @@ from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
 from tests.chaos.versions import VersionedOracle
 
+Action = tuple[float, str, Callable[[], Any]]  # at which second, name, action
+
 
 @dataclass
 class Scenario:
@@ -22,7 +24,7 @@ class Scenario:
 
     title: str
     goal: str
-    actions: list[tuple[float, str, Callable[[], Any]]]  # at which second, name, action
+    actions: list[Action]
     seconds: float
     is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
@@ -67,11 +69,8 @@ class Result:
     @property
     def longest_pause(self) -> float:
         """Seconds between two saves in the admin that were acknowledged."""
-        times = [
-            self.started_at,
-            *(self.recruiter.saved_at if self.recruiter else ()),
-            self.started_at + self.seconds,
-        ]
+        saved_at = self.recruiter.saved_at if self.recruiter else ()
+        times = [self.started_at, *saved_at, self.started_at + self.seconds]
         return max(after - before for before, after in pairwise(times))
 
     def violations(self, is_timed: bool = True) -> list[str]:

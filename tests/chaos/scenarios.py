@@ -12,9 +12,9 @@ from itertools import count
 
 import psycopg
 
-from tests.chaos.run import Scenario
+from tests.chaos.run import Action, Scenario
 from tests.chaos.site import Site
-from tests.servers import Gunicorn
+from tests.servers import Gunicorn, Server
 
 SLOW_CLIENTS = 100
 
@@ -29,12 +29,10 @@ def scenarios(site: Site) -> dict[str, Scenario]:
         "writes": Scenario("nothing, with writes", "every response of one version", [], 8, saves=True),
         # --- Redis
         "redis-lost": Scenario(
-            "Redis killed for 4 s", "G14: 0 failed",
-            [(2, "crash", redis.crash), (6, "start", redis.start)], 9, saves=True, slowest=10,
+            "Redis killed for 4 s", "G14: 0 failed", killed(redis, 2, 6), 9, saves=True, slowest=10
         ),
         "redis-frozen": Scenario(
-            "Redis frozen for 4 s", "G14: 0 failed",
-            [(2, "freeze", redis.freeze), (6, "thaw", redis.thaw)], 9, saves=True, slowest=10,
+            "Redis frozen for 4 s", "G14: 0 failed", frozen(redis, 2, 6), 9, saves=True, slowest=10
         ),
         # --- The nodes, behind nginx
         "worker-killed": Scenario(
@@ -48,8 +46,8 @@ def scenarios(site: Site) -> dict[str, Scenario]:
             [(2, "stop", node.stop), (4, "start", node.start)], 8, saves=True, saves_may_fail=1,
         ),
         "node-killed": Scenario(
-            "one of two nodes killed, back after 3 s", "0 failed reads",
-            [(2, "crash", node.crash), (5, "start", node.start)], 8, saves=True, saves_may_fail=1,
+            "one of two nodes killed, back after 3 s", "0 failed reads", killed(node, 2, 5), 8,
+            saves=True, saves_may_fail=1,
         ),
         "slow-clients": Scenario(
             f"{SLOW_CLIENTS} clients that never end a request", "G20: 0 failed",
@@ -68,12 +66,11 @@ def scenarios(site: Site) -> dict[str, Scenario]:
         # --- One node without nginx
         "primary-lost": Scenario(
             "the database killed for 3 s", "G8: 503, never 500; recovers within 1 s",
-            [(2, "crash", primary.crash), (5, "start", primary.start)], 9,
+            killed(primary, 2, 5), 9,
             is_single=True, saves=True, unavailable="all", recovery="start",
         ),
         "primary-frozen": Scenario(
-            "the database frozen for 8 s", "503 within 5 s",
-            [(2, "freeze", primary.freeze), (10, "thaw", primary.thaw)], 13,
+            "the database frozen for 8 s", "503 within 5 s", frozen(primary, 2, 10), 13,
             is_single=True, saves=True, unavailable="all", recovery="thaw", slowest=15,
         ),
         "reload": Scenario(
@@ -94,6 +91,14 @@ def scenarios(site: Site) -> dict[str, Scenario]:
             is_single=True, saves=True, switches=("--max-requests", "200", "--max-requests-jitter", "50"),
         ),
     }  # fmt: skip
+
+
+def killed(server: Server, start: float, end: float) -> list[Action]:
+    return [(start, "kill", server.crash), (end, "start", server.start)]
+
+
+def frozen(server: Server, start: float, end: float) -> list[Action]:
+    return [(start, "freeze", server.freeze), (end, "thaw", server.thaw)]
 
 
 def kill(node: Gunicorn) -> None:

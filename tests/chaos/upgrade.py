@@ -1,6 +1,6 @@
 """An upgrade under traffic: from the code and schema of an old commit to the current ones.
 
-    python -m tests.chaos.upgrade [--commit COMMIT] [--vacancies 2000] [--each]
+    python -m tests.chaos.upgrade [--commit COMMIT] [--vacancies 2000]
 
 Two nodes behind nginx run the old code. Readers, a recruiter and a program that publishes by SQL continue
 while `manage.py migrate` upgrades the schema, and while the nodes then change to the new code, one by one, by
@@ -18,9 +18,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +101,17 @@ def manage(tree: Path, env: dict[str, str], *words: str) -> str:
     return done.stdout
 
 
-def plan(env: dict[str, str]) -> list[list[str]]:
-    """Return the app and the name of each migration that has not been applied."""
-    lines = manage(ROOT, env, "showmigrations", "--plan").splitlines()
-    return [line.split()[-1].split(".", 1) for line in lines if line.startswith("[ ]")]
+def migrations(env: dict[str, str]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Run `manage.py migrate`; yield the name of each migration, and a function that waits for its end."""
+    plan = [line.split()[-1] for line in manage(ROOT, env, "showmigrations", "--plan").splitlines()
+            if line.startswith("[ ]")]  # fmt: skip
+    migrate = subprocess.Popen([sys.executable, "-u", "manage.py", "migrate"], cwd=ROOT, env=os.environ | env,
+                               stdout=subprocess.PIPE, text=True)  # fmt: skip
+    lines = migrate.stdout or ()
+    for name in plan:
+        yield name, lambda name=name: any(f" {name}..." in line for line in lines)
+    yield "triggers", lambda: [*lines]
+    assert migrate.wait() == 0
 
 
 def oldest() -> str:
@@ -117,7 +123,6 @@ def oldest() -> str:
 def main() -> int:
     made = parser(__doc__, "logs")
     made.add_argument("--commit", help="the last one that edited an initial migration if not given")
-    made.add_argument("--each", action="store_true", help="a row for each migration")
     made.add_argument("--vacancies", type=int, default=2000, metavar="N")
     options = made.parse_args()
     with contextlib.ExitStack() as stack:
@@ -180,10 +185,8 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     for thread in threads:
         thread.start()
     do("old code, old schema", lambda: None)
-    for app, name in plan(env) if options.each else ():
-        if [app, name] in plan(env):  # not applied with another one: migrating to it would go backwards
-            do(f"{app}.{name}", partial(manage, ROOT, env, "migrate", "-v0", app, name), 0)
-    do("migrate", lambda: manage(ROOT, env, "migrate", "-v0"), 0)
+    for name, wait in migrations(env):
+        do(name, wait, 0)
     do("old code, new schema", lambda: None)
     do("new code on one node", lambda: (link(), nodes[0].reload()))
     do("new code on both", nodes[1].reload)

@@ -1,7 +1,6 @@
 """The whole cluster: five machines of deploy/cluster, two nodes of the site and nginx."""
 
 import contextlib
-import importlib.util
 import os
 import shutil
 import socket
@@ -10,7 +9,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import psycopg
@@ -37,16 +35,6 @@ FOLDERS = {
     "postgres": ("var/lib/etcd", "var/lib/postgresql", "var/run/postgresql", "etc/patroni"),
     None: ("run/haproxy",),
 }
-
-
-def _renderer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("render", servers.ROOT / "deploy/cluster/render.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["render"] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
 
 
 def log(text: str) -> None:
@@ -101,7 +89,10 @@ class Cluster:
             text = text.replace(f"{name} = {old} ", f"{name} = {address} ")
         ini = self.folder / "cluster.ini"
         ini.write_text(text)
-        plan = _renderer().Cluster.read(ini)
+        sys.path.append(str(servers.ROOT / "deploy/cluster"))
+        import render
+
+        plan = render.Cluster.read(ini)
         for machine in plan.machines:
             root = self.folder / machine.name
             for path, content in plan.files(machine).items():

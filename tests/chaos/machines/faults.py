@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import servers
+from tests.chaos import scenarios
 from tests.chaos.machines.cluster import Cluster
 from tests.chaos.run import Result, Scenario
 from tests.servers import Server
@@ -29,10 +30,10 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
         return Scenario(title, goal, list(actions), seconds, saves=True, longest_pause=pause, **more)
 
     def killed(title: str, goal: str, server: Server, start: float, **more: Any) -> Scenario:
-        return scenario(title, goal, (4, "kill", server.crash), (start, "start", server.start), **more)
+        return scenario(title, goal, *scenarios.killed(server, 4, start), **more)
 
     def frozen(title: str, goal: str, server: Server, thaw: float, **more: Any) -> Scenario:
-        return scenario(title, goal, (4, "freeze", server.freeze), (thaw, "thaw", server.thaw), **more)
+        return scenario(title, goal, *scenarios.frozen(server, 4, thaw), **more)
 
     def after(primary: Any) -> None:
         """Wait until another server is the primary."""

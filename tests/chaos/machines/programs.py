@@ -48,9 +48,8 @@ class Etcd(Program):
     port = 2379
 
     def words(self) -> list[str]:
-        self.env = {"PATH": os.environ["PATH"]}
         lines = [line for line in self.conf.read_text().splitlines() if line and not line.startswith("#")]
-        self.env |= dict(line.split("=", 1) for line in lines)
+        self.env = {"PATH": os.environ["PATH"]} | dict(line.split("=", 1) for line in lines)
         return ["etcd"]
 
 
