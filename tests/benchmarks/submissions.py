@@ -16,6 +16,7 @@ import statistics
 import threading
 import time
 from contextlib import ExitStack, closing
+from functools import partial
 from http.client import HTTPConnection
 from typing import Any
 
@@ -71,20 +72,11 @@ class Measured:
         ]
 
 
-class Maker:
-    """Makes requests of applicants: (path, body, content type)."""
-
-    def __init__(self, site: Site) -> None:
-        self.site = site
-
-    def plain(self) -> tuple[str, bytes, str]:
-        application = self.site.application(3 * next(numbers) + 1)  # one without a file
-        return application.path, *application.body()
-
-    def with_file(self) -> tuple[str, bytes, str]:
-        application = self.site.application(3 * next(numbers))
-        body, kind = application.body()
-        return application.path, body.replace(application.content, FILE), kind
+def make(site: Site, is_plain: bool = True) -> tuple[str, bytes, str]:
+    """Return the path, body and content type of another applicant's request."""
+    application = site.application(3 * next(numbers) + is_plain)  # every third one has a file
+    body, kind = application.body()
+    return application.path, body if is_plain else body.replace(application.content, FILE), kind
 
 
 def main() -> None:
@@ -97,22 +89,23 @@ def main() -> None:
         if options.database == "postgresql":
             database = stack.enter_context(Postgres(path / "postgres", fsync="on", shared_buffers="256MB"))
         os.environ |= (env := environment(path, database))
-        maker = Maker(create())
+        site = create()
         if options.profile:
-            profile(maker)
+            profile(site)
             return
         servers = [Gunicorn(path / name, SYSTEM_ENV | env) for name in ("submitted", "listed")]
         submitted, listed = map(stack.enter_context, servers)
         pids: dict[str, int | None] = {"app": submitted.pids()[0]}
         pids |= {"database": database.pids()[0]} if database else {}
 
-        def submissions(make: Any, clients: int, seconds: float = options.seconds) -> Measured:
-            return Measured(submitted.port, pids, seconds, clients, make)
+        def submissions(clients: int, seconds: float, is_plain: bool = True) -> Measured:
+            return Measured(submitted.port, pids, seconds, clients, partial(make, site, is_plain))
 
-        submissions(maker.plain, 4, 2)  # so that every worker is warm
+        submissions(4, 2)  # so that every worker is warm
         print(f"{options.database}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-        kinds = (("", maker.plain), (", 2 MB of files", maker.with_file))
-        print(table(HEAD, [[f"{name}{more}", *submissions(make, clients).cells()] for more, make in kinds
+        kinds = (("", True), (", 2 MB of files", False))
+        print(table(HEAD, [[f"{name}{more}", *submissions(clients, options.seconds, is_plain).cells()]
+                           for more, is_plain in kinds
                            for name, clients in (("one client", 1), ("8 clients", 8))]))  # fmt: skip
         paths = path / "paths"
         paths.write_text("/v1/vacancies")
@@ -126,9 +119,7 @@ def main() -> None:
         lists()
         for _ in range(3):
             cpu["none"].append(lists())
-            thread = threading.Thread(
-                target=lambda: runs.append(submissions(maker.plain, 2, options.seconds / 3))
-            )
+            thread = threading.Thread(target=lambda: runs.append(submissions(2, options.seconds / 3)))
             thread.start()
             cpu["arriving"].append(lists())
             thread.join()
@@ -138,7 +129,7 @@ def main() -> None:
           f"{none / arriving:.2f} of the speed.")  # fmt: skip
 
 
-def profile(maker: Maker) -> None:
+def profile(site: Site) -> None:
     """Print where one process spends its time, and the number of statements."""
     from django.db import connection
     from django.test import Client
@@ -147,7 +138,7 @@ def profile(maker: Maker) -> None:
     client = Client()
 
     def post() -> None:
-        path, body, kind = maker.plain()
+        path, body, kind = make(site)
         response = client.post(path, body, kind, headers={"Idempotency-Key": f"p{next(numbers)}"})
         assert response.status_code == 201, response.content
 

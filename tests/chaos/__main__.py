@@ -20,7 +20,7 @@ from django.db import connections
 
 from tests import servers
 from tests.chaos import database, versions
-from tests.chaos.durability import durability_tests
+from tests.chaos.durability import postgresql, sqlite
 from tests.chaos.machines import faults, programs
 from tests.chaos.machines.cluster import Cluster
 from tests.chaos.program import parser, table
@@ -39,7 +39,10 @@ def single(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Itera
         servers.process.TIMEOUT = 120
     env = {"WEB_CONCURRENCY": "1"} if options.quick else {}  # a node starts in half the time
     site, oracle, numbers = Site(folder, stack, options.vacancies, env), None, count()
-    durability = durability_tests(site, folder, options.quick)
+    durability = {
+        "sqlite": lambda: sqlite(folder, *((1, 2) if options.quick else (10, 20))),
+        "postgresql": lambda: postgresql(site, 1 if options.quick else 6),
+    }
     for key in options.only or (QUICK if options.quick else [*durability, *scenarios(site)]):
         if key in durability:
             yield key, *durability[key]()

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -197,13 +197,3 @@ def postgresql(site: Site, kills: int) -> tuple[list[Any], list[str]]:
     wrong = made.violations(site.env)
     title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} failed)"
     return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
-
-
-def durability_tests(
-    site: Site, folder: Path, is_quick: bool
-) -> dict[str, Callable[[], tuple[list[Any], list[str]]]]:
-    """Functions by key that return the cells of a row and the violations."""
-    return {
-        "sqlite": lambda: sqlite(folder, *((1, 2) if is_quick else (10, 20))),
-        "postgresql": lambda: postgresql(site, 1 if is_quick else 6),
-    }

@@ -90,44 +90,34 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
         "none": lambda: scenario("none", "nothing", seconds=15),
         "primary-killed": lambda: killed(
             "primary killed (-9), with its Patroni", "writes within 20 s", cluster.primary, 30,
-            seconds=42, pause=20 + AT_ONCE,
-        ),
+            seconds=42, pause=20 + AT_ONCE),
         "postgres-killed": lambda: scenario(
             "PostgreSQL of the primary killed (-9)", "writes within 20 s",
-            (4, "kill", cluster.primary.kill_postgres), seconds=25, pause=20 + AT_ONCE,
-        ),
+            (4, "kill", cluster.primary.kill_postgres), seconds=25, pause=20 + AT_ONCE),
         "primary-frozen": primary_frozen,
         "replica-killed": lambda: killed(
-            "the synchronous standby killed", "writes at once", cluster.replicas()[0], 12, seconds=22
-        ),
+            "the synchronous standby killed", "writes at once", cluster.replicas()[0], 12, seconds=22),
         "replica-frozen": lambda: frozen(
-            "the synchronous standby frozen", "writes at once", cluster.replicas()[0], 16, seconds=24
-        ),
+            "the synchronous standby frozen", "writes at once", cluster.replicas()[0], 16, seconds=24),
         "replica-late": replica_late,
         "etcd-one": lambda: killed(
             "etcd: the primary's member killed", "nothing", cluster.etcd[cluster.primary.machine], 14,
-            seconds=22,
-        ),
+            seconds=22),
         "etcd-all": etcd_all,
         "haproxy-killed": lambda: killed(
-            "HAProxy of a node killed", "nothing", cluster.haproxies["app1"], 12, seconds=18
-        ),
+            "HAProxy of a node killed", "nothing", cluster.haproxies["app1"], 12, seconds=18),
         "redis-killed": lambda: killed(
-            "Redis master killed", "nothing", cluster.redis_master, 14, seconds=20
-        ),
+            "Redis master killed", "nothing", cluster.redis_master, 14, seconds=20),
         "redis-frozen": lambda: frozen(
-            "Redis master frozen", "nothing", cluster.redis_master, 14, seconds=20
-        ),
+            "Redis master frozen", "nothing", cluster.redis_master, 14, seconds=20),
         "node-killed": lambda: killed(
             "an application node killed", "half-sent bodies only", cluster.nodes[0], 12, seconds=20,
-            may_fail=4,
-        ),
+            may_fail=4),
         "node-reloaded": node_reloaded,
         "deployment": deployment,
         "switchover": lambda: scenario(
             "planned switchover", "writes within 5 s", (4, "switch", cluster.switch_over), seconds=20,
-            pause=5 + AT_ONCE,
-        ),
+            pause=5 + AT_ONCE),
     }  # fmt: skip
     return found | ({"network-cut": network_cut} if cluster.network.can_cut else {})
 

@@ -17,25 +17,8 @@ from django.db import DatabaseError, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
-from tests.chaos.stress.state import (
-    AUDIENCES,
-    BRAND_NAMES,
-    BRANDS,
-    RECRUITER_NAMES,
-    RECRUITERS,
-    REGIONS,
-    WIDTH,
-    WRITERS,
-    Name,
-    Related,
-    Row,
-    SharedState,
-    datetime_at,
-    first_word,
-    get,
-    octal,
-    use_small_buckets,
-)
+from tests.chaos.stress import state
+from tests.chaos.stress.state import WIDTH, Name, Related, Row, SharedState, datetime_at, get
 from vacancies import models
 from vacancies.models import Vacancy, VacancyOption, VacancyRecruiter
 from vacancies.readmodel import maintenance
@@ -50,11 +33,11 @@ class RollbackError(Exception):
 
 
 class Writer:
-    """Changes the rows that it owns; `number` is its place in WRITERS."""
+    """Changes the rows that it owns; `number` is its place in state.WRITERS."""
 
     def __init__(self, shared: SharedState, number: int, is_sqlite: bool) -> None:
         self.shared, self.number, self.random = shared, number, random.Random(number)
-        self.kind = WRITERS[number]
+        self.kind = state.WRITERS[number]
         self.suffix = ""  # of texts that are rolled back
         # The share of transactions that stay open for a second.
         self.long = 0.01 if is_sqlite else 0.2 if self.kind == "related" else 0.06
@@ -65,7 +48,7 @@ class Writer:
             "maintenance": [],
             "rows": [place for place in rest if place % 2 == number % 2],
             "related": rest,
-            "names": list(range(REGIONS + BRANDS + RECRUITERS)),
+            "names": list(range(state.REGIONS + state.BRANDS + state.RECRUITERS)),
         }[self.kind]
 
     def run(self) -> None:
@@ -162,7 +145,7 @@ class Writer:
                 + [(each, inf) for each in (0.3, 1, 2)] * 2 + [(1, 1.5), (1, 3)] * 3
             )  # fmt: skip
             return dates(now + begins, now + ends)
-        brand, head, form = choose(range(BRANDS)), choose(range(RECRUITERS)), choose(range(3))
+        brand, head, form = choose(range(state.BRANDS)), choose(range(state.RECRUITERS)), choose(range(3))
         audience, hot = choose([0, 0, 0, 1, 2]), float(self.random.random() < 0.06)
         return choose(
             [
@@ -171,7 +154,7 @@ class Writer:
                 dates(now + choose([0.3, 1, 2]), inf),
                 dates(now - 5, now + choose([0.01, 1, 2])),
                 dates(begins, inf) if ends < inf else dates(now - choose([0, 90_000]), inf),
-                ({"audience": AUDIENCES[audience]}, {Row.AUDIENCE: audience}),
+                ({"audience": state.AUDIENCES[audience]}, {Row.AUDIENCE: audience}),
                 ({"is_hot": bool(hot)}, {Row.IS_HOT: hot}),
                 ({"brand_id": brand + 1}, {Row.BRAND: brand}),
                 ({"head_recruiter_id": head + 1}, {Row.HEAD_RECRUITER: head}),
@@ -236,14 +219,17 @@ class Writer:
             begins, ends = now + choose([-400, -1, 0, 0.5, 2]), choose([inf, inf, now + 3])
         begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
         audience, is_hot = choose([0, 0, 1, 2]), choose([False, False, True])
+        dates = {
+            "publish_from": datetime_at(begins),
+            "publish_until": datetime_at(ends) if ends < inf else None,
+        }
         with self.changing(table, places=places, begun=Row.BEGUN) as becomes:
             Vacancy.objects.filter(pk__in=[place + 1 for place in places]).delete()
             Vacancy.objects.bulk_create(
                 Vacancy(
                     pk=place + 1, title=self.title(place, get(table, place, Row.BEGUN)), brand_id=1,
-                    head_recruiter_id=1, status="published", audience=AUDIENCES[audience], is_hot=is_hot,
-                    publish_from=datetime_at(begins), publish_until=datetime_at(ends) if ends < inf else None,
-                    description=f"<p>Text of word{place % 7}.</p>",
+                    head_recruiter_id=1, status="published", audience=state.AUDIENCES[audience],
+                    is_hot=is_hot, **dates, description=f"<p>Text of word{place % 7}.</p>",
                 )
                 for place in places
             )  # fmt: skip
@@ -264,7 +250,7 @@ class Writer:
             self.shared.writes[self.number] += 1
 
     def balance(self) -> None:
-        use_small_buckets(self.random.choice([3, 10, 25, 500]))
+        state.use_small_buckets(self.random.choice([3, 10, 25, 500]))
         self.maintain(maintenance.balance)
 
     def rebuild(self) -> None:
@@ -284,7 +270,7 @@ class Writer:
             becomes[place] = {Row.TITLE: count}
             VacancyOption.objects.create(vacancy=vacancy, option_id=1)
             VacancyRecruiter.objects.create(vacancy=vacancy, recruiter_id=1)
-            one = octal([0])
+            one = state.octal([0])
             related_becomes[place] = {Related.REGIONS: one, Related.RECRUITERS: one, Related.ATTACHMENT: 0}
 
     def related(self) -> None:
@@ -298,25 +284,25 @@ class Writer:
             match self.random.choice(["regions", "order", "recruiters", "attachment"]):
                 case "regions":
                     VacancyOption.objects.filter(vacancy=pk).delete()
-                    chosen = self.random.sample(range(REGIONS), self.random.randint(0, 3))
+                    chosen = self.random.sample(range(state.REGIONS), self.random.randint(0, 3))
                     VacancyOption.objects.bulk_create(
                         VacancyOption(vacancy_id=pk, option_id=option + 1, position=n)
                         for n, option in enumerate(chosen)
                     )
-                    becomes[place] = {Related.REGIONS: octal(chosen)}
+                    becomes[place] = {Related.REGIONS: state.octal(chosen)}
                 case "order":
                     links = list(VacancyOption.objects.filter(vacancy=pk).order_by("position", "pk"))
                     self.random.shuffle(links)
                     for n, link in enumerate(links):
                         link.position = n
                         link.save()
-                    becomes[place] = {Related.REGIONS: octal([link.option_id - 1 for link in links])}
+                    becomes[place] = {Related.REGIONS: state.octal([link.option_id - 1 for link in links])}
                 case "recruiters":
                     VacancyRecruiter.objects.filter(vacancy=pk).delete()
-                    chosen = self.random.sample(range(RECRUITERS), self.random.randint(0, 2))
+                    chosen = self.random.sample(range(state.RECRUITERS), self.random.randint(0, 2))
                     for n, recruiter in enumerate(chosen):
                         VacancyRecruiter.objects.create(vacancy_id=pk, recruiter_id=recruiter + 1, position=n)
-                    becomes[place] = {Related.RECRUITERS: octal(chosen)}
+                    becomes[place] = {Related.RECRUITERS: state.octal(chosen)}
                 case "attachment":
                     count = get(table, place, Related.BEGUN)
                     files = models.Attachment.objects.filter(vacancy=pk)
@@ -334,10 +320,10 @@ class Writer:
         with self.changing(table, places=[place], begun=Name.BEGUN) as becomes:
             count = get(table, place, Name.BEGUN)
             becomes[place] = {Name.TITLE: count}
-            text = f"{first_word(place)} c{int(count)}{self.suffix}"
-            if place < BRAND_NAMES:
+            text = f"{state.first_word(place)} c{int(count)}{self.suffix}"
+            if place < state.BRAND_NAMES:
                 models.FilterOption.objects.filter(pk=place + 1).update(label=text)
-            elif place < RECRUITER_NAMES:
-                models.Brand.objects.filter(pk=place - BRAND_NAMES + 1).update(name=text)
+            elif place < state.RECRUITER_NAMES:
+                models.Brand.objects.filter(pk=place - state.BRAND_NAMES + 1).update(name=text)
             else:
-                models.Recruiter.objects.filter(pk=place - RECRUITER_NAMES + 1).update(name=text)
+                models.Recruiter.objects.filter(pk=place - state.RECRUITER_NAMES + 1).update(name=text)
