@@ -41,11 +41,7 @@ SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent o
 RATE = 10  # publications a second
 MEMORY = 150  # MiB that a worker stays below
 SAMPLES = 5
-TITLE = {
-    "naive": "naive baseline",
-    "fastapi": "FastAPI, own count",
-    "fastapi-stored": "FastAPI, stored total",
-}
+TITLE = {"naive": "naive baseline", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, kept total"}
 SHORT = {
     "page": "page[number]", "size": "page[size]", "regions": "filter[regions]", "search": "filter[search]",
 }  # fmt: skip
@@ -94,10 +90,8 @@ class Benchmark:
     def __init__(self, options: argparse.Namespace, work: Path, stack: ExitStack) -> None:
         self.options, self.work = options, work
         self.database_pid: int | None = None
-        url, name = (
-            f"sqlite:///{options.folder}/sqlite-{options.vacancies}.sqlite3",
-            f"jobsite_{options.vacancies}",
-        )
+        name = f"jobsite_{options.vacancies}"
+        url = f"sqlite:///{options.folder}/{name}.sqlite3"
         if options.database == "postgres":
             url, self.database_pid = stack.enter_context(servers.postgresql(options.folder / "pg", name))
         self.env = servers.ENV | {"DATABASE_URL": url}

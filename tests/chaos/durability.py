@@ -24,19 +24,15 @@ from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import Site
 from tests.servers import ROOT
 
-PATHS = [
-    "/v1/vacancies",
-    "/v1/vacancies?page[number]=2",
-    "/v1/vacancies/hot",
-    "/v0.1/vacancies",
-    "/v1/filters",
-]
+PATHS = ["/v1/vacancies", "/v1/vacancies?page[number]=2", "/v1/vacancies/hot", "/v0.1/vacancies",
+         "/v1/filters"]  # fmt: skip
 COMMAND = (sys.executable, "-m", "tests.chaos.durability_writer")
 
 
 def call(env: dict[str, str], word: str) -> str:
+    command = [*COMMAND, word]
     done = subprocess.run(
-        [*COMMAND, word], cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300
+        command, cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout

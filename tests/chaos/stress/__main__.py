@@ -37,14 +37,10 @@ def main() -> int:
         if arguments.database == "postgresql":
             url = stack.enter_context(servers.Postgres(folder / "pg", shared_buffers="256MB")).url
         env = {
-            "DATABASE_URL": url,
-            "SECRET_KEY": "only-for-stress-tests-" * 4,
-            "RATE_LIMIT": "off",
-            "ALLOWED_HOSTS": "127.0.0.1",
+            "DATABASE_URL": url, "SECRET_KEY": "only-for-stress-tests-" * 4, "ALLOWED_HOSTS": "127.0.0.1",
             "PUBLIC_BASE_URL": "http://127.0.0.1",  # both nodes return the same links
-            "LOG_FORMAT": "text",
-            "LOG_REQUESTS": "off",
-        }
+            "RATE_LIMIT": "off", "LOG_FORMAT": "text", "LOG_REQUESTS": "off",
+        }  # fmt: skip
         os.environ.update(env)
         os.chdir(servers.ROOT)
         from tests.chaos.stress.run import run
