@@ -1,9 +1,8 @@
-#!/usr/bin/env python
 """Measures what low-level optimizations save: CPU per request with each of them and without it.
 
     export DATABASE_URL=postgres://...
-    python tests/benchmarks/content.py fill 1000
-    python tests/benchmarks/ablations.py
+    python -m tests.benchmarks.content fill 1000
+    python -m tests.benchmarks.ablations
 
 Requests are WSGI calls in this process, without a server. Short blocks of all variants take turns, because
 the speed of a shared machine varies: a factor is the median over the turns. Each alternative is a patch of
@@ -12,36 +11,35 @@ the product, and its responses have to be the same.
 
 import argparse
 import gzip
-import io
 import json
 import os
 import random
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from pathlib import Path
 from statistics import median
 from typing import Any
 from unittest.mock import patch
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-os.chdir(ROOT)
-sys.path.insert(0, str(ROOT))
-os.environ |= {"SECRET_KEY": "only-for-benchmark-" * 4, "ALLOWED_HOSTS": "127.0.0.1", "RATE_LIMIT": "off",
-               "LOG_REQUESTS": "off"}  # fmt: skip
+from tests.benchmarks.servers import ENV
 
-import psycopg  # noqa: E402
-from django.db import connections  # noqa: E402
-from django.http import HttpRequest, HttpResponse  # noqa: E402
-from django.test import override_settings  # noqa: E402
-from django.urls import re_path  # noqa: E402
+os.environ |= ENV
 
-from jobsite import wsgi  # noqa: E402
-from jobsite.api.caching import CACHE_UNTIL  # noqa: E402
-from jobsite.serving import revision  # noqa: E402
-from jobsite.serving.response_cache import CacheEntry  # noqa: E402
-from tests.benchmarks.compare import LARGE, LIST, path, shuffled  # noqa: E402
+from tests.benchmarks.process import connection, cpu
+
+# isort: split
+
+import psycopg
+from django.http import HttpRequest, HttpResponse
+from django.test import override_settings
+from django.urls import re_path
+
+from jobsite import wsgi
+from jobsite.api.caching import CACHE_UNTIL
+from jobsite.serving import revision
+from jobsite.serving.response_cache import CacheEntry
+from tests.benchmarks.compare import LARGE, LIST, path, shuffled
+from tests.wsgi import ask
 
 RENDERED = "ablations.rendered"  # key of the WSGI environ
 Variant = Callable[[], Any]  # returns a context manager
@@ -106,7 +104,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--requests", type=int, default=30, help="of a block")
     options = parser.parse_args()
-    if connections["default"].vendor != "postgresql":
+    if connection.vendor != "postgresql":
         sys.exit("Set DATABASE_URL to a database on PostgreSQL.")
     first = call(LIST, {})
     found = json.loads(first[2])
@@ -141,11 +139,10 @@ def turn(variants: Sequence[Variant], paths: list[str], headers: dict[str, str])
     for variant in random.sample(variants, len(variants)):
         with variant():
             answers[variant] = call(paths[0], headers)
-            pid = connections["default"].connection.info.backend_pid
-            before = time.thread_time(), cpu_seconds(pid)
+            before = cpu()
             for each in paths:
                 call(each, headers)
-            after = time.thread_time(), cpu_seconds(pid)
+            after = cpu()
         app, database = (1e6 * (b - a) / len(paths) for a, b in zip(before, after, strict=True))
         taken[variant] = app, database
     assert all(answer == answers[product] for answer in answers.values())
@@ -154,21 +151,7 @@ def turn(variants: Sequence[Variant], paths: list[str], headers: dict[str, str])
 
 def call(target: str, headers: dict[str, str]) -> tuple[str, dict[str, str], bytes]:
     """Return status, headers and body of a request to the site."""
-    path_info, _, query = target.partition("?")
-    environ = {
-        "REQUEST_METHOD": "GET", "SCRIPT_NAME": "", "PATH_INFO": path_info, "QUERY_STRING": query,
-        "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "80", "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": "127.0.0.1", "HTTP_X_REQUEST_ID": "ablations", "REMOTE_ADDR": "127.0.0.1",
-        "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(), "wsgi.errors": sys.stderr,
-    }  # fmt: skip
-    started: list[Any] = []
-    body = wsgi.application(environ | headers, lambda *given: started.extend(given))
-    return started[0], dict(started[1]), b"".join(body)
-
-
-def cpu_seconds(pid: int) -> float:
-    """As the scheduler counts them: the ticks of /proc/PID/stat are too long for one block."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    return ask(wsgi.application, target, HTTP_X_REQUEST_ID="ablations", **headers)
 
 
 if __name__ == "__main__":

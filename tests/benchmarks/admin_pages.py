@@ -1,143 +1,161 @@
-"""Measure the pages of the admin:
+"""Measure pages of the admin:
 
     DATABASE_URL=sqlite:////tmp/pages.sqlite3 .venv/bin/python -m tests.benchmarks.admin_pages --vacancies 51
 
-Fills an empty database, then requests every page as a superuser and as a recruiter of two of four brands.
-Prints the CPU time of the process, that of its PostgreSQL backend on the same machine, and the number of
-statements per page. CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than
-LIMIT.
-
-To measure a page of yours, add it to `pages`: (name, path, data to post or None).
+Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a
+recruiter: of two of the six large brands or, for the search, of one with a hundredth of the vacancies. Prints
+the CPU time of the process, that of its PostgreSQL backend on the same machine, and the number of statements
+per page. CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than LIMIT.
 """
 
 import argparse
 import gc
+import random
 import statistics
 import sys
-import time
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
-from tests.benchmarks.inbox import Statements  # sets Django up
+from tests.benchmarks.process import LIMIT, analyze, cpu, execute, signed_in  # sets Django up
 
 # isort: split
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
+from applications import models
+from applications.models.application import new_reference
+from forms_structure.models import Form
 from jobsite.admin.roles import permissions
-from vacancies.models import Brand, FilterOption, Recruiter, Vacancy, VacancyOption
+from vacancies.exchange.generator import generate
+from vacancies.models import Brand, Vacancy, VacancyOption
 
-LIMIT = 0.1  # seconds of CPU
-LIST = "/admin/vacancies/vacancy/"
-BRANDS, RECRUITERS, OPTIONS = 4, 50, 200
-BATCH = 50_000  # rows per statement
-
-# Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except one
-# of 200 that is scheduled. One of 200 closes within the week.
-COLUMNS = {
-    "id": "n",
-    "title": "'Nurse ' || n || ' in ' || (n %% 97)",
-    "title_folded": "'nurse ' || n || ' in ' || (n %% 97)",
-    "search_text": "'nurse ' || n || ' in ' || (n %% 97) || ' we care for patients in a team'",
-    "description": "'<p>We care for patients in a team of ten. Number ' || n || '</p>'",
-    "status": "CASE n %% 20 WHEN 0 THEN 'draft' WHEN 1 THEN 'draft' WHEN 2 THEN 'unpublished' "
-              "WHEN 3 THEN 'archived' ELSE 'published' END",
-    "audience": "CASE n %% 10 WHEN 0 THEN 'internal' WHEN 1 THEN 'both' ELSE 'public' END",
-    "is_hot": "n %% 25 = 0",
-    "is_permanent": "{false}",
-    "publish_from": "CASE WHEN n %% 200 = 4 THEN {now_plus_days_30} ELSE {before} END",
-    "publish_until": "CASE WHEN n %% 20 = 5 THEN {yesterday} WHEN n %% 200 = 6 THEN {now_plus_days_3} "
-                     "WHEN n %% 3 = 0 THEN NULL ELSE {later} END",
-    "created_at": "{before}",
-    "updated_at": "{before}",
-    "location": "'City ' || (n %% 97)",
-    "brand_id": "1 + n %% 4",
-    "head_recruiter_id": "1 + n %% 50",
-}  # fmt: skip
-EMPTY = (
-    "title_internal", "short_description", "profile", "offer", "contact", "company", "postcustom1", "image",
-    "image_url", "video", "apply_url",
+LIST, INBOX = "/admin/vacancies/vacancy/", "/admin/applications/application/"
+BASE = 20_000  # vacancies that are generated; the others are copies
+BATCH = 2_000  # applications per transaction
+GIVEN = ("Mia", "Jan", "Noor", "Élise", "Lars", "Zoë", "Tom", "Anna", "Jürgen", "Fatima")
+FAMILY = ("Maes", "Peeters", "Janssens", "Dubois", "Müller", "El Amrani", "De Smet", "Willems", "Claes")
+MOTIVATION = "I have ten years of experience and like to work with people. " * 8
+FIELDS = [("text", "first_name", "First name"), ("email", "email", "E-mail"),
+          ("textarea", "motivation", "Why you?")]  # fmt: skip
+SEARCHES = (
+    "nurse", "senior nurse", "zebra", "nurse zebra", "ghent", "it", "n", "xq", "xylophone", "777777",
+    "mia maes", "jan", "a77777@example.org", "form", "brand 7",
 )  # fmt: skip
-DATES = {
-    "postgresql": {
-        "false": "false",
-        "before": "now() - interval '40 days' - n * interval '20 seconds'",
-        "later": "date_trunc('day', now()) + (30 + n %% 300) * interval '1 day'",
-        "yesterday": "now() - interval '1 day'",
-        "now_plus_days_3": "date_trunc('day', now()) + (1 + n %% 5) * interval '1 day'",
-        "now_plus_days_30": "now() + interval '30 days'",
-    },
-    "sqlite": {
-        "false": "0",
-        "before": "strftime('%%Y-%%m-%%d %%H:%%M:%%f', julianday('now') - 40 - n / 4320.0)",
-        "later": "datetime('now', 'start of day', '+' || (30 + n %% 300) || ' days')",
-        "yesterday": "datetime('now', '-1 day')",
-        "now_plus_days_3": "datetime('now', 'start of day', '+' || (1 + n %% 5) || ' days')",
-        "now_plus_days_30": "datetime('now', '+30 days')",
-    },
-}
+BULK = ("confirm all", "CSV of all")  # their time grows with the number of applications
+
+Page = tuple[str, str, dict[str, Any] | None]  # name, path, data to post or None
 
 
 def fill(count: int) -> None:
-    """Create `count` vacancies of four brands with SQL, because a million objects would take an hour."""
-    for number in range(1, BRANDS + 1):
-        Brand.objects.create(pk=number, name=f"Brand {number}")
-    for number in range(1, RECRUITERS + 1):
-        Recruiter.objects.create(pk=number, name=f"Recruiter {number}", email=f"r{number}@example.org")
-    filter_id = 1
-    options = FilterOption.objects.bulk_create(
-        FilterOption(filter_id=filter_id, label=f"Option {number}", value=f"option-{number}", position=number)
-        for number in range(OPTIONS)
-    )
-    columns = COLUMNS | dict.fromkeys(EMPTY, "''")
-    values = ", ".join(columns.values()).format_map(DATES[connection.vendor])
-    first_option = options[0].pk
-    for start in range(1, count + 1, BATCH):
-        bounds = [start, min(start + BATCH - 1, count)]
-        with connection.cursor() as cursor:
-            numbers = (
-                "WITH numbers AS (SELECT generate_series(%s::bigint, %s) AS n) "
-                if connection.vendor == "postgresql"
-                else "WITH RECURSIVE numbers(n) AS (SELECT %s UNION ALL SELECT n+1 FROM numbers WHERE n<%s) "
-            )
-            into = f"INSERT INTO {Vacancy._meta.db_table} ({', '.join(columns)}) "
-            cursor.execute(
-                f"{into}{numbers}SELECT {values} FROM numbers"
-                if connection.vendor == "postgresql"
-                else f"{into}SELECT * FROM ({numbers}SELECT {values} FROM numbers)",
-                bounds,
-            )
-            links = f"INSERT INTO {VacancyOption._meta.db_table} (vacancy_id, option_id, position) "
-            cursor.execute(
-                f"{links}SELECT id, {first_option} + id %% {OPTIONS}, 0 FROM {Vacancy._meta.db_table} "
-                "WHERE id BETWEEN %s AND %s",
-                bounds,
-            )
-        if sys.stderr.isatty():
-            print(f"\r{bounds[1]}", end="", file=sys.stderr)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)", [Vacancy._meta.db_table, count]
-            )
-    recruiter = User.objects.create_user("recruiter", is_staff=True, email="r1@example.org")
-    recruiter.user_permissions.set(permissions("Recruiter"))
-    recruiter.brands.set(Brand.objects.filter(pk__lte=2))
-    User.objects.create_superuser("root", email="r2@example.org")
+    """Create `count` vacancies and the accounts. A million objects would take an hour, so most are copies."""
+    now, day = timezone.now(), timedelta(days=1)
+    for _ in generate(min(count, BASE), seed=1, at=now):
+        pass
+    first = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[0]
+    for copy in range(1, -(-count // BASE)):
+        size = min(BASE, count - copy * BASE)
+        with transaction.atomic():
+            for model, key in ((Vacancy, "id"), (VacancyOption, "vacancy_id")):
+                moved = {"id": copy * 20 * BASE, key: copy * BASE}  # at most 20 options each
+                columns = [field.column for field in model._meta.concrete_fields]
+                values = ", ".join(f"{name} + {moved[name]}" if name in moved else name for name in columns)
+                execute(
+                    f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) "
+                    f"SELECT {values} FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
+                    [first, first + size],
+                )
+        print(f"{(copy + 1) * BASE} vacancies", file=sys.stderr)
+    Form.objects.bulk_create(Form(name=f"Form {n}", structure=[]) for n in range(200))
+    small = [Brand.objects.create(name=f"Brand {n}") for n in range(100)]
+    # Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except
+    # one of 200 that is scheduled. One of 200 closes within the week.
+    for remainder, divisor, values in (
+        (0, 10, {"status": "draft"}),
+        (2, 20, {"status": "unpublished"}),
+        (3, 20, {"status": "archived"}),
+        (5, 20, {"publish_from": now - 40 * day, "publish_until": now - day}),
+        (4, 200, {"publish_from": now + 30 * day, "publish_until": None}),
+        (6, 200, {"publish_until": now + 3 * day}),
+        (7, 10, {"brand_id": small[0].pk + F("pk") % 100}),  # a hundredth each
+        (8, 100_000, {"title": "Zebra", "title_folded": "zebra", "search_text": "zebra"}),
+    ):
+        Vacancy.objects.annotate(place=F("pk") % divisor).filter(place=remainder).update(**values)
+    for name, brands in (("recruiter", Brand.objects.order_by("pk")[:2]), ("small", small[7:8])):
+        recruiter = User.objects.create_user(name, is_staff=True)
+        recruiter.user_permissions.set(permissions("Recruiter"))
+        recruiter.brands.set(brands)
+    User.objects.create_superuser("root")
+    analyze()
 
 
-def analyze() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+def fill_inbox(count: int) -> None:
+    """Create `count` applications. Three quarters are anonymous."""
+    dice, now = random.Random(16), timezone.now()  # the same content in every run
+    jobs = list(Vacancy.objects.values_list("pk", flat=True))
+    stages = list(models.Stage.objects.all())
+    models.MailTemplate.objects.create(name="Thanks", subject_en="Thank you", body_en="Thank you.")
+    fields = [{"type": kind, "name": name, "label": label, "required": False} for kind, name, label in FIELDS]
+    sections = [{"title": "About you", "description": "", "fields": fields}]
+    snapshot = models.FormSnapshot.objects.create(digest="benchmark", sections=sections)
+
+    def application(number: int, user: User | None) -> models.Application:
+        at, address = now - timedelta(minutes=dice.randrange(60 * 24 * 180)), f"a{number}@example.org"
+        return models.Application(
+            user=user, vacancy_id=dice.choice(jobs), reference=new_reference(),
+            given_name=dice.choice(GIVEN), family_name=dice.choice(FAMILY), email=address,
+            email_folded=address, created_at=at, updated_at=at, is_repeated=number % 20 == 0,
+            rating=dice.choice((None, None, 1, 2, 3, 4, 5)), read_at=None if dice.random() < 0.3 else at,
+            withdrawn_at=at if number % 50 == 0 else None,
+        )  # fmt: skip
+
+    for start in range(0, count, BATCH):
+        numbers = range(start, min(start + BATCH, count))
+        users = User.objects.bulk_create(
+            User(username=f"applicant{number}", email=f"a{number}@example.org",
+                 first_name=dice.choice(GIVEN), last_name=dice.choice(FAMILY))
+            for number in numbers if number % 4 == 0
+        )  # fmt: skip
+        owners = iter(users)
+        rows = models.Application.objects.bulk_create(
+            application(number, None if number % 4 else next(owners)) for number in numbers
+        )
+        models.StageChange.objects.bulk_create(
+            models.StageChange(application=row, at=row.created_at + timedelta(days=step),
+                               stage=dice.choice(stages) if step else stages[0])
+            for row in rows for step in range(dice.choice((1, 1, 2, 3)))
+        )  # fmt: skip
+        models.HistoryEntry.objects.bulk_create(
+            models.HistoryEntry(application=row, name="Interview", planned_at=now + timedelta(days=3))
+            for row in rows
+            if row.pk % 5 == 0
+        )
+        submissions = models.Submission.objects.bulk_create(
+            models.Submission(
+                application=row, snapshot=snapshot, consent_text="Yes", consent_version=1,
+                consented_at=row.created_at, fingerprint=f"{row.pk}",
+                values={"first_name": row.given_name, "email": row.email, "motivation": MOTIVATION},
+            )
+            for row in rows
+        )  # fmt: skip
+        models.SubmissionFile.objects.bulk_create(
+            models.SubmissionFile(submission=submission, field="cv", original_name="cv.pdf", size=1,
+                                  kind="pdf", path=f"{submission.pk}-{number}", sha256="0" * 64)
+            for submission in submissions for number in range(dice.choice((0, 1, 2)))
+        )  # fmt: skip
+    analyze()
 
 
-def pages(count: int) -> list[tuple[str, str, dict[str, Any] | None]]:
-    """Return (name, path, data to post or None) of every page."""
-    last = max(1, Vacancy.objects.exclude(status="archived").filter(brand__lte=2).count() // 50)
-    own = Vacancy.objects.filter(brand=1, status="published").order_by("pk")[0]
+def workflow() -> list[Page]:
+    """The pages that recruiters use every day."""
+    mine = Vacancy.objects.filter(brand__members__username="recruiter")
+    last = max(1, mine.exclude(status="archived").count() // 50)
+    own = mine.filter(status="published").order_by("pk")[0]
     return [
         ("start page", "/admin/", None),
         ("vacancies", LIST, None),
@@ -150,76 +168,116 @@ def pages(count: int) -> list[tuple[str, str, dict[str, Any] | None]]:
         ("vacancy", f"{LIST}{own.pk}/change/", None),
         ("new vacancy", f"{LIST}add/", None),
         ("history", f"{LIST}{own.pk}/history/", None),
-        ("applications", "/admin/applications/application/", None),
+        ("applications", INBOX, None),
     ]
 
 
-def backend_cpu() -> float:
-    """Return the seconds of CPU that the PostgreSQL backend of the connection has taken; 0 without one."""
-    if connection.vendor != "postgresql":
-        return 0.0
-    connection.ensure_connection()
-    pid = connection.connection.info.backend_pid
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+def start() -> list[Page]:
+    """The start page with its figures, and the reports."""
+    since = timezone.now().date() - timedelta(days=365)
+    return [
+        ("start page", "/admin/", None),
+        ("week", "/admin/?calendar=week", None),
+        ("day", "/admin/?calendar=day", None),
+        ("reports, 90 days", f"{LIST}reports/", None),
+        ("year by region", f"{LIST}reports/?by=regions&since={since}", None),
+    ]
 
 
-def measure(
-    client: Client, path: str, data: dict[str, Any] | None, repeats: int
-) -> tuple[float, float, Any, int]:
-    """Return the medians of the CPU of this process and of the backend, the statements, and the size."""
-    own, theirs = [], []
+def inbox() -> list[Page]:
+    count = models.Application.objects.count()
+    busy = models.Application.objects.order_by("pk").values_list("vacancy_id", flat=True)[0]
+    new = models.Stage.objects.order_by("position")[0]
+    rejected = models.Stage.objects.get(kind="rejected")
+    own = models.Application.objects.filter(vacancy__brand__members__username="recruiter").order_by("pk")[0]
+    everything = {"select_across": "1", "index": "0", "_selected_action": ["1"]}
+    return [
+        ("list", INBOX, None),
+        ("middle", f"{INBOX}?p={count // 100 + 1}", None),
+        ("vacancy", f"{INBOX}?vacancy__id__exact={busy}", None),
+        ("first stage", f"{INBOX}?stage={new.pk}", None),
+        ("rejected", f"{INBOX}?stage={rejected.pk}", None),
+        ("last week", f"{INBOX}?age=7", None),
+        ("unread", f"{INBOX}?read=no", None),
+        ("applied again", f"{INBOX}?mark=repeated", None),
+        ("rating", f"{INBOX}?rating=4", None),
+        ("search a name", f"{INBOX}?q=maes", None),
+        ("search two words", f"{INBOX}?q=mia+nurse", None),
+        ("search an address", f"{INBOX}?q=a1234@example.org", None),
+        ("search nothing", f"{INBOX}?q=zzzzz", None),
+        ("by stage", f"{INBOX}?o=4", None),
+        ("by next step", f"{INBOX}?o=6", None),
+        ("application", f"{INBOX}{own.pk}/change/", None),
+        ("from a filter", f"{INBOX}{own.pk}/change/?_changelist_filters=read%3Dno", None),
+        ("confirm all", INBOX, {"action": f"move_to_{rejected.pk}"} | everything),
+        ("board", f"{INBOX}board/", None),
+        ("board of a vacancy", f"{INBOX}board/?vacancy__id__exact={busy}", None),
+        ("CSV of all", INBOX, {"action": "export_csv"} | everything),
+    ]
+
+
+def search() -> list[Page]:
+    return [(f"search {each}", f"/admin/search/?q={quote(each)}&part=results", None) for each in SEARCHES]
+
+
+GROUPS = {"workflow": workflow, "start": start, "inbox": inbox, "search": search}
+
+
+def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int) -> tuple[Any, ...]:
+    """Return the medians of the CPU of this process and of the backend, the number of statements, and the
+    size of the response."""
+    taken, statements = [], []
+
+    def count(call: Any, sql: str, *more: Any) -> Any:
+        statements.append(sql)
+        return call(sql, *more)
+
     for _ in range(repeats):
         gc.collect()
-        statements = Statements()
-        before, start = backend_cpu(), time.process_time()
-        with connection.execute_wrapper(statements):
+        statements.clear()
+        before = cpu()
+        with connection.execute_wrapper(count):
             response = client.get(path) if data is None else client.post(path, data)
             size = len(b"".join(response.streaming_content) if response.streaming else response.content)
-        own.append(time.process_time() - start)
-        theirs.append(backend_cpu() - before)
+        taken.append([now - then for now, then in zip(cpu(), before, strict=True)])
         if response.status_code != 200:
             sys.exit(f"{path}: {response.status_code}")
-    return statistics.median(own), statistics.median(theirs), statements, size
+    return *map(statistics.median, zip(*taken, strict=True)), len(statements), size
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("groups", nargs="*", choices=GROUPS, default="workflow", help="of pages")
     options.add_argument("--vacancies", type=int, default=20_000, help="to create in an empty database")
-    options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--only", default="", help="pages whose name contains this")
-    options.add_argument("--sql", action="store_true", help="show the slowest statement of each page")
+    options.add_argument("--applications", type=int, default=20_000, help="to create for the inbox")
+    options.add_argument("--repeats", type=int, default=5)
     given = options.parse_args()
+    groups = [given.groups] if isinstance(given.groups, str) else given.groups
     call_command("migrate", verbosity=0)
     if not Vacancy.objects.exists():
-        start = time.perf_counter()
         fill(given.vacancies)
-        analyze()
-        print(f"filled in {time.perf_counter() - start:.0f} s")
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:  # the CPU of parallel workers would not be counted
-            cursor.execute("SET max_parallel_workers_per_gather = 0")
-    count = Vacancy.objects.count()
-    print(f"{connection.vendor}, {count} vacancies")
+    if {"inbox", "search"}.intersection(groups) and not models.Application.objects.exists():
+        fill_inbox(given.applications)
+    if connection.vendor == "postgresql":  # the CPU of parallel workers would not be counted
+        execute("SET max_parallel_workers_per_gather = 0")
+    if "start" in groups:
+        before = sum(cpu())
+        call_command("update_figures")
+        print(f"update_figures: CPU {sum(cpu()) - before:.1f} s")
+    print(f"{connection.vendor}, {Vacancy.objects.count()} vacancies")
     slow = 0
-    for name in ("recruiter", "root"):
-        client = Client(SERVER_NAME="localhost")
-        client.force_login(User.objects.get(username=name))
+    for name, group in [(name, group) for group in groups for name in ("recruiter", "root")]:
+        user = User.objects.get(username="small" if (group, name) == ("search", "recruiter") else name)
+        client = signed_in(user)
         client.get(LIST)  # warms templates
-        for page, path, data in pages(count):
-            if given.only not in page:
-                continue
+        for page, path, data in GROUPS[group]():
             own, theirs, statements, size = measure(client, path, data, given.repeats)
-            is_slow = own + theirs > LIMIT
+            is_slow = own + theirs > LIMIT and page not in BULK
             slow += is_slow
-            line = (
-                f"{name:10} {page:24} {own * 1000:8.1f} ms + {theirs * 1000:8.1f} ms in the database  "
-                f"{statements.count:3} statements  {size // 1024:5} kB"
-            )
-            print(f"{line}  SLOW" if is_slow else line, flush=True)
-            if given.sql:
-                taken, sql = max(statements.slow)
-                print(f"    {taken * 1000:.1f} ms: {sql[:3000]}")
-    return 1 if slow else 0
+            taken = f"{1000 * own:8.1f} ms + {1000 * theirs:8.1f} ms in the database"
+            rest = f"{statements:3} statements {size // 1024:5} kB{'  SLOW' * is_slow}"
+            print(f"{user.username:9} {page:20} {taken} {rest}", flush=True)
+    return int(slow > 0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-#!/usr/bin/env python
 """Measures the public interface beside the floor (F) and a naive baseline, in one run.
 
-    python tests/benchmarks/compare.py --database postgres --vacancies 100000 --json out.json
+    python -m tests.benchmarks.compare --database postgres --vacancies 100000 --json out.json
 
 Each round runs every case on every application, one after another, with wrk. A ratio is the median over
 the rounds of the ratio within a round. Cold cases use an instance without a response cache
@@ -16,30 +15,21 @@ import json
 import os
 import random
 import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import urlencode
 
-import psycopg
-from psycopg.errors import DuplicateDatabase
-from psycopg.sql import SQL, Identifier
+from tests.benchmarks import servers
+from tests.benchmarks.servers import Program, Sample, gunicorn, wrk
+from tests.chaos.program import table
+from tests.servers import Application, get
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.benchmarks.servers import get, gunicorn, postgresql, running, wrk  # noqa: E402
-from tests.servers import SYSTEM_ENV, Application  # noqa: E402 - found by the line above
-
-HERE = Path(__file__).parent
 LIST = "/v1/vacancies"
 LARGE = 164_000  # bytes of the page for which the targets were set; its vacancies had longer texts
 OF_FLOOR = {  # targets by case: the minimum of F's CPU / ours
@@ -51,13 +41,16 @@ SPOTS = (0, 25, 50, 75, 100)  # where pages are compared by number, in percent o
 RATE = 10  # publications a second
 MEMORY = 150  # MiB that a worker stays below
 SAMPLES = 5
-TITLE = {
-    "naive": "naive baseline",
-    "fastapi": "FastAPI, own count",
-    "fastapi-stored": "FastAPI, stored total",
-}
-
-Sample = dict[str, float]
+TITLE = {"naive": "naive baseline", "fastapi": "FastAPI, own count", "fastapi-stored": "FastAPI, kept total"}
+SHORT = {
+    "page": "page[number]", "size": "page[size]", "regions": "filter[regions]", "search": "filter[search]",
+}  # fmt: skip
+HEAD = (
+    "case", "CPU", "F's CPU", "of F", "naive's / ours", "requests/s", "F's", "of F", "p50/p99 ms", "target",
+    "met",
+)  # fmt: skip
+WORDS = ("nurse", "driver", "engineer", "analyst", "officer", "teacher", "manager", "operator")
+TOWNS = ("antwerp", "ghent", "bruges", "leuven", "hasselt", "mons", "namur", "arlon", "wavre", "dinant")
 
 
 @dataclass
@@ -79,23 +72,12 @@ class Case:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--database", default="sqlite", help="sqlite, postgres (a cluster of its own) or a URL"
-    )
-    parser.add_argument("--vacancies", type=int, default=1000, metavar="N")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    parser = servers.options_of(__doc__, vacancies=1000, rounds=3, seconds=3)
+    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--cases", nargs="*", metavar="KEY", help="all of them if not given")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="for plot.py")
-    parser.add_argument(
-        "--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"), help="of databases"
-    )
     parser.add_argument("--peer-venv", type=Path, help="a venv with fastapi, asyncpg, orjson and uvicorn")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="for plot.py")
     options = parser.parse_args()
-    if not shutil.which("wrk"):
-        sys.exit("wrk is missing: apt-get install wrk.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.folder.mkdir(exist_ok=True)
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -108,78 +90,50 @@ class Benchmark:
     def __init__(self, options: argparse.Namespace, work: Path, stack: ExitStack) -> None:
         self.options, self.work = options, work
         self.database_pid: int | None = None
-        url = self.database_url(stack)
-        self.env = {
-            "DATABASE_URL": url,
-            "SECRET_KEY": "only-for-benchmark-" * 4,
-            "RATE_LIMIT": "off",
-            "LOG_REQUESTS": "off",  # nobody else has a log either
-            "ALLOWED_HOSTS": "127.0.0.1",
-        }
-        script = [sys.executable, str(HERE / "content.py"), "fill", str(options.vacancies)]
-        if subprocess.run(script, env=SYSTEM_ENV | self.env).returncode:
-            sys.exit("The database could not be filled.")
+        name = f"jobsite_{options.vacancies}"
+        url = f"sqlite:///{options.folder}/{name}.sqlite3"
+        if options.database == "postgres":
+            url, self.database_pid = stack.enter_context(servers.postgresql(options.folder / "pg", name))
+        self.env = servers.ENV | {"DATABASE_URL": url}
+        servers.run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
 
         def serve(name: str, *command: str, path: str = LIST, **env: str) -> Application:
             return stack.enter_context(Application(work / name, *command, env=self.env | env, probe=path))
 
         (work / "ready").write_bytes(b"{}")
+        floor = gunicorn("tests.benchmarks.floor")
         self.apps = {
-            "floor": serve(
-                "floor", *gunicorn("tests.benchmarks.floor"), path="/ready", FLOOR_FOLDER=str(work)
-            ),
-            "naive": serve("naive", *gunicorn("tests.benchmarks.naive")),
+            "floor": serve("floor", *floor, path="/ready", FLOOR_FOLDER=str(work)),
+            "naive": serve("naive", *gunicorn("tests.benchmarks.naive"),
+                           DJANGO_SETTINGS_MODULE="tests.benchmarks.naive_settings"),
             "warm": serve("warm", *gunicorn("jobsite.wsgi")),
             "cold": serve("cold", *gunicorn("jobsite.wsgi"), BODY_CACHE_MB="0"),
-        }
-        if options.peer_venv and url.startswith("postgres"):
-            peer = [
-                str(options.peer_venv / "bin/python"),
-                "-m",
-                "uvicorn",
-                "--workers",
-                "2",
-                "--port",
-                "PORT",
-            ]
-            peer += ["--no-access-log", "--app-dir", str(HERE), "peer:app"]
+        }  # fmt: skip
+        if options.peer_venv and self.database_pid:
+            folder = str(Path(__file__).parent)
+            peer = [f"{options.peer_venv}/bin/python", "-m", "uvicorn", "--workers", "2", "--port", "PORT",
+                    "--no-access-log", "--app-dir", folder, "peer:app"]  # fmt: skip
             self.apps["fastapi"] = serve("fastapi", *peer)
             self.apps["fastapi-stored"] = serve("fastapi-stored", *peer, STORED_TOTAL="1")
         self.cases = [case for case in self.all_cases() if self.wants(case.key)]
         self.position: dict[tuple[str, str], int] = {}
 
-    def database_url(self, stack: ExitStack) -> str:
-        name, folder = self.options.database, self.options.folder
-        if name == "sqlite":
-            return f"sqlite:///{folder / f'sqlite-{self.options.vacancies}.sqlite3'}"
-        if name != "postgres":
-            if name.startswith("postgres"):
-                shown = subprocess.run(
-                    ["psql", name, "-Atc", "SHOW data_directory"], capture_output=True, text=True
-                )
-                pid = Path(shown.stdout.strip() or "-", "postmaster.pid")
-                self.database_pid = int(pid.read_text().split()[0]) if pid.exists() else None
-            return name
-        url_of = stack.enter_context(postgresql(folder.resolve() / "pg"))
-        self.database_pid = int((folder / "pg/postmaster.pid").read_text().split()[0])
-        name = f"jobsite_{self.options.vacancies}"
-        with psycopg.connect(url_of("postgres"), autocommit=True) as server, suppress(DuplicateDatabase):
-            server.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-        return url_of(name)
-
     # --- Cases ---------------------------------------------------------------------------------
 
-    def ask(self, **query: Any) -> dict[str, Any]:
-        return json.loads(get(self.apps["warm"].url + path(LIST, **query))[2])
+    def get(self, app: str, target: str, headers: dict[str, str] | None = None) -> tuple[int, Any, bytes]:
+        return get(self.apps[app].port, target, headers, timeout=60)
+
+    def ask(self, target: str = LIST, **query: Any) -> dict[str, Any]:
+        return json.loads(self.get("warm", path(target, **query))[2])
 
     def all_cases(self) -> Iterator[Case]:
         last = self.ask()["meta"]["last_page"]
         near = range(1, min(last, NEAR) + 1)
-        body = get(self.apps["warm"].url + LIST)[2]
+        body = self.get("warm", LIST)[2]
         size = min(100, LARGE * len(json.loads(body)["data"]) // len(body))
         for prefix, name, first in (("", "", path(LIST)), ("large-", ", 164 kB", path(LIST, size=size))):
             warm: dict[str, Any] = {"paths": [first], "server": "warm"}
-            etag = get(self.apps["warm"].url + first)[1]["etag"]
+            etag = self.get("warm", first)[1]["etag"]
             yield Case(f"{prefix}warm", f"warm list{name}", **warm)
             yield Case(f"{prefix}gzip", f"warm list{name}, gzip", headers={"Accept-Encoding": "gzip"}, **warm)
             yield Case(
@@ -196,7 +150,7 @@ class Benchmark:
         walk = shuffled(path(LIST, page=n, size=size) for n in range(1, pages + 1))
         yield Case("large-cold", "cold list, 164 kB", walk)
         if self.wants("filtered"):
-            filters = json.loads(get(self.apps["warm"].url + "/v1/filters")[2])["data"]
+            filters = self.ask("/v1/filters")["data"]
             regions = next(each["options"] for each in filters if each["keyword"] == "regions")
             filtered = [each for option in regions for each in self.pages(100, regions=option["value"])]
             yield Case("filtered", "cold list, filter[regions]", shuffled(filtered), targets)
@@ -205,27 +159,12 @@ class Benchmark:
             walk = shuffled(path(LIST, page=n, **query) for n in near)
             yield Case(key, f"cold list, {name}={value}", walk, targets)
         if self.wants("searched"):
-            words = ("nurse", "driver", "engineer", "analyst", "officer", "teacher", "manager", "operator")
-            towns = (
-                "antwerp",
-                "ghent",
-                "bruges",
-                "leuven",
-                "hasselt",
-                "mons",
-                "namur",
-                "arlon",
-                "wavre",
-                "dinant",
-            )
-            searched = [each for word in (*words, *towns) for each in self.pages(5, search=word)]
+            searched = [each for word in (*WORDS, *TOWNS) for each in self.pages(5, search=word)]
             yield Case("searched", "cold list, filter[search]", shuffled(searched), targets)
         if self.wants("single", "form"):
-            ids = [
-                item["id"]
-                for n in range(1, last // 5 + 1, max(1, last // 200))
-                for item in self.ask(page=n, size=100, fields="id")["data"]
-            ]
+            numbers = range(1, last // 5 + 1, max(1, last // 200))
+            found = [self.ask(page=n, size=100, fields="id")["data"] for n in numbers]
+            ids = [item["id"] for items in found for item in items]
             yield Case("single", "cold single", shuffled(f"{LIST}/{pk}" for pk in ids))
             yield Case("form", "cold form", shuffled(f"{LIST}/{pk}/form" for pk in ids), others=())
         width = max(1, min(50, last // 10))
@@ -256,21 +195,21 @@ class Benchmark:
             (self.work / f"{case.key}.paths").write_text("\n".join(case.paths))
             if case.server == "cold":  # it keeps no answers; items have been asked for before
                 for each in case.paths:
-                    get(self.apps["cold"].url + each)
+                    self.get("cold", each)
             # Bytes of F: the answer of middle size of some of the walk.
             requested = case.paths[:: max(1, len(case.paths) // 9)]
-            bodies = [get(self.apps[case.server].url + each)[2] for each in requested]
+            bodies = [self.get(case.server, each)[2] for each in requested]
             (self.work / case.key).write_bytes(sorted(bodies, key=len)[len(bodies) // 2])
             self.compare_items(case)
         for number in range(self.options.rounds):
             for case in self.cases:
                 print(f"round {number + 1}: {case.title}", file=sys.stderr)
-                log = self.work / "writer.log"
-                writer = [sys.executable, str(HERE / "content.py"), "publish", str(RATE)]
-                with running(*writer, env=self.env, log=log) if case.is_written else nullcontext():
+                words = ("-m", "tests.benchmarks.content", "publish", str(RATE))
+                writer = Program(self.work / f"writer-{number}", sys.executable, *words, env=self.env)
+                with writer if case.is_written else nullcontext():
                     taken = {name: self.measure(case, name) for name in ("floor", *case.others, "ours")}
                 if case.is_written:
-                    done = json.loads(log.read_text())
+                    done = json.loads(writer.log.read_text().splitlines()[-1])
                     taken["ours"]["writes"] = done["published"] / done["seconds"]
                 case.rounds.append(taken)
         for case in self.cases:
@@ -281,13 +220,18 @@ class Benchmark:
         """Record where the naive baseline and the others have other items than ours."""
         for each in case.paths[:: max(1, len(case.paths) // SAMPLES)]:
             for name in case.others:
-                pair = [f"{self.apps[app].url}{each}" for app in (name, case.server)]
                 # Twice, since a vacancy may expire between two requests.
-                if not any(len({items(url) for url in pair}) == 1 for _ in range(2)):
+                if all(self.items(name, each) != self.items(case.server, each) for _ in range(2)):
                     case.faults.append(f"items differ from the {TITLE[name]}'s: {each}")
 
+    def items(self, app: str, target: str) -> str:
+        """Return the items of an answer in one form whatever the order of keys."""
+        status, _, body = self.get(app, target)
+        return json.dumps(json.loads(body)["data"], sort_keys=True) if status == 200 else f"{app}: {status}"
+
     def measure(self, case: Case, name: str) -> Sample:
-        app = self.apps[case.server if name == "ours" else name]
+        server = case.server if name == "ours" else name
+        app = self.apps[server]
         paths, expected, status = self.work / f"{case.key}.paths", self.work / "expected", case.status
         expected.write_bytes(b'{"data":')
         if name == "floor":
@@ -298,58 +242,35 @@ class Benchmark:
         elif case.status == 304:
             expected.write_bytes(b"")
             # The one that is current after what was written in other cases.
-            case.headers = {"If-None-Match": get(app.url + case.paths[0])[1]["etag"]}
+            case.headers = {"If-None-Match": self.get(server, case.paths[0])[1]["etag"]}
         elif len(case.paths) == 1 and not case.is_written and "Accept-Encoding" not in case.headers:
-            expected.write_bytes(unlinked(get(app.url + case.paths[0])[2]))
+            expected.write_bytes(unlinked(self.get(server, case.paths[0])[2]))
         elif "Accept-Encoding" in case.headers:
-            expected.write_bytes(get(app.url + case.paths[0], case.headers)[2][:2])
+            expected.write_bytes(self.get(server, case.paths[0], case.headers)[2][:2])
         key = (case.key, name)
-        first = self.wrk(app, case, 1, paths, self.position.get(key, 0), status, expected)
-        self.position[key] = self.position.get(key, 0) + int(first["requests"]) + 50
-        found = self.wrk(app, case, self.options.seconds, paths, self.position[key], 0)
-        self.position[key] += int(found["requests"]) + 50
+        about, start = (app, self.database_pid), self.position.get(key, 0)
+        first = wrk(*about, 1, paths, start, status, expected, case.headers)
+        start += int(first["requests"]) + 50
+        found = wrk(*about, self.options.seconds, paths, start, headers=case.headers)
+        self.position[key] = start + int(found["requests"]) + 50
         size, checked = (one["bytes"] / one["requests"] for one in (found, first))
         is_fixed = len(case.paths) == 1 and not case.is_written and first["requests"] > 100
         if first["wrong"] or first["errors"] or found["errors"]:
             case.faults.append(f"{name}: {first['wrong']} wrong, {first['errors'] + found['errors']} errors")
         elif is_fixed and abs(size / checked - 1) > 0.1:
             case.faults.append(f"{name}: {size:.0f} bytes an answer, {checked:.0f} when checked")
-        return {
-            "requests": found["requests"] / found["seconds"],
-            "p50": found["p50"],
-            "p99": found["p99"],
-            "cpu": 1000 * (found["cpu_app"] + found["cpu_database"]) / found["requests"],
-            "cpu_app": 1000 * found["cpu_app"] / found["requests"],
-            "cpu_database": 1000 * found["cpu_database"] / found["requests"],
-            "bytes": size,
-        }
-
-    def wrk(self, app: Application, case: Case, seconds: int, paths: Path, start: int, status: int,
-            expected: Path | None = None) -> Sample:  # fmt: skip
-        return wrk(app, self.database_pid, seconds, paths, start, status, expected, case.headers)
+        return {**servers.per_request(found), "p50": found["p50"], "p99": found["p99"], "bytes": size}
 
     # --- Telling -------------------------------------------------------------------------------
 
     def report(self) -> dict[str, Any]:
         rows = [self.row(case) for case in self.cases]
-        about = {"database": self.env["DATABASE_URL"].partition(":")[0], "vacancies": self.options.vacancies}
+        about = {"database": self.options.database, "vacancies": self.options.vacancies}
         print(f"\n{about['vacancies']} vacancies, {about['database']}, medians of {self.options.rounds} "
-              f"rounds of {self.options.seconds} s, {os.cpu_count()} cores")  # fmt: skip
-        print("CPU: ms per request, application + database. of F: F's CPU / ours, our requests/s / F's; "
-              "1.0 is as good as F. Targets are judged by CPU.")  # fmt: skip
-        if about["database"].startswith("postgres") and not self.database_pid:
-            print("The CPU of the database is missing: it runs on another machine, or as another user.")
-        print("\n| case | CPU | F's CPU | of F | naive's / ours | requests/s | F's | of F | p50/p99 ms |"
-              " target | met |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|")  # fmt: skip
-        for row in rows:
-            ours, floor, cpu = row["ours"], row["floor"], row["cpu_ratios"]
-            naive = f"{cpu['naive']:.1f}" if "naive" in cpu else "-"
-            print(
-                f"| {row['title']} | {ours['cpu_app']:.2f} + {ours['cpu_database']:.2f} | "
-                f"{floor['cpu']:.2f} | {cpu['floor']:.2f} | {naive} | "
-                f"{formatted(ours['requests'])} | {floor['requests']:.0f} | {row['ratios']['floor']:.2f} | "
-                f"{ours['p50']:.1f}/{ours['p99']:.1f} | {row['target']} | {row['met']} |"
-            )
+              f"rounds of {self.options.seconds} s, {os.cpu_count()} cores\n"
+              "CPU: ms per request, application + database. of F: F's CPU / ours, requests/s / F's"
+              )  # fmt: skip
+        print(f"\n{table(HEAD, [self.cells(row) for row in rows])}")
         peaks = {name: self.apps[name].peak_mib() for name in ("warm", "cold")}
         print(f"\nPeak memory of a worker: {peaks['warm']:.0f} MiB with kept answers, {peaks['cold']:.0f} "
               f"without (target {MEMORY}).")  # fmt: skip
@@ -364,15 +285,26 @@ class Benchmark:
                 print(f"FAILED {row['title']}: {fault}")
         return {**about, "peak_mib": peaks, "cases": rows}
 
+    @staticmethod
+    def cells(row: dict[str, Any]) -> list[str]:
+        ours, floor, cpu = row["ours"], row["floor"], row["cpu_ratios"]
+        rate = ours["requests"]
+        return [
+            row["title"], f"{ours['cpu_app']:.2f} + {ours['cpu_database']:.2f}", f"{floor['cpu']:.2f}",
+            f"{cpu['floor']:.2f}", f"{cpu['naive']:.1f}" if "naive" in cpu else "-",
+            f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}", f"{floor['requests']:.0f}",
+            f"{row['ratios']['floor']:.2f}", f"{ours['p50']:.1f}/{ours['p99']:.1f}", row["target"],
+            row["met"],
+        ]  # fmt: skip
+
     def row(self, case: Case) -> dict[str, Any]:
         """Return a case as JSON has it: medians by application, ratios, the target and whether it is met."""
+        names = [name for name in case.rounds[0] if name != "ours"]
         middle: dict[str, Any] = {
             name: {what: median(taken[name][what] for taken in case.rounds) for what in case.rounds[0][name]}
             for name in case.rounds[0]
         }
-        pairs = {
-            name: [(taken["ours"], taken[name]) for taken in case.rounds] for name in middle if name != "ours"
-        }
+        pairs = {name: [(taken["ours"], taken[name]) for taken in case.rounds] for name in names}
         first = next((each for each in self.cases if each.key == "pages-0"), None)
         if case.page and first:
             both = zip(case.rounds, first.rounds, strict=True)
@@ -383,13 +315,10 @@ class Benchmark:
             cpu_ratios[name] = median(other["cpu"] / ours["cpu"] for ours, other in samples)
         least = {"floor": OF_FLOOR[case.key]} if case.key in OF_FLOOR else {}
         least |= {name: value for name, value in case.least.items() if name in ratios}
-        templates = {"floor": "{:.2f} F", "pages-0": "{:.2f} x page 1 at most"}
         target = [
-            templates.get(name, f"{{:.1f}} x {TITLE.get(name)}").format(
-                1 / value if name == "pages-0" else value
-            )
-            for name, value in least.items()
-        ]
+            f"{value:.2f} F" if name == "floor" else f"{1 / value:.2f} x page 1 at most" if name == "pages-0"
+            else f"{value:.1f} x {TITLE[name]}" for name, value in least.items()
+        ]  # fmt: skip
         met = "yes" if all(cpu_ratios[name] >= value for name, value in least.items()) else "no"
         return {
             "key": case.key, "title": case.title, "page": case.page, **middle, "ratios": ratios,
@@ -401,9 +330,7 @@ class Benchmark:
 
 def path(base: str, **query: Any) -> str:
     """Return a path with the parameters, by their short names, as the interface calls them."""
-    names = {"page": "page[number]", "size": "page[size]", "regions": "filter[regions]",
-             "search": "filter[search]"}  # fmt: skip
-    return base + ("?" + urlencode({names.get(k, k): v for k, v in query.items()}) if query else "")
+    return base + ("?" + urlencode({SHORT.get(k, k): v for k, v in query.items()}) if query else "")
 
 
 def shuffled(paths: Any) -> list[str]:
@@ -413,19 +340,9 @@ def shuffled(paths: Any) -> list[str]:
     return paths
 
 
-def formatted(rate: float) -> str:
-    return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
-
-
 def unlinked(body: bytes) -> bytes:
     """Return what precedes the links, which count what the clock may change meanwhile."""
     return re.split(rb',"(?:links|meta)":\{', body, maxsplit=1)[0]
-
-
-def items(url: str) -> str:
-    """Return the items of an answer in one form whatever the order of keys."""
-    status, _, body = get(url)
-    return json.dumps(json.loads(body)["data"], sort_keys=True) if status == 200 else f"{url}: {status}"
 
 
 if __name__ == "__main__":

@@ -2,31 +2,21 @@
 and then prints {"published", "seconds"}."""
 
 import json
-import os
 import signal
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-os.chdir(ROOT)
-sys.path.insert(0, str(ROOT))
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
+from tests.benchmarks.process import analyze  # sets Django up
 
-import django  # noqa: E402
+# isort: split
 
-django.setup()
+from django.core.management import call_command
+from django.utils import timezone
 
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-from django.utils import timezone  # noqa: E402
-
-from forms_structure.models import Form  # noqa: E402
-from forms_structure.operations import create  # noqa: E402
-from forms_structure.presets import presets  # noqa: E402
-from vacancies import operations  # noqa: E402
-from vacancies.models import Status, Vacancy  # noqa: E402
-from vacancies.querysets import VacancyQuerySet  # noqa: E402
+from tests.chaos.database import make_form
+from vacancies import operations
+from vacancies.models import Status, Vacancy
+from vacancies.querysets import VacancyQuerySet
 
 POOL = 50  # vacancies that the writer publishes again and again; unpublished in between
 
@@ -39,16 +29,12 @@ def fill(count: int) -> None:
         call_command("generate_vacancies", str(count), stdout=sys.stderr)
     elif not count <= found <= count + POOL:
         sys.exit(f"The database holds {found} published vacancies, not {count}: name another one.")
-    if not Form.objects.default().exists():
-        sections = [preset["section"] for preset in presets("en")]
-        create(name="Application", structure=sections, language="en", is_default=True)
+    make_form()
     made = pool()
     for vacancy in Vacancy.objects.filter(status=Status.PUBLISHED)[: POOL - len(made)]:
         operations.duplicate(vacancy=vacancy, at=timezone.now())
     operations.unpublish(vacancies=made, at=timezone.now())
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")
+    analyze()
 
 
 def pool() -> VacancyQuerySet:

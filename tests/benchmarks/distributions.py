@@ -1,7 +1,6 @@
-#!/usr/bin/env python
 """Measures what any page of the public list costs beside page 1, on PostgreSQL, for skewed publication dates.
 
-    python tests/benchmarks/distributions.py --vacancies 100000 --json out.json
+    python -m tests.benchmarks.distributions --vacancies 100000
 
 Each distribution gives every vacancy new dates. The pages are requested from an instance without a response
 cache (BODY_CACHE_MB=0), after their items were rendered. Each round measures every spot of the list, one
@@ -12,30 +11,22 @@ workers and PostgreSQL. Exit code 1: a page had other vacancies than the databas
 import argparse
 import json
 import os
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import psycopg
-from psycopg.errors import DuplicateDatabase
-from psycopg.sql import SQL, Identifier
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT))
+from tests.benchmarks import servers
+from tests.benchmarks.compare import LIST, SPOTS, path, shuffled
+from tests.benchmarks.servers import Sample
+from tests.servers import Application, get
 
-from tests.benchmarks.compare import LIST, SPOTS, Sample, path, shuffled  # noqa: E402 - found by the line above
-from tests.benchmarks.servers import get, gunicorn, postgresql, wrk  # noqa: E402
-from tests.servers import SYSTEM_ENV, Application  # noqa: E402
-
-HERE = Path(__file__).parent
 SIZE = 20  # items of a page
 WIDTH = 50  # pages of a walk
 BATCH = 20_000  # vacancies that get new dates in one transaction
@@ -82,105 +73,69 @@ LISTED = """
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--vacancies", type=int, default=100_000, metavar="N")
+def main() -> int:
+    parser = servers.options_of(__doc__, vacancies=100_000, rounds=7, seconds=2)
     parser.add_argument("--distributions", nargs="*", choices=START, default=[*START], metavar="NAME",
                         help=f"of {', '.join(START)}; all of them if not given")  # fmt: skip
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=int, default=2, help="of each measurement")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"),
-                        help="of the database, which PostgreSQL's user can write to")  # fmt: skip
     options = parser.parse_args()
-    if not shutil.which("wrk"):
-        sys.exit("wrk is missing: apt-get install wrk.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.folder.mkdir(exist_ok=True)
+    name = f"distributions_{options.vacancies}"  # not compare.py's: the dates would be wrong there
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url_of = stack.enter_context(postgresql(options.folder.resolve() / "pg"))
-        database_pid = int((options.folder / "pg/postmaster.pid").read_text().split()[0])
-        report = Benchmark(options, work, url_of, database_pid).run()
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=1))
-    sys.exit(any(each["faults"] for each in report["distributions"]))
+        database = stack.enter_context(servers.postgresql(options.folder / "pg", name))
+        return Benchmark(options, work, *database).run()
 
 
 class Benchmark:
-    def __init__(self, options: argparse.Namespace, work: Path, url_of: Any, database_pid: int) -> None:
-        self.options, self.work, self.database_pid = options, work, database_pid
-        name = f"distributions_{options.vacancies}"  # not compare.py's: the dates would be wrong there
-        with psycopg.connect(url_of("postgres"), autocommit=True) as server, suppress(DuplicateDatabase):
-            server.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-        self.url = url_of(name)
-        self.env = SYSTEM_ENV | {
-            "DATABASE_URL": self.url,
-            "SECRET_KEY": "only-for-benchmark-" * 4,
-            "RATE_LIMIT": "off",
-            "LOG_REQUESTS": "off",
-            "ALLOWED_HOSTS": "127.0.0.1",
-            "BODY_CACHE_MB": "0",
-        }
-        self.run_script(str(HERE / "content.py"), "fill", str(options.vacancies))
-        commands = self.run_script("manage.py", "help", "--commands").split()
-        self.maintains_lists = "maintain_lists" in commands
+    def __init__(self, options: argparse.Namespace, work: Path, url: str, database_pid: int) -> None:
+        self.options, self.work, self.url, self.database_pid = options, work, url, database_pid
+        self.env = servers.ENV | {"DATABASE_URL": url, "BODY_CACHE_MB": "0"}
+        servers.run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
 
-    def run_script(self, *words: str) -> str:
-        command = [sys.executable, *words]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"{' '.join(words)} failed.")
-        return done.stdout
-
-    def run(self) -> dict[str, Any]:
+    def run(self) -> int:
+        """Print the table; return the number of faults."""
         count, rounds, seconds = self.options.vacancies, self.options.rounds, self.options.seconds
         print(f"{count} vacancies, medians of {rounds} rounds of {seconds} s, {os.cpu_count()} cores\n")
         print(f"| distribution | spot | pages | requests/s | CPU ms, app + DB | sum | ratio | <= {MOST} |")
         print("|---|--:|--:|--:|--:|--:|--:|---|", flush=True)
-        found = []
-        for name in self.options.distributions:
-            found.append(self.distribution(name))
-            for row in found[-1]["spots"]:
-                cpu = f"{row['cpu_app']:.2f} + {row['cpu_database']:.2f} | {row['cpu']:.2f}"
-                cells = [name, row["spot"], row["pages"], f"{row['requests']:.0f}", cpu]
-                cells += [f"{row['ratio']:.2f}", row["met"]]
-                print("|", *(f"{cell} |" for cell in cells), flush=True)
-        for each in found:
-            for fault in each["faults"]:
-                print(f"FAILED {each['distribution']}: {fault}")
-        return {"database": "postgres", "vacancies": count, "distributions": found}
+        found = [f"FAILED {name}: {fault}" for name in self.options.distributions
+                 for fault in self.distribution(name)]  # fmt: skip
+        print(*found, sep="\n")
+        return len(found)
 
-    def distribution(self, name: str) -> dict[str, Any]:
-        """Return the distribution as JSON has it: its spots, with their rounds, and the faults."""
+    def distribution(self, name: str) -> list[str]:
+        """Print the rows of the distribution; return its faults."""
         self.tell(f"{name}: new dates")
         self.reshape(name)
         with psycopg.connect(self.url) as database:
             ids = [pk for (pk,) in database.execute(LISTED)]
         walks = spots(-(-len(ids) // SIZE))
         numbers = sorted({number for walk in walks.values() for number in walk})
-        with Application(self.work / name, *gunicorn("jobsite.wsgi"), env=self.env, probe=LIST) as app:
+        env, samples = self.env, {spot: list[Sample]() for spot in walks}
+        with Application(self.work / name, *servers.gunicorn("jobsite.wsgi"), env=env, probe=LIST) as app:
             self.tell(f"{name}: first requests, which apply what is due and render the items")
-            for _ in range(2):
-                for number in numbers:
-                    get(app.url + page_path(number))
-            if self.maintains_lists:
-                self.run_script("manage.py", "maintain_lists")
+            for number in (*numbers, *numbers):
+                get(app.port, page_path(number))
+            servers.run_script(env, "manage.py", "maintain_lists")
             self.vacuum()
             faults = self.wrong_pages(app, numbers, ids)
-            samples: dict[str, list[Sample]] = {spot: [] for spot in walks}
             for spot, walk in walks.items():
                 (self.work / spot).write_text("\n".join(shuffled(map(page_path, walk))))
             for number in range(self.options.rounds):
                 self.tell(f"{name}: round {number + 1}")
                 for spot, taken in samples.items():
-                    taken.append(self.measure(app, spot))
+                    found = servers.wrk(app, self.database_pid, self.options.seconds, self.work / spot)
+                    faults += [f"{found['errors']:.0f} requests failed"] if found["errors"] else []
+                    taken.append(servers.per_request(found))
             faults += self.wrong_pages(app, numbers, ids)
-        rows = [row(spot, walk, samples[spot], samples[FIRST]) for spot, walk in walks.items()]
-        failed = sum(sample["errors"] for taken in samples.values() for sample in taken)
-        if failed:
-            faults.append(f"{failed:.0f} requests failed")
-        return {"distribution": name, "listed": len(ids), "spots": rows, "faults": faults}
+        for spot, walk in walks.items():
+            one = {key: median(sample[key] for sample in samples[spot]) for key in samples[spot][0]}
+            pairs = zip(samples[spot], samples[FIRST], strict=True)
+            ratio = median(sample["cpu"] / first["cpu"] for sample, first in pairs)
+            cpu = f"{one['cpu_app']:.2f} + {one['cpu_database']:.2f} | {one['cpu']:.2f}"
+            cells = f"{name} | {spot} | {walk[0]}-{walk[-1]} | {one['requests']:.0f} | {cpu} | {ratio:.2f}"
+            print(f"| {cells} | {'yes' if ratio <= MOST else 'no'} |", flush=True)
+        return faults
 
     def reshape(self, name: str) -> None:
         """Give the published vacancies the dates of the distribution, through the triggers."""
@@ -204,19 +159,12 @@ class Benchmark:
         """Request the pages; return those that differ from the list `ids`."""
         wrong = []
         for number in numbers:
-            status, _, body = get(app.url + page_path(number))
+            status, _, body = get(app.port, page_path(number))
             answer: dict[str, Any] = json.loads(body) if status == 200 else {"data": [], "meta": {}}
             shown = [item["id"] for item in answer["data"]]
             if shown != ids[(number - 1) * SIZE : number * SIZE] or answer["meta"].get("total") != len(ids):
                 wrong.append(f"page {number} is wrong (status {status})")
         return wrong
-
-    def measure(self, app: Application, spot: str) -> Sample:
-        """Request the pages of a spot. Return requests per second, ms of CPU per request and the errors."""
-        found = wrk(app, self.database_pid, self.options.seconds, self.work / spot)
-        cpu = {name: 1000 * found[name] / found["requests"] for name in ("cpu_app", "cpu_database")}
-        requests = found["requests"] / found["seconds"]
-        return {"requests": requests, **cpu, "cpu": sum(cpu.values()), "errors": found["errors"]}
 
     def tell(self, text: str) -> None:
         print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
@@ -229,19 +177,9 @@ def spots(last: int) -> dict[str, range]:
     return {FIRST: range(1, 2)} | {spot: range(start, start + width) for spot, start in starts.items()}
 
 
-def row(spot: str, walk: range, taken: list[Sample], first: list[Sample]) -> dict[str, Any]:
-    """Return a spot as JSON has it: its pages, medians, the ratio to `first`, and whether that is met."""
-    ratio = median(one["cpu"] / base["cpu"] for one, base in zip(taken, first, strict=True))
-    return {
-        "spot": spot, "pages": f"{walk[0]}-{walk[-1]}",
-        **{name: median(sample[name] for sample in taken) for name in taken[0]},
-        "ratio": ratio, "met": "yes" if ratio <= MOST else "no", "rounds": taken,
-    }  # fmt: skip
-
-
 def page_path(number: int) -> str:
     return path(LIST, page=number, size=SIZE)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(bool(main()))

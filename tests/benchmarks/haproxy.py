@@ -1,30 +1,33 @@
-#!/usr/bin/env python
 """Measures what HAProxy between the site and PostgreSQL costs: CPU and latency of a list.
 
-    python tests/benchmarks/haproxy.py --vacancies 1000 --rounds 5
+    python -m tests.benchmarks.haproxy --vacancies 1000 --rounds 5
 
 The same list on three connections: the Unix socket of a single machine, TCP on loopback, and HAProxy on
 loopback with the settings of deploy/cluster/haproxy.cfg. Warm: the response is cached, one row is read. Cold:
 without the cache, other pages each time. The order changes with each round; figures are medians.
 """
 
-import argparse
-import contextlib
 import os
 import shutil
-import signal
-import subprocess
 import sys
-from pathlib import Path
+from contextlib import ExitStack
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.benchmarks.servers import cpu_seconds, gunicorn, postgresql, running, wrk  # noqa: E402
-from tests.servers import SYSTEM_ENV, Application, folder_with_logs, free_port  # noqa: E402
+from tests.benchmarks.servers import (
+    ENV,
+    Program,
+    cpu_seconds,
+    gunicorn,
+    options_of,
+    postgresql,
+    run_script,
+    wrk,
+)
+from tests.chaos.program import table
+from tests.servers import ROOT, Application, folder_with_logs, free_port
 
 LIST = "/v1/vacancies"
+HEAD = ("list", "connection", "site", "PostgreSQL", "HAProxy", "CPU, ms per request", "p50, ms", "p99, ms")
 
 
 def configuration(port: int, server: int) -> str:
@@ -35,67 +38,48 @@ def configuration(port: int, server: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--vacancies", type=int, default=1000, metavar="N")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--seconds", type=int, default=4, metavar="N", help="of each measurement")
-    options = parser.parse_args()
-    program = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
-    if not program or not shutil.which("wrk"):
-        sys.exit("haproxy or wrk is missing.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with contextlib.ExitStack() as stack:
+    options = options_of(__doc__, vacancies=1000, rounds=5, seconds=4, keeps=False).parse_args()
+    program = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin") or sys.exit(
+        "haproxy is missing."
+    )
+    with ExitStack() as stack:
         folder = stack.enter_context(folder_with_logs())
-        url = stack.enter_context(postgresql(folder / "postgresql"))("postgres")
+        url, pid = stack.enter_context(postgresql(folder / "postgresql", "haproxy"))
         server, port = int(url.rpartition("=")[2]), free_port()
         (folder / "haproxy.cfg").write_text(configuration(port, server))
-        haproxy = stack.enter_context(
-            running(program, "-db", "-f", folder / "haproxy.cfg", env={}, log=folder / "haproxy.log")
-        )
-        env = {
-            "SECRET_KEY": "only-for-benchmarks-0123456789" * 2, "ALLOWED_HOSTS": "127.0.0.1",
-            "RATE_LIMIT": "off", "LOG_REQUESTS": "off",
-            "DJANGO_SETTINGS_MODULE": "jobsite.settings", "DATABASE_URL": url,
-        }  # fmt: skip
+        haproxy = Program(folder / "haproxy", program, "-db", "-f", folder / "haproxy.cfg")
+        haproxy_pid = stack.enter_context(haproxy).pids()[0]
         for words in (["migrate", "-v0"], ["generate_vacancies", str(options.vacancies)], ["render_items"]):
-            command = [sys.executable, "manage.py", *words]
-            subprocess.run(command, cwd=ROOT, env=SYSTEM_ENV | env, check=True, stdout=subprocess.DEVNULL)
+            run_script(ENV | {"DATABASE_URL": url}, "manage.py", *words)
         urls = {
             "Unix socket": url,
-            "TCP on loopback": f"postgres://postgres@127.0.0.1:{server}/postgres",
-            "HAProxy on loopback": f"postgres://postgres@127.0.0.1:{port}/postgres",
+            "TCP on loopback": f"postgres://postgres@127.0.0.1:{server}/haproxy",
+            "HAProxy on loopback": f"postgres://postgres@127.0.0.1:{port}/haproxy",
         }
-        pages = max(1, options.vacancies // 40)
-        paths = {"warm": [LIST], "cold": [f"{LIST}?page[number]={n}" for n in range(1, pages)]}
+        pages = [f"{LIST}?page[number]={n}" for n in range(1, max(2, options.vacancies // 40))]
         apps = {}
-        for kind, lines in paths.items():
+        for kind, lines, cache in (("warm", [LIST], {}), ("cold", pages, {"BODY_CACHE_MB": "0"})):
             (folder / kind).write_text("\n".join(lines) + "\n")
-            more = {"BODY_CACHE_MB": "0"} if kind == "cold" else {}
             for name, each in urls.items():
-                app = Application(
-                    folder / f"{kind} {name}", *gunicorn("jobsite.wsgi"),
-                    env=env | more | {"DATABASE_URL": each}, probe=LIST,
-                )  # fmt: skip
+                env = ENV | cache | {"DATABASE_URL": each}
+                app = Application(folder / f"{kind} {name}", *gunicorn("jobsite.wsgi"), env=env, probe=LIST)
                 apps[kind, name] = stack.enter_context(app)
-        pid = int((folder / "postgresql/postmaster.pid").read_text().split()[0])
         found: dict[tuple[str, str], list[list[float]]] = {key: [] for key in apps}
         for number in range(options.rounds + 1):
             keys = list(apps)
             for key in keys[number % len(keys) :] + keys[: number % len(keys)]:
-                before = cpu_seconds(haproxy.pid)
+                before = cpu_seconds(haproxy_pid)
                 one = wrk(apps[key], pid, options.seconds, folder / key[0], start=37 * number, status=200)
                 if one["wrong"] or one["errors"]:
                     sys.exit(f"{key}: {one}")
-                cpu = (one["cpu_app"], one["cpu_database"], cpu_seconds(haproxy.pid) - before)
+                cpu = (one["cpu_app"], one["cpu_database"], cpu_seconds(haproxy_pid) - before)
                 if number:  # the first round fills caches
                     per = [1000 * seconds / one["requests"] for seconds in cpu]
                     found[key].append([*per, sum(per), one["p50"], one["p99"]])
-        print("| list | connection | site | PostgreSQL | HAProxy | CPU, ms per request | p50, ms | p99, ms |")
-        print("|---|---|--:|--:|--:|--:|--:|--:|")
-        for (kind, name), rows in found.items():
-            middle = [median(column) for column in zip(*rows, strict=True)]
-            cells = [f"{each:.3f}" for each in middle[:4]] + [f"{each:.1f}" for each in middle[4:]]
-            print(f"| {kind} | {name} | {' | '.join(cells)} |")
+    middle = {key: [median(column) for column in zip(*rows, strict=True)] for key, rows in found.items()}
+    cells = {key: [*(f"{each:.3f}" for each in row[:4]), f"{row[4]:.1f}", f"{row[5]:.1f}"]
+             for key, row in middle.items()}  # fmt: skip
+    print(table(HEAD, [[*key, *row] for key, row in cells.items()]))
 
 
 if __name__ == "__main__":

@@ -42,9 +42,8 @@ PEOPLE = f"""
     SELECT vacancy_id, {PERSON.format("head")} FROM vacancies_vacancyrecruiter link
     JOIN vacancies_recruiter head ON head.id = recruiter_id
     WHERE vacancy_id = ANY($1) ORDER BY link.position, link.id"""
-FILES = (
-    "SELECT vacancy_id, name, url FROM vacancies_attachment WHERE vacancy_id = ANY($1) ORDER BY position, id"
-)
+FILES = """
+    SELECT vacancy_id, name, url FROM vacancies_attachment WHERE vacancy_id = ANY($1) ORDER BY position, id"""
 
 
 @asynccontextmanager
@@ -104,9 +103,8 @@ def item(row: Any, labels: dict[tuple[int, str], list[str]], people: Any, files:
 
 
 def person(row: Any) -> dict[str, Any]:
-    return {
-        name: row[f"head_{name}"] or None for name in ("id", "name", "function", "email", "phone", "image")
-    }
+    names = ("id", "name", "function", "email", "phone", "image")
+    return {name: row[f"head_{name}"] or None for name in names}
 
 
 def slug(title: str, pk: int) -> str:

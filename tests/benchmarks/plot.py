@@ -1,7 +1,6 @@
-#!/usr/bin/env python
 """Plot the results of compare.py --json at several sizes:
 
-    python tests/benchmarks/plot.py a.json b.json c.json --folder docs/images
+    python -m tests.benchmarks.plot a.json b.json c.json --folder docs/images
 
 cost-by-size.svg: CPU by number of vacancies; cost-by-page.svg: CPU by page number. It also prints the cost
 of the first pages at each size relative to the smallest size.
@@ -32,6 +31,8 @@ STYLE = """
   }
 """
 
+MIDDLE = 'text-anchor="middle"'
+
 Points = list[tuple[float, float]]
 
 
@@ -55,9 +56,8 @@ def main() -> None:
         if "pages-0" in cases:
             firsts[report["vacancies"]] = cost(cases["pages-0"]["ours"])
     for size, ms in firsts.items():
-        print(
-            f"First pages at {size}: {ms:.2f} ms, {ms / firsts[min(firsts)]:.2f} times the smallest site's."
-        )
+        ratio = ms / firsts[min(firsts)]
+        print(f"First pages at {size}: {ms:.2f} ms, {ratio:.2f} times the smallest site's.")
     for file, title, x, lines in (
         ("cost-by-size.svg", "Cost of an answer by number of vacancies", "published vacancies", by_size),
         ("cost-by-page.svg", "Cost of a cold page of 20 by its number", "number of the page", by_page),
@@ -95,19 +95,15 @@ def chart(title: str, x_name: str, y_name: str, lines: dict[str, Points]) -> str
         f"<title>{escape(title)}</title><style>{STYLE}</style>",
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
         text(LEFT, 24, title, 'class="title"'),
-        text((LEFT + right) / 2, HEIGHT - 12, x_name, 'text-anchor="middle"'),
-        text(
-            0, 0, y_name, f'text-anchor="middle" transform="translate(18 {(TOP + bottom) / 2}) rotate(-90)"'
-        ),
+        text((LEFT + right) / 2, HEIGHT - 12, x_name, MIDDLE),
+        text(0, 0, y_name, f'{MIDDLE} transform="translate(18 {(TOP + bottom) / 2}) rotate(-90)"'),
     ]
-    for power in range(x_low, x_high + 1):
-        x = across(10**power)
-        parts.append(f'<path class="grid" d="M{x:.1f} {TOP}V{bottom}"/>')
-        parts.append(text(x, bottom + 18, f"{10**power:,}", 'text-anchor="middle"'))
-    for power in range(y_low, y_high + 1):
-        y = down(10**power)
-        parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>')
-        parts.append(text(LEFT - 8, y + 4, f"{10**power:g}", 'text-anchor="end"'))
+    for value in (10**power for power in range(x_low, x_high + 1)):
+        parts.append(f'<path class="grid" d="M{across(value):.1f} {TOP}V{bottom}"/>')
+        parts.append(text(across(value), bottom + 18, f"{value:,}", MIDDLE))
+    for value in (10**power for power in range(y_low, y_high + 1)):
+        parts.append(f'<path class="grid" d="M{LEFT} {down(value):.1f}H{right}"/>')
+        parts.append(text(LEFT - 8, down(value) + 4, f"{value:g}", 'text-anchor="end"'))
     floor = math.inf  # labels from the lowest up, none over another
     for number, (name, points) in sorted(enumerate(lines.items()), key=lambda each: each[1][1][-1][1]):
         colour, dashes = COLOURS[number % len(COLOURS)], ' stroke-dasharray="5 4"' if "naive" in name else ""

@@ -1,49 +1,71 @@
 """The processes of a benchmark and their CPU time."""
 
+import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from tests.servers import POSTGRES, ROOT, SYSTEM_ENV, Application, Postgres, children
+from psycopg.errors import DuplicateDatabase
+
+from tests.chaos.program import parser
+from tests.servers import POSTGRES, ROOT, SYSTEM_ENV, Postgres, Server, children, get
 
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, a second
+ENV = {
+    "SECRET_KEY": "only-for-benchmark-" * 4,
+    "ALLOWED_HOSTS": "127.0.0.1,testserver",
+    "RATE_LIMIT": "off",
+    "LOG_REQUESTS": "off",  # nobody else has a log either
+    "DJANGO_SETTINGS_MODULE": "jobsite.settings",
+}
+
+Sample = dict[str, float]
 
 
-def get(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers by lower-case name and body, whatever the status."""
-    requested = urllib.request.Request(url, headers=headers or {})
-    try:
-        answer = urllib.request.urlopen(requested, timeout=60)
-    except urllib.error.HTTPError as error:
-        answer = error
-    with answer:
-        return answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read()
+def options_of(
+    doc: str | None, *, vacancies: int, rounds: int, seconds: int, keeps: bool = True
+) -> argparse.ArgumentParser:
+    """Return a parser with the options of every benchmark that uses wrk, and their defaults. `keeps`: the
+    database is kept for the next run."""
+    if not shutil.which("wrk"):
+        sys.exit("wrk is missing: apt-get install wrk.")
+    made = parser(doc)
+    made.add_argument("--vacancies", type=int, default=vacancies, metavar="N")
+    made.add_argument("--rounds", type=int, default=rounds, metavar="N")
+    made.add_argument("--seconds", type=int, default=seconds, metavar="N", help="of each measurement")
+    if keeps:
+        made.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"),
+                          help="of databases, which PostgreSQL's user can write to")  # fmt: skip
+    return made
 
 
-@contextmanager
-def running(*command: str | Path, env: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a process in the project's folder until the block ends; its output goes to `log`."""
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*map(str, command)], cwd=ROOT, env=SYSTEM_ENV | env, stdout=out, stderr=subprocess.STDOUT
-        )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+class Program(Server):
+    """A program in the project's folder that needs no time to start. Its output goes to `log`."""
+
+    cwd = ROOT
+
+    def __init__(self, folder: Path, *command: str | Path, env: Mapping[str, str] = ENV) -> None:
+        super().__init__(folder)
+        self.command, self.env = [*map(str, command)], SYSTEM_ENV | dict(env)
+
+    def is_up(self) -> bool:
+        return True
+
+
+def run_script(env: Mapping[str, str], *words: str) -> None:
+    """Run Python with `words` in the project's folder."""
+    command = [sys.executable, *words]
+    if subprocess.run(command, cwd=ROOT, env=SYSTEM_ENV | dict(env), stdout=subprocess.DEVNULL).returncode:
+        sys.exit(f"{' '.join(words)} failed.")
 
 
 def gunicorn(module: str) -> list[str]:
@@ -53,15 +75,18 @@ def gunicorn(module: str) -> list[str]:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[Callable[[str], str]]:
-    """Run PostgreSQL with the data in `folder`, created if missing. Yield a function from the name of a
-    database to its URL, by Unix socket as on a machine of one's own (docs/operations/install.md)."""
+def postgresql(folder: Path, name: str) -> Iterator[tuple[str, int]]:
+    """Run PostgreSQL with the data in `folder`; both it and the database `name` are created if missing. Yield
+    the URL, by Unix socket as on a machine of one's own (docs/operations/install.md), and the process id."""
     if not POSTGRES:
         sys.exit("PostgreSQL is missing: apt-get install postgresql.")
+    folder = folder.resolve()
     server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB", unix_socket_directories=str(folder))
     server.stop_signal = signal.SIGINT  # fast shutdown with a checkpoint, so that the data can be used again
     with server:
-        yield lambda name: f"postgres://postgres@/{name}?host={folder}&port={server.port}"
+        with suppress(DuplicateDatabase):
+            server.sql(f"CREATE DATABASE {name}")
+        yield f"postgres://postgres@/{name}?host={folder}&port={server.port}", server.pids()[0]
 
 
 def cpu_seconds(pid: int | None) -> float:
@@ -70,26 +95,19 @@ def cpu_seconds(pid: int | None) -> float:
         return 0
 
     def ticks(one: int, fields: slice) -> int:
-        try:
+        with suppress(OSError):  # it has just ended
             stat = Path(f"/proc/{one}/stat").read_text()
-        except OSError:  # it has just ended
-            return 0
-        return sum(map(int, stat.rpartition(")")[2].split()[fields]))
+            return sum(map(int, stat.rpartition(")")[2].split()[fields]))
+        return 0
 
     own, with_ended = slice(11, 13), slice(11, 15)
     return (ticks(pid, with_ended) + sum(ticks(child, own) for child in children(pid))) / TICKS
 
 
 def wrk(
-    app: Application,
-    database_pid: int | None,
-    seconds: int,
-    paths: Path,
-    start: int = 0,
-    status: int = 0,
-    expected: Path | None = None,
-    headers: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, float]:
+    app: Any, database_pid: int | None, seconds: int, paths: Path, start: int = 0, status: int = 0,
+    expected: Path | None = None, headers: Mapping[str, str] = MappingProxyType({}),
+) -> Sample:  # fmt: skip
     """Request the paths in the file `paths`, one a line, from number `start` on. Return what walk.lua prints,
     counts, seconds, bytes, milliseconds, and the seconds of CPU, `cpu_app` and `cpu_database`."""
     command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s"]
@@ -102,5 +120,11 @@ def wrk(
     found = json.loads(done.stdout.splitlines()[-1])
     found |= {name: cpu_seconds(pid) - before[name] for name, pid in pids.items()}
     for _ in range(2):
-        get(app.url + "/none")  # behind what wrk left unanswered: the next one finds it at rest
+        get(app.port, "/none")  # behind what wrk left unanswered: the next one finds it at rest
     return found | {"requests": found["requests"] or 1}  # none within the time: slower than that
+
+
+def per_request(found: Sample) -> Sample:
+    """Return requests per second, and ms of CPU per request: of both, of the application, of the database."""
+    cpu = {name: 1000 * found[name] / found["requests"] for name in ("cpu_app", "cpu_database")}
+    return {"requests": found["requests"] / found["seconds"], "cpu": sum(cpu.values()), **cpu}

@@ -8,7 +8,6 @@ the same database, so that its CPU is known. PostgreSQL syncs its writes. `--pro
 spends its time.
 """
 
-import argparse
 import cProfile
 import itertools
 import os
@@ -17,17 +16,18 @@ import statistics
 import threading
 import time
 from contextlib import ExitStack, closing
+from functools import partial
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.servers import cpu_seconds, wrk
-from tests.chaos.applicants import PDF, Application
+from tests.chaos.applicants import PDF, Site, create, environment
+from tests.chaos.program import parser, table
 from tests.servers import SYSTEM_ENV, Gunicorn, Postgres, folder_with_logs
 
-VACANCIES = 100
 FILE = PDF + os.urandom(2 * 1024 * 1024 - len(PDF))
 PROFILED = 300
+HEAD = ("submissions", "p50 / p95 ms", "CPU ms, app + database", "per second")
 numbers = itertools.count()
 
 
@@ -63,8 +63,7 @@ class Measured:
                 self.latencies.append(time.monotonic() - started_at)
 
     def cells(self) -> list[str]:
-        count = len(self.latencies)
-        hundredths = statistics.quantiles(self.latencies, n=100)
+        count, hundredths = len(self.latencies), statistics.quantiles(self.latencies, n=100)
         cpu = " + ".join(f"{1000 * each / count:.1f}" for each in self.cpu.values())
         return [
             f"{1000 * hundredths[49]:.0f} / {1000 * hundredths[94]:.0f}",
@@ -73,132 +72,64 @@ class Measured:
         ]
 
 
-class Maker:
-    """Makes requests of applicants: (path, body, content type)."""
-
-    def __init__(self, vacancies: list[int], version: str) -> None:
-        self.vacancies, self.version = vacancies, version
-
-    def _application(self, number: int) -> Application:
-        return Application(number, self.vacancies[number % len(self.vacancies)], self.version)
-
-    def plain(self) -> tuple[str, bytes, str]:
-        application = self._application(3 * next(numbers) + 1)  # one without a file
-        return (f"/v1/vacancies/{application.vacancy}/applications", *application.body())
-
-    def with_file(self) -> tuple[str, bytes, str]:
-        application = self._application(3 * next(numbers))
-        body, kind = application.body()
-        body = body.replace(application.content, FILE)
-        return f"/v1/vacancies/{application.vacancy}/applications", body, kind
+def make(site: Site, is_plain: bool = True) -> tuple[str, bytes, str]:
+    """Return the path, body and content type of another applicant's request."""
+    application = site.application(3 * next(numbers) + is_plain)  # every third one has a file
+    body, kind = application.body()
+    return application.path, body if is_plain else body.replace(application.content, FILE), kind
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--seconds", type=float, default=10, help="of each measurement")
-    parser.add_argument("--profile", action="store_true")
-    arguments = parser.parse_args()
+    made = parser(__doc__, "database")
+    made.add_argument("--seconds", type=float, default=10, help="of each measurement")
+    made.add_argument("--profile", action="store_true")
+    options = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
-        url, database = f"sqlite:///{path}/submissions.sqlite3", None
-        if arguments.database == "postgresql":
+        database = None
+        if options.database == "postgresql":
             database = stack.enter_context(Postgres(path / "postgres", fsync="on", shared_buffers="256MB"))
-            url = database.url
-        env = {
-            "DATABASE_URL": url,
-            "PRIVATE_ROOT": str(path / "private"),
-            "STATIC_ROOT": str(path / "static"),
-            "SECRET_KEY": "only-for-benchmark-" * 4,
-            "ALLOWED_HOSTS": "127.0.0.1,testserver",
-            "RATE_LIMIT": "off",
-            "APPLY_PROOF": "off",
-            "LOG_REQUESTS": "off",
-            "DJANGO_SETTINGS_MODULE": "jobsite.settings",
-        }
-        os.environ.update(env)
-        maker = prepare()
-        if arguments.profile:
-            profile(maker)
+        os.environ |= (env := environment(path, database))
+        site = create()
+        if options.profile:
+            profile(site)
             return
-        submitted, listed = (
-            stack.enter_context(Gunicorn(path / name, SYSTEM_ENV | env)) for name in ("submitted", "listed")
-        )
-        measure(arguments, path, maker, submitted, listed, database)
+        servers = [Gunicorn(path / name, SYSTEM_ENV | env) for name in ("submitted", "listed")]
+        submitted, listed = map(stack.enter_context, servers)
+        pids: dict[str, int | None] = {"app": submitted.pids()[0]}
+        pids |= {"database": database.pids()[0]} if database else {}
 
+        def submissions(clients: int, seconds: float, is_plain: bool = True) -> Measured:
+            return Measured(submitted.port, pids, seconds, clients, partial(make, site, is_plain))
 
-def prepare() -> Maker:
-    """Create vacancies in an empty database."""
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    from tests.applications.submissions import sending
-    from vacancies.models import Vacancy
-
-    call_command("migrate", verbosity=0)
-    form = sending.make_form()
-    vacancies = [sending.make_open_vacancy(form).pk for _ in range(VACANCIES)]
-    version = sending.served_version(Vacancy.objects.with_form().get(pk=vacancies[0]))
-    connection.close()
-    return Maker(vacancies, version)
-
-
-def measure(
-    arguments: argparse.Namespace,
-    path: Path,
-    maker: Maker,
-    submitted: Gunicorn,
-    listed: Gunicorn,
-    database: Postgres | None,
-) -> None:
-    database_pid = database.pids()[0] if database else None
-    pids: dict[str, int | None] = {"app": submitted.pids()[0]}
-    pids |= {"database": database_pid} if database else {}
-
-    def submissions(make: Any, clients: int, seconds: float = arguments.seconds) -> Measured:
-        return Measured(submitted.port, pids, seconds, clients, make)
-
-    submissions(maker.plain, 4, 2)  # so that every worker is warm
-    print(f"{arguments.database}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print("| submissions | p50 / p95 ms | CPU ms, app + database | per second |\n|---|--:|--:|--:|")
-    for name, make, clients in (
-        ("one client", maker.plain, 1),
-        ("8 clients", maker.plain, 8),
-        ("one client, 2 MB of files", maker.with_file, 1),
-        ("8 clients, 2 MB of files", maker.with_file, 8),
-    ):
-        print(f"| {name} | {' | '.join(submissions(make, clients).cells())} |", flush=True)
-    paths = path / "paths"
-    paths.write_text("/v1/vacancies")
-    cpu: dict[str, list[float]] = {"none": [], "arriving": []}
-    count = 0
-
-    def lists() -> float:
-        found = wrk(listed, None, max(1, int(arguments.seconds / 3)), paths)  # type: ignore[arg-type]
-        return 1000 * found["cpu_app"] / found["requests"]
-
-    lists()
-    for _round in range(3):
-        cpu["none"].append(lists())
+        submissions(4, 2)  # so that every worker is warm
+        print(f"{options.database}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        kinds = (("", True), (", 2 MB of files", False))
+        print(table(HEAD, [[f"{name}{more}", *submissions(clients, options.seconds, is_plain).cells()]
+                           for more, is_plain in kinds
+                           for name, clients in (("one client", 1), ("8 clients", 8))]))  # fmt: skip
+        paths = path / "paths"
+        paths.write_text("/v1/vacancies")
+        cpu: dict[str, list[float]] = {"none": [], "arriving": []}
         runs: list[Measured] = []
-        thread = threading.Thread(
-            target=lambda runs=runs: runs.append(submissions(maker.plain, 2, arguments.seconds / 3))
-        )
-        thread.start()
-        cpu["arriving"].append(lists())
-        thread.join()
-        count += len(runs[0].latencies) if runs else 0
+
+        def lists() -> float:
+            found = wrk(listed, None, max(1, int(options.seconds / 3)), paths)
+            return 1000 * found["cpu_app"] / found["requests"]
+
+        lists()
+        for _ in range(3):
+            cpu["none"].append(lists())
+            thread = threading.Thread(target=lambda: runs.append(submissions(2, options.seconds / 3)))
+            thread.start()
+            cpu["arriving"].append(lists())
+            thread.join()
     none, arriving = (statistics.median(cpu[name]) for name in ("none", "arriving"))
-    rate = count / arguments.seconds
-    print(f"Warm list: {none:.3f} ms of CPU; {arriving:.3f} while {rate:.0f} submissions/s arrive: ", end="")
-    print(f"{none / arriving:.2f} of the speed.")
+    rate = sum(len(run.latencies) for run in runs) / options.seconds
+    print(f"Warm list: {none:.3f} ms of CPU; {arriving:.3f} while {rate:.0f} submissions/s arrive: "
+          f"{none / arriving:.2f} of the speed.")  # fmt: skip
 
 
-def profile(maker: Maker) -> None:
+def profile(site: Site) -> None:
     """Print where one process spends its time, and the number of statements."""
     from django.db import connection
     from django.test import Client
@@ -206,32 +137,25 @@ def profile(maker: Maker) -> None:
 
     client = Client()
 
-    def post(make: Any) -> None:
-        path, body, kind = make()
+    def post() -> None:
+        path, body, kind = make(site)
         response = client.post(path, body, kind, headers={"Idempotency-Key": f"p{next(numbers)}"})
         assert response.status_code == 201, response.content
 
     for _ in range(5):
-        post(maker.plain)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        post(maker.plain)
-    for query in queries:
-        print(query["sql"][:150])
-    print(f"{len(queries)} statements")
+        post()
+    with CaptureQueriesContext(connection) as queries:
+        post()
+    print(*(query["sql"][:150] for query in queries), f"{len(queries)} statements", sep="\n")
     started_at = time.process_time()
     for _ in range(PROFILED):
-        post(maker.plain)
+        post()
     print(f"{1000 * (time.process_time() - started_at) / PROFILED:.2f} ms of CPU per submission")
-    profiler = cProfile.Profile()
-    profiler.enable()
-    for _ in range(PROFILED):
-        post(maker.plain)
-    profiler.disable()
-    pstats.Stats(profiler).sort_stats("cumulative").print_stats(
-        "/(applications|forms_structure|jobsite|vacancies)/", 45
-    )
+    with cProfile.Profile() as profiler:
+        for _ in range(PROFILED):
+            post()
+    ours = "/(applications|forms_structure|jobsite|vacancies)/"
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats(ours, 45)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Applicants of `tests.chaos.submissions`: clients that submit, and repeat what they got no 201 for."""
+"""Applicants of `tests.chaos.submissions`: clients that submit, and repeat what they got no 201 for. And the
+site that takes their applications."""
 
 import hashlib
 import http.client
@@ -8,11 +9,14 @@ import random
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.servers import Postgres
 
 AGAIN = {409, 429, 502, 503, 504}  # statuses after which a client repeats the request with the same key
 REPEATED = 0.1  # of the requests that got a 201 are sent once more
+VACANCIES = 100
 PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n"
 
 
@@ -23,6 +27,10 @@ class Application:
     number: int
     vacancy: int
     version: str
+
+    @property
+    def path(self) -> str:
+        return f"/v1/vacancies/{self.vacancy}/applications"
 
     @property
     def email(self) -> str:
@@ -58,6 +66,52 @@ class Application:
 
 
 @dataclass
+class Site:
+    """The ids of the vacancies that take applications, and the version of their form."""
+
+    vacancies: list[int]
+    version: str
+
+    def application(self, number: int) -> Application:
+        return Application(number, self.vacancies[number % len(self.vacancies)], self.version)
+
+
+def environment(path: Path, postgres: Postgres | None) -> dict[str, str]:
+    """The variables of a site with its files in `path`."""
+    return {
+        "DATABASE_URL": postgres.url if postgres else f"sqlite:///{path}/submissions.sqlite3",
+        "PRIVATE_ROOT": str(path / "private"),
+        "MEDIA_ROOT": str(path / "media"),
+        "STATIC_ROOT": str(path / "static"),
+        "SECRET_KEY": "only-for-this-test-" * 4,
+        "ALLOWED_HOSTS": "127.0.0.1,testserver",
+        "RATE_LIMIT": "off",
+        "APPLY_PROOF": "off",
+        "LOG_REQUESTS": "off",
+        "DJANGO_SETTINGS_MODULE": "jobsite.settings",
+    }
+
+
+def create() -> Site:
+    """Set Django up, and create VACANCIES in an empty database."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from tests.applications.submissions import sending
+    from vacancies.models import Vacancy
+
+    call_command("migrate", verbosity=0)
+    form = sending.make_form()
+    vacancies = [sending.make_open_vacancy(form).pk for _ in range(VACANCIES)]
+    version = sending.served_version(Vacancy.objects.with_form().get(pk=vacancies[0]))
+    connection.close()
+    return Site(vacancies, version)
+
+
+@dataclass
 class Applicants:
     """`count` submissions by `clients` threads to the server at `port`. `references` has those that got a
     201, by number; `statuses` counts the responses, 0 is a lost connection."""
@@ -65,8 +119,7 @@ class Applicants:
     port: int
     count: int
     clients: int
-    vacancies: list[int]
-    version: str
+    site: Site
     within: float  # seconds after which the run is given up
     references: dict[int, str] = field(default_factory=dict)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -84,13 +137,10 @@ class Applicants:
     def is_done(self) -> bool:
         return not any(thread.is_alive() for thread in self._threads)
 
-    def application(self, number: int) -> Application:
-        return Application(number, self.vacancies[number % len(self.vacancies)], self.version)
-
     def _run(self) -> None:
-        client = _Client(self.port)
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # keeps its connection open
         while (number := next(self._numbers)) < self.count:
-            application = self.application(number)
+            application = self.site.application(number)
             reference = self._apply(client, application)
             if reference is None:
                 return  # the time is over
@@ -100,13 +150,18 @@ class Applicants:
                 if again not in (reference, None):
                     self.mistakes.append(f"{number}: the repeated request got another application")
 
-    def _apply(self, client: "_Client", application: Application) -> str | None:
+    def _apply(self, client: http.client.HTTPConnection, application: Application) -> str | None:
         """Submit until there is a 201; return its reference."""
         body, kind = application.body()
         headers = {"Content-Type": kind, "Idempotency-Key": f"key-{application.number}"}
-        path = f"/v1/vacancies/{application.vacancy}/applications"
         while time.monotonic() < self._end:
-            status, answer = client.post(path, body, headers)
+            try:
+                client.request("POST", application.path, body, headers)
+                response = client.getresponse()
+                status, answer = response.status, response.read()
+            except (OSError, http.client.HTTPException):
+                client.close()
+                status, answer = 0, b""
             with self._lock:
                 self.statuses[status] += 1
             if status == 201:
@@ -115,20 +170,3 @@ class Applicants:
                 self.mistakes.append(f"{application.number}: {status} {answer[:300]!r}")
             time.sleep(random.uniform(0.1, 0.5))
         return None
-
-
-class _Client:
-    """A client that keeps its connection open."""
-
-    def __init__(self, port: int) -> None:
-        self.link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-
-    def post(self, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
-        try:
-            self.link.request("POST", path, body, headers)
-            response = self.link.getresponse()
-            return response.status, response.read()
-        except (OSError, http.client.HTTPException):
-            with suppress(OSError):
-                self.link.close()
-            return 0, b""

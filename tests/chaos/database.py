@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 
 from tests.chaos.config import APPLICANT, PASSWORD, RECRUITER
-from tests.servers import ROOT, Postgres
+from tests.servers import ROOT
 
 POOL = 40  # vacancies that the writer publishes and unpublishes
 
@@ -32,18 +32,13 @@ def fill(env: dict[str, str], count: int) -> str:
 
     from applications.operations import receive
     from applications.tokens import issue
-    from forms_structure.models import Form
-    from forms_structure.operations import create
-    from forms_structure.presets import presets
     from vacancies.models import Vacancy
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     if not Vacancy.objects.exists():
         call_command("generate_vacancies", str(count), stdout=sys.stderr)
-    if not Form.objects.default().exists():
-        sections = [preset["section"] for preset in presets("en")]
-        create(name="Application", structure=sections, language="en", is_default=True)
+    make_form()
     pool()
     User.objects.filter(username=RECRUITER).delete()
     User.objects.create_superuser(RECRUITER, password=PASSWORD)
@@ -57,6 +52,17 @@ def fill(env: dict[str, str], count: int) -> str:
     if change and (change - timezone.now()).total_seconds() < 1800:
         sys.exit(f"Vacancies are scheduled to appear or expire at {change}. Start after that.")
     return issue(user=applicant, lifetime=timedelta(days=1))[1]
+
+
+def make_form() -> None:
+    """Create the default form, unless there is one."""
+    from forms_structure.models import Form
+    from forms_structure.operations import create
+    from forms_structure.presets import presets
+
+    if not Form.objects.default().exists():
+        sections = [preset["section"] for preset in presets("en")]
+        create(name="Application", structure=sections, language="en", is_default=True)
 
 
 def pool() -> list[int]:
@@ -87,14 +93,3 @@ def connect_to(url: str) -> None:
         known = connections.settings["default"]
         known[name] = known[name] | value if name == "OPTIONS" else value
         connections["default"].settings_dict[name] = known[name]
-
-
-def largest(server: Postgres) -> str | None:
-    """Return the name of the largest database with vacancies."""
-    names = "SELECT string_agg(datname, ' ' ORDER BY pg_database_size(oid) DESC) FROM pg_database"
-    for name in server.sql(f"{names} WHERE datallowconn").split():
-        server.database = name
-        if server.sql("SELECT 1 FROM pg_tables WHERE tablename = 'vacancies_vacancy'"):
-            return server.database
-    server.database = "postgres"
-    return None

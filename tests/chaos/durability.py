@@ -12,7 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,15 @@ from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import Site
 from tests.servers import ROOT
 
+PATHS = ["/v1/vacancies", "/v1/vacancies?page[number]=2", "/v1/vacancies/hot", "/v0.1/vacancies",
+         "/v1/filters"]  # fmt: skip
 COMMAND = (sys.executable, "-m", "tests.chaos.durability_writer")
 
 
 def call(env: dict[str, str], word: str) -> str:
+    command = [*COMMAND, word]
     done = subprocess.run(
-        [*COMMAND, word], cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300
+        command, cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -98,6 +102,40 @@ class Writers(threading.Thread):
         ]
 
 
+class PlainReader(threading.Thread):
+    """Reads `paths`, and records each response under the step in which its request began. A response is right
+    if its parts fit together."""
+
+    def __init__(self, port: int, paths: list[str], step: list[str], ended: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self.port, self.paths, self.step, self.ended = port, paths, step, ended
+        self.took: dict[str, list[float]] = defaultdict(list)
+        self.failed: dict[str, list[str]] = defaultdict(list)
+
+    def run(self) -> None:
+        while not self.ended.is_set():
+            path = random.choice(self.paths)
+            step, start = self.step[0], time.monotonic()
+            try:
+                status, _, body = servers.get(self.port, path)
+                is_right = status == 200 and is_consistent(json.loads(body))
+                detail = f"{path}: {status} {body[:150]!r}"
+            except Exception as error:  # an unreadable response is wrong too
+                is_right, detail = False, f"{path}: {error!r}"
+            self.took[step].append(time.monotonic() - start)
+            if not is_right:
+                self.failed[step].append(detail)
+
+
+def is_consistent(body: Any) -> bool:
+    """Whether the parts of a response fit together; its content is not checked."""
+    items, meta = body["data"], body.get("meta")
+    items = items if isinstance(items, list) else [items]
+    if any("slug" in item and not item["slug"].endswith(f"({item['id']})") for item in items):
+        return False
+    return not meta or not items or meta["to"] - meta["from"] + 1 == len(items) <= meta["total"]
+
+
 @contextmanager
 def writing(env: dict[str, str], writers: int) -> Iterator[Writers]:
     made = Writers(env, writers)
@@ -114,24 +152,13 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
                      "STATIC_ROOT": str(folder / "static")}  # fmt: skip
     pks = json.loads(call(env, "set-up"))
     node = servers.Gunicorn(folder / "sqlite_node", env)
-    ended, took, failed = threading.Event(), list[float](), list[str]()
-
-    def read() -> None:
-        while not ended.is_set():
-            path = random.choice(["/v1/vacancies", "/v1/vacancies/hot", "/v0.1/vacancies", "/v1/filters"])
-            start = time.monotonic()
-            status, _, body = servers.get(node.port, path)
-            took.append(time.monotonic() - start)
-            if status != 200:
-                failed.append(f"{path}: {status} {body[:200]!r}")
-            elif not is_consistent(json.loads(body)):
-                failed.append(f"{path} is inconsistent")
-
+    ended, step = threading.Event(), [""]
     with node:
+        readers = [PlainReader(node.port, PATHS, step, ended) for _ in range(2)]
         recruiter = Recruiter(node.port, pks[45:50], ended)  # the first 40 are the writers'
         try:
             with writing(env, 4) as made:
-                threads = [threading.Thread(target=read) for _ in range(2)] + [recruiter]
+                threads = [*readers, recruiter]
                 for thread in threads:
                     thread.start()
                 end = time.monotonic() + seconds
@@ -143,6 +170,8 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
                     thread.join()
         finally:
             ended.set()
+    took = [each for reader in readers for each in reader.took[""]]
+    failed = [each for reader in readers for each in reader.failed[""]]
     wrong = made.violations(env)
     locked = made.errors + [text for _, text in recruiter.failed + recruiter.unavailable]
     saves = f"{made.saved + recruiter.saved} ({len(locked)} failed)"
@@ -164,21 +193,3 @@ def postgresql(site: Site, kills: int) -> tuple[list[Any], list[str]]:
     wrong = made.violations(site.env)
     title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} failed)"
     return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
-
-
-def is_consistent(body: Any) -> bool:
-    """Whether the parts of a list fit together; its content is not checked."""
-    meta, items = body.get("meta"), body["data"]
-    if any("slug" in item and not item["slug"].endswith(f"({item['id']})") for item in items):
-        return False
-    return not meta or not items or meta["to"] - meta["from"] + 1 == len(items) <= meta["total"]
-
-
-def durability_tests(
-    site: Site, folder: Path, is_quick: bool
-) -> dict[str, Callable[[], tuple[list[Any], list[str]]]]:
-    """Functions by key that return the cells of a row and the violations."""
-    return {
-        "sqlite": lambda: sqlite(folder, *((1, 2) if is_quick else (10, 20))),
-        "postgresql": lambda: postgresql(site, 1 if is_quick else 6),
-    }

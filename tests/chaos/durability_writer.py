@@ -12,21 +12,21 @@ import os
 import sys
 import time
 
-import django
+import tests.chaos.set_up  # noqa: F401
 
-django.setup()
+# isort: split
 
-from django.conf import settings  # noqa: E402
-from django.contrib.auth.models import User  # noqa: E402 - after the set-up
-from django.core.management import call_command  # noqa: E402
-from django.db import DatabaseError, connection, transaction  # noqa: E402
-from django.test import Client  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.utils import timezone
 
-from tests.chaos import oracle  # noqa: E402
-from tests.chaos.config import PASSWORD, RECRUITER  # noqa: E402
-from vacancies import operations  # noqa: E402
-from vacancies.models import Vacancy, VacancyOption  # noqa: E402
+from tests.chaos import oracle
+from tests.chaos.config import PASSWORD, RECRUITER
+from vacancies import operations
+from vacancies.models import Vacancy, VacancyOption
 
 MARK = " #"
 
@@ -76,14 +76,11 @@ def supervise(writers: int) -> None:
 
 def read() -> None:
     """Print the content, and whether the public list holds what it must."""
+    integrity = "ok"  # otherwise PostgreSQL would not have started
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
-            cursor.execute("PRAGMA integrity_check")
-            integrity = cursor.fetchone()[0]
-    else:
-        integrity = "ok"  # otherwise PostgreSQL would not have started
+            integrity = cursor.execute("PRAGMA integrity_check").fetchone()[0]
     now, vacancies = timezone.now(), Vacancy.objects.all()
-    titles = {vacancy.pk: vacancy.title for vacancy in vacancies}
     partial = [
         vacancy.pk
         for vacancy in Vacancy.objects.filter(title__contains=MARK).prefetch_related("choices")
@@ -97,11 +94,9 @@ def read() -> None:
         body = json.loads(Client(headers={"host": "jobs.test"}).get(path, query).content)
         shown += [(item["id"], item["title"]) for item in body["data"]]
         page = page + 1 if body["links"]["next"] else 0
-    numbers = {pk: int(title.partition(MARK)[2] or 0) for pk, title in titles.items()}
-    is_listed = sorted(shown) == expected
-    print(
-        json.dumps({"numbers": numbers, "partial": partial, "integrity": integrity, "is_listed": is_listed})
-    )
+    found = {"partial": partial, "integrity": integrity, "is_listed": sorted(shown) == expected}
+    numbers = {each.pk: int(each.title.partition(MARK)[2] or 0) for each in vacancies}
+    print(json.dumps(found | {"numbers": numbers}))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from tests.chaos.program import parser
 from tests.servers import ROOT, SYSTEM_ENV, MailServer, Postgres, folder_with_logs, free_port
 
 # Of 100 emails. The mail server gets the others without a fault.
@@ -38,25 +39,24 @@ class Run:
     """The processes of a run, and what was done to them."""
 
     def __init__(self, arguments: argparse.Namespace, path: Path, stack: ExitStack) -> None:
-        self.dice = random.Random(arguments.seed)
-        self.arguments = arguments
+        self.dice = random.Random(16)
         self.log = (path / "deliver.log").open("ab")
         self.mail = stack.enter_context(MailServer(port=free_port(), delay=1.5))
         self.mail.pause = 0.03  # so that most kills interrupt an email
-        self.postgres: Postgres | None = None
-        url = f"sqlite:///{path}/mail.sqlite3"
+        self.postgres = None
         if arguments.database == "postgresql":
             self.postgres = stack.enter_context(Postgres(path / "postgres"))
-            url = self.postgres.url
-        self.env = SYSTEM_ENV | {"DATABASE_URL": url, "EMAIL_URL": self.mail.url, "DEBUG": "on"}
-        self.env |= {"LOG_FORMAT": "json"}
+        url = self.postgres.url if self.postgres else f"sqlite:///{path}/mail.sqlite3"
+        self.env = {"DATABASE_URL": url, "EMAIL_URL": self.mail.url, "DEBUG": "on", "LOG_FORMAT": "json"}
         self.nodes: list[subprocess.Popen] = []
         self.done: Counter[str] = Counter()
         self.started_at = time.monotonic()
 
     def start(self) -> subprocess.Popen:
         command = [sys.executable, "-m", "tests.chaos.mail_dispatcher", str(LAST_AFTER)]
-        return subprocess.Popen(command, env=self.env, cwd=ROOT, stdout=self.log, stderr=self.log)
+        return subprocess.Popen(
+            command, env=SYSTEM_ENV | self.env, cwd=ROOT, stdout=self.log, stderr=self.log
+        )
 
     def keep_two(self) -> None:
         self.nodes = [node for node in self.nodes if node.poll() is None]
@@ -106,27 +106,22 @@ def mistakes(rows: list[tuple[str, str, str]], recipients: Counter[str]) -> list
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--emails", type=int, default=1000)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--seconds-between-kills", type=float, default=6.0)
-    parser.add_argument("--seed", type=int, default=16)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops what it started
+    made = parser(__doc__, "database")
+    made.add_argument("--emails", type=int, default=1000)
+    made.add_argument("--seconds-between-kills", type=float, default=6.0)
+    arguments = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
         run = Run(arguments, path, stack)
         stack.callback(run.end)
-        os.environ.update({name: run.env[name] for name in ("DATABASE_URL", "EMAIL_URL", "DEBUG")})
-        os.environ["DJANGO_SETTINGS_MODULE"] = "jobsite.settings"
+        os.environ.update(run.env)
         return deliver(arguments, run)
 
 
 def deliver(arguments: argparse.Namespace, run: Run) -> int:
-    import django
+    import tests.chaos.set_up  # noqa: F401
 
-    django.setup()
+    # isort: split
+
     from django.core.management import call_command
     from django.db import OperationalError, connection
     from django.utils import timezone

@@ -15,6 +15,8 @@ from tests.chaos.site import System
 from tests.chaos.traffic import READERS, Reader, Writer
 from tests.chaos.versions import VersionedOracle
 
+Action = tuple[float, str, Callable[[], Any]]  # at which second, name, action
+
 
 @dataclass
 class Scenario:
@@ -22,7 +24,7 @@ class Scenario:
 
     title: str
     goal: str
-    actions: list[tuple[float, str, Callable[[], Any]]]  # at which second, name, action
+    actions: list[Action]
     seconds: float
     is_single: bool = False  # one node without nginx; half of the readers without keep-alive
     switches: tuple[str, ...] = ()  # of gunicorn
@@ -67,11 +69,8 @@ class Result:
     @property
     def longest_pause(self) -> float:
         """Seconds between two saves in the admin that were acknowledged."""
-        times = [
-            self.started_at,
-            *(self.recruiter.saved_at if self.recruiter else ()),
-            self.started_at + self.seconds,
-        ]
+        saved_at = self.recruiter.saved_at if self.recruiter else ()
+        times = [self.started_at, *saved_at, self.started_at + self.seconds]
         return max(after - before for before, after in pairwise(times))
 
     def violations(self, is_timed: bool = True) -> list[str]:
@@ -186,15 +185,3 @@ def compare_with_views(port: int, oracle: VersionedOracle, paths: list[str]) -> 
         if any(json.loads(servers.get(port, path)[2]) != expected for _ in range(2)):
             found.append(f"{path}: differs from the view")
     return found
-
-
-def quantiles(values: list[float]) -> str:
-    """The median, the 99th percentile and the maximum, in ms."""
-    ordered = sorted(values) or [0.0]
-    return " / ".join(f"{1000 * ordered[int((len(ordered) - 1) * q)]:.0f}" for q in (0.5, 0.99, 1))
-
-
-def table(head: tuple[str, ...], rows: list[list[Any]]) -> str:
-    """A table in Markdown, as in the documentation."""
-    lines = [head, ["---", *("--:" for _ in head[1:])], *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

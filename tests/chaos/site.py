@@ -1,7 +1,6 @@
 """A site on one machine that can be broken: nginx in front of two nodes, PostgreSQL and Redis."""
 
 import contextlib
-import signal
 import threading
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,16 +26,9 @@ class System(Protocol):
 
 
 class Site:
-    """All servers. `data` is a folder of PostgreSQL's to start with; `stack` stops the servers."""
+    """All servers; `stack` stops them."""
 
-    def __init__(
-        self,
-        folder: Path,
-        stack: contextlib.ExitStack,
-        count: int,
-        data: Path | None = None,
-        env: dict[str, str] | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, env: dict[str, str]) -> None:
         def stop(server: servers.Server) -> None:
             with contextlib.suppress(Exception):  # stop the others too
                 server.stop()
@@ -50,12 +42,8 @@ class Site:
         self.paused = threading.Event()
         self.started: list[servers.Server] = []
         memory = {"shared_buffers": "256MB", "max_wal_size": "4GB"} if count > 100_000 else {}
-        self.primary = start(servers.Postgres(data or folder / "primary", max_connections="80", **memory))
-        self.primary.stop_signal = signal.SIGINT  # with a checkpoint, so that the data can be used again
-        self.primary.database = database.largest(self.primary) or "postgres"
-        self.env = (
-            ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | (env or {})
-        )
+        self.primary = start(servers.Postgres(folder / "primary", max_connections="80", **memory))
+        self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "DATABASE_URL": self.primary.url} | env
         self.token = database.fill(self.env, count)
         self.redis = start(servers.Redis(folder / "redis"))
         self.env["CACHE_URL"] = self.redis.url

@@ -14,18 +14,16 @@ from tests.chaos.applicants import Applicants
 def mistakes(applicants: Applicants) -> Iterator[str]:
     """Yield what is wrong, one line each."""
     receipts = Count("messages", filter=Q(messages__kind=Message.Kind.RECEIPT), distinct=True)
-    rows = Application.objects.select_related("submission").annotate(
-        receipts=receipts,
-        stages=Count("changes", distinct=True),
-        keys=Count("idempotency_keys", distinct=True),
-    )
+    stages, keys = Count("changes", distinct=True), Count("idempotency_keys", distinct=True)
+    rows = Application.objects.select_related("submission")
+    rows = rows.annotate(receipts=receipts, stages=stages, keys=keys)
     stored = {row.reference: row for row in rows.order_by()}
     for number in range(applicants.count):
         reference = applicants.references.get(number)
         if reference is None:
             yield f"{number}: no 201"
             continue
-        row, sent = stored.get(reference), applicants.application(number)
+        row, sent = stored.get(reference), applicants.site.application(number)
         if row is None:
             yield f"{number}: lost after its 201"
         elif (row.email, row.vacancy_id, row.submission.values) != (sent.email, sent.vacancy, sent.values):
@@ -42,7 +40,7 @@ def _files(applicants: Applicants) -> Iterator[str]:
     seen: Counter[str] = Counter()
     for row in SubmissionFile.objects.select_related("submission__application"):
         email = row.submission.application.email
-        sent = applicants.application(int(email.removeprefix("applicant-").partition("@")[0]))
+        sent = applicants.site.application(int(email.removeprefix("applicant-").partition("@")[0]))
         seen[email] += 1
         try:
             with open_file(row) as file:
@@ -53,6 +51,6 @@ def _files(applicants: Applicants) -> Iterator[str]:
         if not hashlib.sha256(content).hexdigest() == row.sha256 == sent.sha256:
             yield f"{email}: the file has another content"
     for number in applicants.references:
-        sent = applicants.application(number)
+        sent = applicants.site.application(number)
         if seen[sent.email] != bool(sent.content):
             yield f"{number}: {seen[sent.email]} files"

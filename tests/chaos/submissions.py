@@ -19,10 +19,10 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from tests.chaos.applicants import Applicants
+from tests.chaos.applicants import Applicants, create, environment
+from tests.chaos.program import parser
 from tests.servers import SYSTEM_ENV, Gunicorn, Postgres, folder_with_logs
 
-VACANCIES = 100
 END = 1500.0  # seconds after which the run is given up
 
 
@@ -55,26 +55,13 @@ class Run:
     """The processes of a run, and what was done to them."""
 
     def __init__(self, arguments: argparse.Namespace, path: Path, stack: ExitStack) -> None:
-        self.dice = random.Random(arguments.seed)
+        self.dice = random.Random(16)
         self.done: Counter[str] = Counter()
         self.disk = Disk(path / "disk", stack, megabytes=64 + arguments.submissions // 50)
         self.postgres: Postgres | None = None
-        url = f"sqlite:///{path}/submissions.sqlite3"
         if arguments.database == "postgresql":
             self.postgres = stack.enter_context(Postgres(path / "postgres"))
-            url = self.postgres.url
-        self.env = {
-            "DATABASE_URL": url,
-            "PRIVATE_ROOT": str(self.disk.root),
-            "MEDIA_ROOT": str(path / "media"),
-            "STATIC_ROOT": str(path / "static"),
-            "SECRET_KEY": "only-for-this-test-" * 4,
-            "ALLOWED_HOSTS": "127.0.0.1",
-            "RATE_LIMIT": "off",
-            "APPLY_PROOF": "off",
-            "LOG_REQUESTS": "off",
-            "DJANGO_SETTINGS_MODULE": "jobsite.settings",
-        }
+        self.env = environment(path, self.postgres) | {"PRIVATE_ROOT": str(self.disk.root)}
         self.server = Gunicorn(path / "gunicorn", SYSTEM_ENV | self.env)
 
     def disturb(self) -> None:
@@ -107,16 +94,11 @@ class Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--submissions", type=int, default=10_000)
-    parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--seconds-between-faults", type=float, default=4.0)
-    parser.add_argument("--seed", type=int, default=16)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stops what it started
+    made = parser(__doc__, "database")
+    made.add_argument("--submissions", type=int, default=10_000)
+    made.add_argument("--clients", type=int, default=50)
+    made.add_argument("--seconds-between-faults", type=float, default=4.0)
+    arguments = made.parse_args()
     with folder_with_logs() as path, ExitStack() as stack:
         run = Run(arguments, path, stack)
         os.environ.update(run.env)
@@ -124,27 +106,16 @@ def main() -> int:
 
 
 def submit(arguments: argparse.Namespace, run: Run, stack: ExitStack) -> int:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
+    site = create()
     from django.db import connection
 
     from jobsite.serving.revision import read_state
-    from tests.applications.submissions import sending
     from tests.chaos.stored_submissions import mistakes
-    from vacancies.models import Vacancy
 
-    call_command("migrate", verbosity=0)
-    form = sending.make_form()
-    vacancies = [sending.make_open_vacancy(form).pk for _ in range(VACANCIES)]
-    version = sending.served_version(Vacancy.objects.with_form().get(pk=vacancies[0]))
     revision = read_state()
     connection.close()
     stack.enter_context(run.server)
-    applicants = Applicants(
-        run.server.port, arguments.submissions, arguments.clients, vacancies, version, within=END
-    )
+    applicants = Applicants(run.server.port, arguments.submissions, arguments.clients, site, within=END)
     started_at = time.monotonic()
     applicants.start()
     while not applicants.is_done:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -102,27 +103,24 @@ def test_stale_response_is_rejected(checker: VersionedOracle, ask: Callable[[], 
         staleness(checker, ("applications",), old)
 
 
-@pytest.mark.slow("compares the responses of a whole site")
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda items: items.pop(),
-        lambda items: items.reverse(),
-        lambda items: items[0].update(id=0),
-        lambda items: items[0].update(title="Of no version"),
-        lambda items: items[-1].update(slug="nurse-(1)"),
-        lambda items: items[0].update(description="<p>Of another one.</p>"),
-        lambda items: items[0].update(status="Hired"),
-        lambda items: items[0].update(is_spontaneous=True),
-        lambda items: items[0].update(history=[{"name": "Of another one"}]),
-    ],
-)
-def test_wrong_list_of_applications_is_rejected(
-    checker: VersionedOracle, ask: Callable[[], bytes], spoil: Callable[[list[dict[str, Any]]], Any]
-) -> None:
-    body = ask()
+def test_wrong_list_of_applications_is_rejected(checker: VersionedOracle, ask: Callable[[], bytes]) -> None:
+    body, accepted = ask(), []
     assert staleness(checker, ("applications",), body) == 0
-    found = json.loads(body)
-    spoil(found["data"])
-    with pytest.raises(AssertionError):
-        staleness(checker, ("applications",), json.dumps(found).encode())
+    spoilers: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
+        "one less": lambda items: items.pop(),
+        "order": lambda items: items.reverse(),
+        "id": lambda items: items[0].update(id=0),
+        "title": lambda items: items[0].update(title="Of no version"),
+        "slug": lambda items: items[-1].update(slug="nurse-(1)"),
+        "text": lambda items: items[0].update(description="<p>Of another one.</p>"),
+        "status": lambda items: items[0].update(status="Hired"),
+        "spontaneous": lambda items: items[0].update(is_spontaneous=True),
+        "history": lambda items: items[0].update(history=[{"name": "Of another one"}]),
+    }
+    for name, spoil in spoilers.items():
+        found = json.loads(body)
+        spoil(found["data"])
+        with suppress(AssertionError):
+            staleness(checker, ("applications",), json.dumps(found).encode())
+            accepted.append(name)
+    assert accepted == []

@@ -23,12 +23,8 @@ MOST_PUBLISHED = 25  # vacancies of the pool
 
 def is_unavailable(status: int, headers: Any) -> bool:
     """Whether a response says properly that the client should retry: 503 with Retry-After."""
-    kind = headers.get("Content-Type", "")
-    return (
-        status == 503
-        and "Retry-After" in headers
-        and kind.startswith(("application/problem+json", "text/html"))
-    )
+    is_readable = headers.get("Content-Type", "").startswith(("application/problem+json", "text/html"))
+    return status == 503 and "Retry-After" in headers and is_readable
 
 
 class Writer(threading.Thread):
@@ -81,9 +77,8 @@ class Writer(threading.Thread):
                 is_shown = True
             else:
                 is_shown = not published or (len(published) < MOST_PUBLISHED and random.random() < 0.7)
-                pk = random.choice(
-                    [pk for pk in self.oracle.pool if pk not in published] if is_shown else published
-                )
+                offline = [pk for pk in self.oracle.pool if pk not in published]
+                pk = random.choice(offline if is_shown else published)
                 rows = Vacancy.objects.filter(pk__in=self.oracle.pool)
                 dates = dict(rows.values_list("pk", "publish_from"))
                 dates[pk] = dates[pk] or now.replace(microsecond=0)  # the first date stays
@@ -225,18 +220,14 @@ class Reader(threading.Thread):
             headers |= self.credentials
         elif path in self.stored and self.random.random() < 0.6:
             headers["If-None-Match"] = self.stored[path][0]
-        is_new = self.connection is None
-        self.connection = self.connection or self.connect()
+        is_kept = self.connection is not None
         try:
-            self.connection.request("GET", path, headers=headers)
-            response = self.connection.getresponse()
+            response = self.request(path, headers)
         except ConnectionError:
-            if is_new:
+            if not is_kept:
                 raise
             self.close()
-            self.connection = self.connect()
-            self.connection.request("GET", path, headers=headers)
-            response = self.connection.getresponse()
+            response = self.request(path, headers)
         body = response.read()
         if response.status == 304 and "If-None-Match" in headers:
             return 200, response.headers, self.stored[path][1]
@@ -248,8 +239,10 @@ class Reader(threading.Thread):
             self.stored[path] = (response.headers["ETag"], body)
         return response.status, response.headers, body
 
-    def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+    def request(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+        self.connection = self.connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.connection.request("GET", path, headers=headers)
+        return self.connection.getresponse()
 
     def close(self) -> None:
         if self.connection:

@@ -1,7 +1,6 @@
 """The whole cluster: five machines of deploy/cluster, two nodes of the site and nginx."""
 
 import contextlib
-import importlib.util
 import os
 import shutil
 import socket
@@ -10,7 +9,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import psycopg
@@ -24,22 +22,19 @@ from tests.chaos.machines.network import Network
 DATABASES, APPLICATIONS = ("db1", "db2", "db3"), ("app1", "app2")
 PASSWORD = "OnlyForChaosTests9"
 PARTS = {
-    "etcd": ("/etc/default/etcd", programs.Etcd),
-    "postgresql": ("/etc/patroni/config.yml", programs.Patroni),
-    "redis": ("/etc/redis/redis.conf", programs.Redis),
-    "sentinel": ("/etc/redis/sentinel.conf", programs.Sentinel),
-    "application": ("/etc/haproxy/haproxy.cfg", programs.HAProxy),
+    "etcd": ("etc/default/etcd", programs.Etcd),
+    "postgresql": ("etc/patroni/config.yml", programs.Patroni),
+    "redis": ("etc/redis/redis.conf", programs.Redis),
+    "sentinel": ("etc/redis/sentinel.conf", programs.Sentinel),
+    "application": ("etc/haproxy/haproxy.cfg", programs.HAProxy),
 }
-
-
-def _renderer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("render", servers.ROOT / "deploy/cluster/render.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["render"] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
+# The folders of a machine that the user of a server owns; None: the user of these tests. etcd and PostgreSQL
+# have the same one here.
+FOLDERS = {
+    "redis": ("etc/redis", "var/lib/redis", "run/redis", "run/sentinel"),
+    "postgres": ("var/lib/etcd", "var/lib/postgresql", "var/run/postgresql", "etc/patroni"),
+    None: ("run/haproxy",),
+}
 
 
 def log(text: str) -> None:
@@ -49,9 +44,7 @@ def log(text: str) -> None:
 class Cluster:
     """All servers, in the order of their start. `stack` stops them."""
 
-    def __init__(
-        self, folder: Path, stack: contextlib.ExitStack, count: int, logs: Path | None = None
-    ) -> None:
+    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, logs: Path | None) -> None:
         self.folder, self.stack = folder, stack
         self.release = folder / "current"
         self.release.symlink_to(servers.ROOT)
@@ -60,7 +53,6 @@ class Cluster:
         self.paused = threading.Event()
         self.network = Network()
         stack.callback(self.network.remove)
-        self.renderer = _renderer()
         self.plan = self._plan()
         self.started: list[servers.Server] = []
         self.etcd: dict[str, programs.Etcd] = self._start("etcd")
@@ -97,14 +89,16 @@ class Cluster:
             text = text.replace(f"{name} = {old} ", f"{name} = {address} ")
         ini = self.folder / "cluster.ini"
         ini.write_text(text)
-        plan = self.renderer.Cluster.read(ini)
-        for machine in plan.machines:
-            for path, content in plan.files(machine).items():
-                self._write(self.root(machine.name) / path[1:], self._local(content, self.root(machine.name)))
-        return plan
+        sys.path.append(str(servers.ROOT / "deploy/cluster"))
+        import render
 
-    def root(self, machine: str) -> Path:
-        return self.folder / machine
+        plan = render.Cluster.read(ini)
+        for machine in plan.machines:
+            root = self.folder / machine.name
+            for path, content in plan.files(machine).items():
+                (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+                (root / path[1:]).write_text(self._local(content, root))
+        return plan
 
     @staticmethod
     def _local(text: str, root: Path) -> str:
@@ -112,28 +106,23 @@ class Cluster:
         for old in ("/var/lib/", "/var/run/", " /run/"):
             text = text.replace(old, f"{' ' * old.startswith(' ')}{root}/{old.strip().lstrip('/')}")
         text = text.replace(f"bin_dir: {root}/usr", "bin_dir: /usr")
-        text = text.replace("supervised auto", "supervised no")
-        return text.replace("    user haproxy\n    group haproxy\n", "").replace(
-            "    log /dev/log local0 notice\n", ""
-        )
-
-    def _write(self, path: Path, text: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        for line in ("    user haproxy\n", "    group haproxy\n", "    log /dev/log local0 notice\n"):
+            text = text.replace(line, "")
+        return text.replace("supervised auto", "supervised no")
 
     def _start(self, part: str) -> Any:
         """Start this part on all machines that have it, at the same time."""
         path, kind = PARTS[part]
         found: dict[str, Any] = {}
         for machine in self.plan.having(part):
-            root = self.root(machine.name)
-            for name in ("var/lib/redis", "var/run/postgresql", "var/lib/etcd", "run/haproxy", "run/redis",
-                         "run/sentinel", "var/lib/postgresql"):  # fmt: skip
-                (root / name).mkdir(parents=True, exist_ok=True)
-            self._own(root, kind.user_name)
-            conf = root / path[1:]
-            folder = root / part
-            server = kind(folder, self.network, machine.name, machine.address, conf)
+            root = self.folder / machine.name
+            for user, names in FOLDERS.items():
+                for name in names:
+                    (root / name).mkdir(parents=True, exist_ok=True)
+                    if user and not os.geteuid():
+                        subprocess.run(["chown", "-R", f"{user}:", root / name], check=True)
+            root.chmod(0o755)
+            server = kind(root / part, self.network, machine.name, machine.address, root / path)
             found[machine.name] = server
             self.started.append(server)
             self.stack.callback(server.crash)
@@ -143,19 +132,6 @@ class Cluster:
         for thread in threads:
             thread.join()
         return found
-
-    @staticmethod
-    def _own(root: Path, user: str | None) -> None:
-        """Let the server's user write: etcd and PostgreSQL have the same one here."""
-        if os.geteuid():
-            return
-        root.chmod(0o755)
-        for each, owner in (("etc/redis", "redis"), ("var/lib/redis", "redis"), ("run/redis", "redis"),
-                            ("run/sentinel", "redis"), ("var/lib/etcd", "postgres"),
-                            ("var/lib/postgresql", "postgres"), ("var/run/postgresql", "postgres"),
-                            ("etc/patroni", "postgres")):  # fmt: skip
-            if (root / each).exists() and owner in ("redis", "postgres"):
-                subprocess.run(["chown", "-R", f"{owner}:", str(root / each)], check=True)
 
     def _add(self, server: Any) -> Any:
         self.started.append(server)
@@ -171,26 +147,23 @@ class Cluster:
     @property
     def primary(self) -> programs.Patroni:
         """The server that Patroni calls the primary. Waits for one."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            for server in self.databases.values():
-                if server.state("/primary")[0] == 200:
-                    return server
-            time.sleep(0.1)
-        raise AssertionError("no primary")
+        found: list[programs.Patroni] = []
+        servers.until(lambda: found.extend(self._in_state("/primary")) or found)
+        return found[0]
+
+    def _in_state(self, path: str) -> list[programs.Patroni]:
+        """The servers whose Patroni answers 200 at `path`."""
+        return [each for each in self.databases.values() if each.state(path) == 200]
 
     def replicas(self) -> list[programs.Patroni]:
         """The other servers; the synchronous standby is the first."""
         primary = self.primary
         others = [each for each in self.databases.values() if each is not primary]
-        return sorted(others, key=lambda each: each.state("/sync")[0] != 200)
+        return sorted(others, key=lambda each: each.state("/sync") != 200)
 
     def is_whole(self) -> bool:
         """Whether there are one primary and two replicas that have caught up, one of them synchronous."""
-        states = [server.state("/primary")[0] for server in self.databases.values()]
-        late = [server.state("/replica?lag=1MB")[0] for server in self.databases.values()]
-        sync = [server.state("/sync")[0] for server in self.databases.values()]
-        return states.count(200) == 1 and late.count(200) == 2 and sync.count(200) == 1
+        return [len(self._in_state(path)) for path in ("/primary", "/replica?lag=1MB", "/sync")] == [1, 2, 1]
 
     def _create_database(self) -> None:
         with psycopg.connect(self.superuser(), host=self.primary.address, autocommit=True) as connection:
@@ -212,10 +185,8 @@ class Cluster:
     def redis_master(self) -> programs.Redis:
         """The master that Sentinel appointed: HAProxy's checks find the same."""
         for server in self.redis.values():
-            with (
-                contextlib.suppress(OSError),
-                socket.create_connection((server.address, server.port), 2) as link,
-            ):
+            address = server.address, server.port
+            with contextlib.suppress(OSError), socket.create_connection(address, timeout=2) as link:
                 link.sendall(f"AUTH {PASSWORD}\r\nROLE\r\n".encode())
                 time.sleep(0.2)
                 if b"master" in link.recv(1000):
@@ -238,11 +209,9 @@ class Cluster:
         for name in self.network.spaces:
             self.network.mend(name)
         for server in self.started:
-            assert server.process
             server.thaw()
         for server in self.started:
-            assert server.process
-            if server.process.poll() is not None:
+            if server.process and server.process.poll() is not None:
                 server.start()
         for server in self.databases.values():
             with contextlib.suppress(psycopg.Error):

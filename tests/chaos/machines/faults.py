@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tests import servers
+from tests.chaos import scenarios
 from tests.chaos.machines.cluster import Cluster
 from tests.chaos.run import Result, Scenario
+from tests.servers import Server
 
 # A busy machine: saves take about a second, so that this is "immediately".
 AT_ONCE = 6.0
@@ -27,24 +29,16 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
         more = {"unavailable": "private", "saves_may_fail": 5, "slowest": 6.0} | more
         return Scenario(title, goal, list(actions), seconds, saves=True, longest_pause=pause, **more)
 
+    def killed(title: str, goal: str, server: Server, start: float, **more: Any) -> Scenario:
+        return scenario(title, goal, *scenarios.killed(server, 4, start), **more)
+
+    def frozen(title: str, goal: str, server: Server, thaw: float, **more: Any) -> Scenario:
+        return scenario(title, goal, *scenarios.frozen(server, 4, thaw), **more)
+
     def after(primary: Any) -> None:
         """Wait until another server is the primary."""
-        servers.until(lambda: any(
-            each.state("/primary")[0] == 200 for each in cluster.databases.values() if each is not primary
-        ))  # fmt: skip
-
-    def primary_killed() -> Scenario:
-        primary = cluster.primary
-        return scenario(
-            "primary killed (-9), with its Patroni", "writes within 20 s",
-            (4, "kill", primary.crash), (30, "start", primary.start), seconds=42, pause=20 + AT_ONCE,
-        )  # fmt: skip
-
-    def postgres_killed() -> Scenario:
-        return scenario(
-            "PostgreSQL of the primary killed (-9)", "writes within 20 s",
-            (4, "kill", cluster.primary.kill_postgres), seconds=25, pause=20 + AT_ONCE,
-        )  # fmt: skip
+        others = [each for each in cluster.databases.values() if each is not primary]
+        servers.until(lambda: any(each.state("/primary") == 200 for each in others))
 
     def primary_frozen() -> Scenario:
         primary = cluster.primary
@@ -52,20 +46,6 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
             "primary frozen, resumed after the promotion", "writes within 30 s, the old primary rejoins",
             (4, "freeze", primary.freeze), (4, "promotion", partial(after, primary)),
             (24, "thaw", primary.thaw), seconds=40, pause=30 + AT_ONCE,
-        )  # fmt: skip
-
-    def replica_killed() -> Scenario:
-        replica = cluster.replicas()[0]
-        return scenario(
-            "the synchronous standby killed", "writes at once",
-            (4, "kill", replica.crash), (12, "start", replica.start), seconds=22,
-        )  # fmt: skip
-
-    def replica_frozen() -> Scenario:
-        replica = cluster.replicas()[0]
-        return scenario(
-            "the synchronous standby frozen", "writes at once",
-            (4, "freeze", replica.freeze), (16, "thaw", replica.thaw), seconds=24,
         )  # fmt: skip
 
     def replica_late() -> Scenario:
@@ -78,47 +58,12 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
             (4, "pause", pause), (64, "resume", resume), seconds=70,
         )  # fmt: skip
 
-    def etcd_one() -> Scenario:
-        member = cluster.etcd[cluster.primary.machine]
-        return scenario(
-            "etcd: the primary's member killed", "nothing",
-            (4, "kill", member.crash), (14, "start", member.start), seconds=22,
-        )  # fmt: skip
-
     def etcd_all() -> Scenario:
         members = cluster.etcd.values()
         return scenario(
             "etcd: all members killed for 25 s", "reads continue; writes get 503 with Retry-After",
             *((4, "kill", each.crash) for each in members), *((29, "start", each.start) for each in members),
             seconds=50, pause=55,
-        )  # fmt: skip
-
-    def haproxy_killed() -> Scenario:
-        haproxy = cluster.haproxies["app1"]
-        return scenario(
-            "HAProxy of a node killed", "nothing",
-            (4, "kill", haproxy.crash), (12, "start", haproxy.start), seconds=18,
-        )  # fmt: skip
-
-    def redis_killed() -> Scenario:
-        master = cluster.redis_master
-        return scenario(
-            "Redis master killed", "nothing",
-            (4, "kill", master.crash), (14, "start", master.start), seconds=20,
-        )  # fmt: skip
-
-    def redis_frozen() -> Scenario:
-        master = cluster.redis_master
-        return scenario(
-            "Redis master frozen", "nothing",
-            (4, "freeze", master.freeze), (14, "thaw", master.thaw), seconds=20,
-        )  # fmt: skip
-
-    def node_killed() -> Scenario:
-        node = cluster.nodes[0]
-        return scenario(
-            "an application node killed", "half-sent bodies only",
-            (4, "kill", node.crash), (12, "start", node.start), seconds=20, may_fail=4,
         )  # fmt: skip
 
     def node_reloaded() -> Scenario:
@@ -133,42 +78,47 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], Scenario]]:
             seconds=20,
         )  # fmt: skip
 
-    def switchover() -> Scenario:
-        return scenario(
-            "planned switchover", "writes within 5 s", (4, "switch", cluster.switch_over), seconds=20,
-            pause=5 + AT_ONCE,
-        )  # fmt: skip
-
     def network_cut() -> Scenario:
-        primary = cluster.primary.machine
-        cut, mend = (partial(each, primary) for each in (cluster.network.cut, cluster.network.mend))
+        primary, network = cluster.primary.machine, cluster.network
         return scenario(
             "the primary's network cut for 60 s", "writes within 30 s; no split brain",
-            (4, "cut", cut), (64, "mend", mend),
+            (4, "cut", partial(network.cut, primary)), (64, "mend", partial(network.mend, primary)),
             seconds=80, pause=30 + AT_ONCE,
         )  # fmt: skip
 
-    def nothing() -> Scenario:
-        return scenario("none", "nothing", seconds=15)
-
-    found = {
-        "none": nothing,
-        "primary-killed": primary_killed,
-        "postgres-killed": postgres_killed,
+    found: dict[str, Callable[[], Scenario]] = {
+        "none": lambda: scenario("none", "nothing", seconds=15),
+        "primary-killed": lambda: killed(
+            "primary killed (-9), with its Patroni", "writes within 20 s", cluster.primary, 30,
+            seconds=42, pause=20 + AT_ONCE),
+        "postgres-killed": lambda: scenario(
+            "PostgreSQL of the primary killed (-9)", "writes within 20 s",
+            (4, "kill", cluster.primary.kill_postgres), seconds=25, pause=20 + AT_ONCE),
         "primary-frozen": primary_frozen,
-        "replica-killed": replica_killed,
-        "replica-frozen": replica_frozen,
+        "replica-killed": lambda: killed(
+            "the synchronous standby killed", "writes at once", cluster.replicas()[0], 12, seconds=22),
+        "replica-frozen": lambda: frozen(
+            "the synchronous standby frozen", "writes at once", cluster.replicas()[0], 16, seconds=24),
         "replica-late": replica_late,
-        "etcd-one": etcd_one,
+        "etcd-one": lambda: killed(
+            "etcd: the primary's member killed", "nothing", cluster.etcd[cluster.primary.machine], 14,
+            seconds=22),
         "etcd-all": etcd_all,
-        "haproxy-killed": haproxy_killed,
-        "redis-killed": redis_killed,
-        "redis-frozen": redis_frozen,
-        "node-killed": node_killed,
+        "haproxy-killed": lambda: killed(
+            "HAProxy of a node killed", "nothing", cluster.haproxies["app1"], 12, seconds=18),
+        "redis-killed": lambda: killed(
+            "Redis master killed", "nothing", cluster.redis_master, 14, seconds=20),
+        "redis-frozen": lambda: frozen(
+            "Redis master frozen", "nothing", cluster.redis_master, 14, seconds=20),
+        "node-killed": lambda: killed(
+            "an application node killed", "half-sent bodies only", cluster.nodes[0], 12, seconds=20,
+            may_fail=4),
         "node-reloaded": node_reloaded,
         "deployment": deployment,
-        "switchover": switchover,
-    }
+        "switchover": lambda: scenario(
+            "planned switchover", "writes within 5 s", (4, "switch", cluster.switch_over), seconds=20,
+            pause=5 + AT_ONCE),
+    }  # fmt: skip
     return found | ({"network-cut": network_cut} if cluster.network.can_cut else {})
 
 
@@ -194,10 +144,8 @@ def cells(result: Result) -> list[Any]:
     """The row of a result. A public read that got a 503 has failed; reads of the account are not counted."""
     recruiter = result.recruiter
     assert recruiter
-    private = "/v1/user/"
-    failed = result.all("failed") + [
-        each for each in result.all("unavailable") if not each[1].startswith(private)
-    ]
+    unavailable = result.all("unavailable")
+    failed = result.all("failed") + [each for each in unavailable if not each[1].startswith("/v1/user/")]
     took = sorted(result.all("took_public")) or [0.0]
     lost = [text for text in result.found if text.startswith("saved ")]
     refused = f"{len(recruiter.unavailable)} × 503, {len(recruiter.failed)} others"

@@ -1,12 +1,11 @@
 """The servers of a machine: etcd, Patroni with PostgreSQL, HAProxy, Redis and Sentinel."""
 
 import http.client
-import json
 import os
 import shutil
 import signal
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +48,8 @@ class Etcd(Program):
     port = 2379
 
     def words(self) -> list[str]:
-        self.env = {"PATH": os.environ["PATH"]}
         lines = [line for line in self.conf.read_text().splitlines() if line and not line.startswith("#")]
-        self.env |= dict(line.split("=", 1) for line in lines)
+        self.env = {"PATH": os.environ["PATH"]} | dict(line.split("=", 1) for line in lines)
         return ["etcd"]
 
 
@@ -92,15 +90,14 @@ class Patroni(Program):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def state(self, path: str = "/patroni") -> tuple[int, dict[str, Any]]:
-        """The status and the document of Patroni's API; 0 if it does not respond."""
+    def state(self, path: str) -> int:
+        """The status of Patroni's API; 0 if it does not respond."""
         try:
-            connection = http.client.HTTPConnection(self.address, self.port, timeout=2)
-            connection.request("GET", path)
-            response = connection.getresponse()
-            return response.status, json.loads(response.read() or b"{}")
-        except (OSError, http.client.HTTPException, ValueError):
-            return 0, {}
+            with closing(http.client.HTTPConnection(self.address, self.port, timeout=2)) as connection:
+                connection.request("GET", path)
+                return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return 0
 
     def sql(self, url: str, statement: str) -> Any:
         with psycopg.connect(url, host=self.address, autocommit=True, connect_timeout=2) as connection:
@@ -120,14 +117,12 @@ class HAProxy(Program):
 class Redis(Program):
     port = 6379
     user_name = "redis"
+    program = "redis-server"
 
     def words(self) -> list[str]:
-        return ["redis-server", str(self.conf)]
+        return [self.program, str(self.conf)]
 
 
-class Sentinel(Program):
+class Sentinel(Redis):
     port = 26379
-    user_name = "redis"
-
-    def words(self) -> list[str]:
-        return ["redis-sentinel", str(self.conf)]
+    program = "redis-sentinel"

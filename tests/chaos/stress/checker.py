@@ -8,22 +8,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from tests.chaos import oracle
-from tests.chaos.stress.state import (
-    BRAND_NAMES,
-    BRANDS,
-    RECRUITER_NAMES,
-    RECRUITERS,
-    REGION_NAMES,
-    REGIONS,
-    WIDTH,
-    Name,
-    Related,
-    Row,
-    Snapshot,
-    decoded,
-    first_word,
-    get,
-)
+from tests.chaos.stress import state
+from tests.chaos.stress.state import WIDTH, Name, Related, Row, Snapshot, get
 
 
 class Response(NamedTuple):
@@ -93,7 +79,9 @@ class Checker:
             self.wrong(f"another {kind}", f"{text!r}, not {expected}")
         else:
             place = first + int(match[1])
-            self.check_number(f"{kind} name", text, first_word(place), "names", place, Name.TITLE, Name.BEGUN)
+            self.check_number(
+                f"{kind} name", text, state.first_word(place), "names", place, Name.TITLE, Name.BEGUN
+            )
 
     def check_item(self, item: dict[str, Any], pk: int | None = None) -> None:
         """Check the keys that an item has."""
@@ -108,21 +96,20 @@ class Checker:
             self.check_number("title", item["title"], start, "rows", place, Row.TITLE, Row.BEGUN)
         if "is_hot" in item and row and item["is_hot"] != bool(get(rows, place, Row.IS_HOT)):
             self.wrong("is_hot is stale", item["id"], self.changed_at(place))
-        if "brand" in item:
-            expected = int(get(rows, place, Row.BRAND)) if row else None
-            self.check_name("brand", item["brand"]["name"], BRAND_NAMES, BRANDS, expected)
-        if "head_recruiter" in item:
-            expected = int(get(rows, place, Row.HEAD_RECRUITER)) if row else None
-            self.check_name(
-                "recruiter", item["head_recruiter"]["name"], RECRUITER_NAMES, RECRUITERS, expected
-            )
+        for key, kind, first, count, column in (
+            ("brand", "brand", state.BRAND_NAMES, state.BRANDS, Row.BRAND),
+            ("head_recruiter", "recruiter", state.RECRUITER_NAMES, state.RECRUITERS, Row.HEAD_RECRUITER),
+        ):
+            if key in item:
+                expected = int(get(rows, place, column)) if row else None
+                self.check_name(kind, item[key]["name"], first, count, expected)
         for key, first, count, column in (
-            ("regions", REGION_NAMES, REGIONS, Related.REGIONS),
-            ("recruiters", RECRUITER_NAMES, RECRUITERS, Related.RECRUITERS),
+            ("regions", state.REGION_NAMES, state.REGIONS, Related.REGIONS),
+            ("recruiters", state.RECRUITER_NAMES, state.RECRUITERS, Related.RECRUITERS),
         ):
             if key in item:
                 texts = [each if isinstance(each, str) else each["name"] for each in item[key] or ()]
-                chosen = decoded(get(related, place, column))
+                chosen = state.decoded(get(related, place, column))
                 if is_related and len(texts) != len(chosen):
                     self.wrong(f"{key} are stale", f"{place + 1}: {texts}, not {chosen}", related_at)
                 else:
@@ -133,25 +120,22 @@ class Checker:
             if len(files) != bool(number):
                 self.wrong("attachments are stale", f"{place + 1}: {files}, not {number}", related_at)
             elif files:
-                self.check_number("attachment", files[0]["name"], "A", "related", place, Related.ATTACHMENT,
-                            Related.BEGUN)  # fmt: skip
+                name, columns = files[0]["name"], (Related.ATTACHMENT, Related.BEGUN)
+                self.check_number("attachment", name, "A", "related", place, *columns)
 
-    def check_single(self, pk: int, response: Response) -> None:
+    def check_single(self, pk: int, response: Response, kind: str = "single") -> None:
         is_shown = self.is_shown(pk - 1)
         if is_shown is not None and response.status != (200 if is_shown else 404):
-            kind = f"single is {'missing' if is_shown else 'shown'}"
-            self.wrong(kind, response.status, self.changed_at(pk - 1))
-        if response.status == 200:
+            wrong = f"{kind} is {'missing' if is_shown else 'shown'}"
+            self.wrong(wrong, response.status, self.changed_at(pk - 1))
+        if response.status == 200 and kind == "single":
             self.check_item(json.loads(response.body)["data"], pk)
 
     def check_form(self, pk: int, response: Response) -> None:
-        is_shown, rows = self.is_shown(pk - 1), self.before.rows
-        if is_shown is not None and response.status != (200 if is_shown else 404):
-            kind = f"form is {'missing' if is_shown else 'shown'}"
-            self.wrong(kind, response.status, self.changed_at(pk - 1))
+        self.check_single(pk, response, "form")
         if response.status == 200 and self.is_unchanged("rows", pk - 1):
-            own = int(get(rows, pk - 1, Row.FORM))
-            expected = own or (3 if get(rows, pk - 1, Row.BRAND) == 1 else 4)
+            own = int(get(self.before.rows, pk - 1, Row.FORM))
+            expected = own or (3 if get(self.before.rows, pk - 1, Row.BRAND) == 1 else 4)
             if f"Form{expected}".encode() not in response.body:
                 self.wrong("another form", f"not {expected}: {response.body[:60]!r}", self.changed_at(pk - 1))
 
@@ -179,7 +163,10 @@ class Checker:
             if members[item["id"] - 1] is False:
                 self.wrong("shown", f"{item['id']} must not be listed", self.changed_at(item["id"] - 1))
             self.check_item(item)
-        self.check_order(query.get("sort", ""), page == 1, size, total, [pk - 1 for pk in pks], members)
+        absent = (
+            [place for place, each in members.items() if each and place + 1 not in pks] if page == 1 else []
+        )
+        self.check_order(query.get("sort", ""), size >= total, [pk - 1 for pk in pks], absent)
         return None
 
     def is_member(self, place: int, path: str, query: dict[str, str]) -> bool | None:
@@ -192,39 +179,25 @@ class Checker:
             return is_shown
         if not self.is_unchanged("related", place):
             return None
-        return is_shown if int(region) in decoded(get(self.before.related, place, Related.REGIONS)) else False
+        return (
+            is_shown
+            if int(region) in state.decoded(get(self.before.related, place, Related.REGIONS))
+            else False
+        )
 
-    def check_order(
-        self,
-        sort: str,
-        is_first: bool,
-        size: int,
-        total: int,
-        places: list[int],
-        members: dict[int, bool | None],
-    ) -> None:
-        """Check the order of the vacancies that did not change, and that the first page misses none."""
-        if sort.endswith("title"):  # titles change, and their order is that of text
-            if is_first and size >= total:
-                self.missing(
-                    [place for place, each in members.items() if each and place not in places], total
-                )
-            return
+    def check_order(self, sort: str, is_whole: bool, places: list[int], absent: list[int]) -> None:
+        """Check the order of the vacancies that did not change, and that the page misses none of `absent`.
+        `is_whole`: a page may have all vacancies."""
         sign = 1 if sort == "published_at" else -1
         unchanged = [place for place in places if self.is_unchanged("rows", place)]
 
         def key(place: int) -> tuple[float, int]:
             return sign * get(self.before.rows, place, Row.PUBLISH_FROM), sign * place
 
-        if unchanged != sorted(unchanged, key=key):
+        last = (inf, 0) if is_whole else key(unchanged[-1]) if unchanged else (-inf, 0)
+        if sort.endswith("title"):  # titles change, and their order is that of text
+            last = (inf, 0) if is_whole else (-inf, 0)
+        elif unchanged != sorted(unchanged, key=key):
             self.wrong("order", [place + 1 for place in unchanged])
-        if not is_first:
-            return
-        last = (inf, 0) if size >= total else key(unchanged[-1]) if unchanged else (-inf, 0)
-        odd = [p for p, each in members.items() if each and p not in places and key(p) < last]
-        self.missing(odd, total)
-
-    def missing(self, places: list[int], total: int) -> None:
-        if places:
-            detail = f"{[place + 1 for place in places]} of {total}"
-            self.wrong("missing", detail, self.changed_at(places[0]))
+        if missing := [place for place in absent if key(place) < last]:
+            self.wrong("missing", [place + 1 for place in missing], self.changed_at(missing[0]))

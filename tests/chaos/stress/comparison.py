@@ -7,27 +7,29 @@ import time
 from itertools import pairwise
 from typing import Any
 
+import tests.chaos.set_up  # noqa: F401
+
+# isort: split
+
+from jobsite.api.caching import REQUEST_TIME
+from jobsite.serving.revision import fetch, snapshot
+from jobsite.wsgi import _bare
 from tests.chaos import oracle
 from tests.chaos.stress.checker import Response
 from tests.chaos.stress.reader import Node, address, decompressed, random_target, request
 from tests.chaos.stress.state import Row, SharedState, datetime_at, get
+from tests.wsgi import ask
+from vacancies.models import ListedVacancy, Vacancy
+from vacancies.querysets import VacancyList
+from vacancies.readmodel.totals import BUCKETS, END, as_key
 
 
-class Views:
-    """The responses of Django's views, the reference implementation, without any cache."""
-
-    def __init__(self) -> None:
-        from jobsite.api.caching import REQUEST_TIME
-        from jobsite.wsgi import _bare
-        from tests.wsgi import ask
-
-        self.application, self.ask, self.key = _bare, ask, REQUEST_TIME
-
-    def request(self, target: str, at: float) -> Response:
-        """Return the response at the time `at`, in seconds."""
-        values: Any = {"HTTP_HOST": "127.0.0.1", self.key: datetime_at(at)}
-        status, headers, body = self.ask(self.application, target, **values)
-        return Response(int(status[:3]), {name.lower(): value for name, value in headers.items()}, body)
+def view(target: str, at: float) -> Response:
+    """Return the response of Django's views, the reference implementation, without any cache, at the time
+    `at`, in seconds."""
+    values: Any = {"HTTP_HOST": "127.0.0.1", REQUEST_TIME: datetime_at(at)}
+    status, headers, body = ask(_bare, target, **values)
+    return Response(int(status[:3]), {name.lower(): value for name, value in headers.items()}, body)
 
 
 def is_time_constant(shared: SharedState, start: float, end: float) -> bool:
@@ -51,12 +53,7 @@ def targets(chance: random.Random, count: int) -> list[str]:
 
 
 def compare_with_views(
-    shared: SharedState,
-    views: Views,
-    node: Node,
-    offset: float,
-    chance: random.Random,
-    tags: dict[str, tuple[str, bytes]],
+    shared: SharedState, node: Node, offset: float, chance: random.Random, tags: dict[str, tuple[str, bytes]]
 ) -> int:
     """Report responses that differ from those of the views; return how many were requested. `offset`: of the
     node's clock. `tags`: ETag and body of earlier rounds by target, to be revalidated."""
@@ -69,7 +66,7 @@ def compare_with_views(
     for target in targets(chance, shared.count):
         for _ in range(4):
             start = time.time() + offset
-            expected = views.request(target, start)
+            expected = view(target, start)
             found = [request(port, target), request(port, target)]
             found.append(decompressed(request(port, target, Accept_Encoding="gzip")))
             head = request(port, target, "HEAD")
@@ -130,11 +127,6 @@ def compare_with_oracle(shared: SharedState, node: Node, offset: float) -> int:
 def compare_read_model(shared: SharedState) -> int:
     """Report rows of the read model that are not those of the vacancies, and counts that are not those of the
     rows in a bucket. Return the number of buckets."""
-    from jobsite.serving.revision import fetch, snapshot
-    from vacancies.models import ListedVacancy, Vacancy
-    from vacancies.querysets import VacancyList
-    from vacancies.readmodel.totals import BUCKETS, END, as_key
-
     columns = ("pk", *oracle.FIELDS[1:], "brand_id", "form_id")
     with snapshot():
         published = set(Vacancy.objects.filter(status="published").values_list(*columns))
@@ -147,10 +139,8 @@ def compare_read_model(shared: SharedState) -> int:
     keys = sorted(buckets)
     for start, end in pairwise([*keys, END]):
         inside = [row for row in listed if start <= (row.publish_from, row.pk) < end and not row.is_expired]
-        counts = [
-            sum(each.contains(audience=row.audience, is_hot=row.is_hot) for row in inside)
-            for each in VacancyList
-        ]
+        counts = [sum(each.contains(audience=row.audience, is_hot=row.is_hot) for row in inside)
+                  for each in VacancyList]  # fmt: skip
         if counts != list(buckets[start]):
             shared.errors.put(("counts of a bucket", f"{start}: {buckets[start]}, not {counts}", 0))
     first = keys[0] if keys else END

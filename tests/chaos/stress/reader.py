@@ -15,6 +15,7 @@ from tests.chaos.stress.checker import Checker, Response
 from tests.chaos.stress.clock import Clock
 from tests.chaos.stress.state import REGIONS, SharedState
 
+PAUSE = 0.03  # seconds between two requests of a reader, on average
 STORED = 400  # responses that each reader revalidates
 
 
@@ -66,8 +67,8 @@ def random_target(chance: random.Random, count: int) -> str:
     return address(path, query)
 
 
-def read(shared: SharedState, number: int, nodes: list[Node], pause: float) -> None:
-    """Send requests to `nodes` with a mean `pause` in seconds, and report errors, until the end."""
+def read(shared: SharedState, number: int, nodes: list[Node]) -> None:
+    """Send requests to `nodes` and report errors, until the end."""
     chance, clocks = random.Random(1_000 + number), {node.port: Clock(node.clock_path) for node in nodes}
     stored: dict[str, tuple[str, bytes]] = {}  # ETag and body by target
 
@@ -125,4 +126,4 @@ def read(shared: SharedState, number: int, nodes: list[Node], pause: float) -> N
             checker.check_single(int(single[1]), response)
         else:
             checker.check_list(path, dict(parse_qsl(query)), response)
-        time.sleep(chance.expovariate(1 / pause))
+        time.sleep(chance.expovariate(1 / PAUSE))

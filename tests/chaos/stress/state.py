@@ -5,12 +5,22 @@ whose SEQUENCE is even and the same before and after a request did not change me
 All columns are doubles.
 """
 
-import os
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import IntEnum
 from math import inf
 from typing import Any, NamedTuple
+
+import tests.chaos.set_up  # noqa: F401
+
+# isort: split
+
+from django.core.management import call_command
+
+from forms_structure.operations import create
+from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy
+from vacancies.readmodel import maintenance, totals
 
 REGIONS, BRANDS, RECRUITERS = 6, 4, 4
 WRITERS = ("all", "rows", "rows", "related", "names", "imports", "maintenance")  # what each writer changes
@@ -84,13 +94,10 @@ class Snapshot(NamedTuple):
 
         until = row(Row.PUBLISH_UNTIL)
         return Facts(
-            place + 1,
-            "published" if row(Row.IS_PUBLISHED) else "unpublished",
-            AUDIENCES[int(row(Row.AUDIENCE))],
-            bool(row(Row.IS_HOT)),
-            row(Row.PUBLISH_FROM),
+            place + 1, "published" if row(Row.IS_PUBLISHED) else "unpublished",
+            AUDIENCES[int(row(Row.AUDIENCE))], bool(row(Row.IS_HOT)), row(Row.PUBLISH_FROM),
             until if until < inf else None,
-        )
+        )  # fmt: skip
 
 
 class SharedState:
@@ -138,28 +145,12 @@ def first_word(place: int) -> str:
 
 def use_small_buckets(size: int) -> None:
     """Let this process divide the buckets of the counts into those of `size`, and sum their rows early."""
-    from vacancies.readmodel import maintenance, totals
-
     maintenance.BUCKET_SIZE, maintenance.MAX_SIZE = size, 2 * size
     totals.MAX_SIZE = totals.MAX_ROWS = 2 * size
 
 
-def set_up() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
-    import django
-
-    django.setup()
-
-
 def fill(shared: SharedState) -> None:
     """Create the content in an empty database, and record it in `shared`."""
-    import time
-
-    from django.core.management import call_command
-
-    from forms_structure.operations import create
-    from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy
-
     call_command("migrate", verbosity=0)
     for n in range(4):  # 3 belongs to a brand, 4 is the default
         create(

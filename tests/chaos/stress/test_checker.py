@@ -57,6 +57,7 @@ def test_right_list_is_accepted(snapshot: Snapshot) -> None:
     ("spoil", "kind"),
     [
         (lambda data: data.pop(), "length"),
+        (lambda data: data.pop(0), "missing"),
         (lambda data: data.reverse(), "order"),
         (lambda data: data[1].update(data[0]), "duplicate"),
         (lambda data: data[0].update(title="V1 c1 word0"), "title is stale"),

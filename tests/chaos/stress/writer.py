@@ -4,34 +4,27 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from math import inf
 from typing import Any
 
-from tests.chaos.stress.state import (
-    AUDIENCES,
-    BRAND_NAMES,
-    BRANDS,
-    RECRUITER_NAMES,
-    RECRUITERS,
-    REGIONS,
-    WIDTH,
-    WRITERS,
-    Name,
-    Related,
-    Row,
-    SharedState,
-    datetime_at,
-    first_word,
-    get,
-    octal,
-    set_up,
-    use_small_buckets,
-)
+import tests.chaos.set_up  # noqa: F401
+
+# isort: split
+
+from django.db import DatabaseError, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Concat
+
+from tests.chaos.stress import state
+from tests.chaos.stress.state import WIDTH, Name, Related, Row, SharedState, datetime_at, get
+from vacancies import models
+from vacancies.models import Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.readmodel import maintenance
 
 
 def write(shared: SharedState, number: int, is_sqlite: bool) -> None:
-    set_up()
     Writer(shared, number, is_sqlite).run()
 
 
@@ -40,14 +33,11 @@ class RollbackError(Exception):
 
 
 class Writer:
-    """Changes the rows that it owns; `number` is its place in WRITERS."""
+    """Changes the rows that it owns; `number` is its place in state.WRITERS."""
 
     def __init__(self, shared: SharedState, number: int, is_sqlite: bool) -> None:
-        from django.db import transaction
-
         self.shared, self.number, self.random = shared, number, random.Random(number)
-        self.kind = WRITERS[number]
-        self.atomic = transaction.atomic
+        self.kind = state.WRITERS[number]
         self.suffix = ""  # of texts that are rolled back
         # The share of transactions that stay open for a second.
         self.long = 0.01 if is_sqlite else 0.2 if self.kind == "related" else 0.06
@@ -58,17 +48,18 @@ class Writer:
             "maintenance": [],
             "rows": [place for place in rest if place % 2 == number % 2],
             "related": rest,
-            "names": list(range(REGIONS + BRANDS + RECRUITERS)),
+            "names": list(range(state.REGIONS + state.BRANDS + state.RECRUITERS)),
         }[self.kind]
 
     def run(self) -> None:
+        mark_expired = partial(self.maintain, maintenance.mark_expired)
         actions = {
             "all": [self.row, self.related, self.related, self.bulk, self.recreate],
             "rows": [self.row, self.row, self.row, self.bulk],
             "related": [self.related],
             "names": [self.name],
             "imports": [self.import_many],
-            "maintenance": [self.balance, self.balance, self.balance, self.mark_expired, self.rebuild],
+            "maintenance": [self.balance, self.balance, self.balance, mark_expired, self.rebuild],
         }[self.kind]
         while not self.shared.ended.is_set():
             if not self.shared.going.is_set():
@@ -85,18 +76,14 @@ class Writer:
         with the new values of columns, by place. `begun`: the column of the first table that counts changes.
 
         Some transactions stay open for a second, some are rolled back."""
-        from django.db import DatabaseError
-
         becomes: list[dict[int, dict[int, float]]] = [{place: {} for place in places} for _ in tables]
         is_long, is_rolled_back = self.random.random() < self.long, self.random.random() < 0.1
         self.suffix = " NEVER" if is_rolled_back else ""
-        for table in tables:
-            for place in places:
-                table[place * WIDTH + Row.SEQUENCE] += 1
+        self.mark(tables, places)
         for place in places if begun is not None else ():
             tables[0][place * WIDTH + (begun or 0)] += 1
         try:
-            with self.atomic():
+            with transaction.atomic():
                 if self.random.random() < 0.1:
                     self.roll_back_savepoint()
                 yield becomes if len(tables) > 1 else becomes[0]
@@ -115,6 +102,11 @@ class Writer:
                     for column, value in columns.items():
                         table[place * WIDTH + column] = value
                     table[place * WIDTH + Row.CHANGED_AT] = time.monotonic()
+        self.mark(tables, places)
+
+    @staticmethod
+    def mark(tables: tuple[Any, ...], places: list[int]) -> None:
+        """Increment SEQUENCE: before a change, and after it."""
         for table in tables:
             for place in places:
                 table[place * WIDTH + Row.SEQUENCE] += 1
@@ -125,16 +117,11 @@ class Writer:
         self.shared.failed.put(f"{self.kind}: {message}{' ' + place[0] if place else ''}")
 
     def roll_back_savepoint(self) -> None:
-        from vacancies.models import Vacancy
-
         pks = [place + 1 for place in self.random.sample(self.own, 2)]
         if self.kind in ("all", "rows"):
-            try:
-                with self.atomic():
-                    Vacancy.objects.filter(pk__in=pks).update(title="NEVER in a savepoint", is_hot=True)
-                    raise RollbackError
-            except RollbackError:
-                pass
+            with suppress(RollbackError), transaction.atomic():
+                Vacancy.objects.filter(pk__in=pks).update(title="NEVER in a savepoint", is_hot=True)
+                raise RollbackError
 
     def values(self, place: int) -> tuple[dict[str, Any], dict[int, float]]:
         """Choose a change of a vacancy's row: its columns in the database, and in shared memory."""
@@ -153,14 +140,12 @@ class Writer:
             }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}  # fmt: skip
 
         if not get(table, place, Row.IS_PUBLISHED):
-            return choose(
-                [
-                    dates(now - choose([0, 0.001, 3, 90_000, 900_000]), inf),
-                    dates(now + choose([0.3, 1, 2]), inf),
-                    dates(now + 1, now + choose([1.5, 3])),
-                ]
-            )
-        brand, head, form = choose(range(BRANDS)), choose(range(RECRUITERS)), choose(range(3))
+            begins, ends = choose(
+                [(-each, inf) for each in (0, 0.001, 3, 90_000, 900_000)]
+                + [(each, inf) for each in (0.3, 1, 2)] * 2 + [(1, 1.5), (1, 3)] * 3
+            )  # fmt: skip
+            return dates(now + begins, now + ends)
+        brand, head, form = choose(range(state.BRANDS)), choose(range(state.RECRUITERS)), choose(range(3))
         audience, hot = choose([0, 0, 0, 1, 2]), float(self.random.random() < 0.06)
         return choose(
             [
@@ -169,7 +154,7 @@ class Writer:
                 dates(now + choose([0.3, 1, 2]), inf),
                 dates(now - 5, now + choose([0.01, 1, 2])),
                 dates(begins, inf) if ends < inf else dates(now - choose([0, 90_000]), inf),
-                ({"audience": AUDIENCES[audience]}, {Row.AUDIENCE: audience}),
+                ({"audience": state.AUDIENCES[audience]}, {Row.AUDIENCE: audience}),
                 ({"is_hot": bool(hot)}, {Row.IS_HOT: hot}),
                 ({"brand_id": brand + 1}, {Row.BRAND: brand}),
                 ({"head_recruiter_id": head + 1}, {Row.HEAD_RECRUITER: head}),
@@ -181,17 +166,12 @@ class Writer:
         return f"V{place + 1} c{int(count)} word{place % 7}{self.suffix}"
 
     def row(self) -> None:
-        from vacancies.models import Vacancy
-
         table = self.shared.rows
         place = self.random.choice(self.own)
         if self.random.random() < 0.4:  # an unpublished one whose related rows are being changed
             related = self.shared.related
-            busy = [
-                each
-                for each in self.own
-                if get(related, each, Related.SEQUENCE) % 2 and not get(table, each, Row.IS_PUBLISHED)
-            ]
+            offline = [each for each in self.own if not get(table, each, Row.IS_PUBLISHED)]
+            busy = [each for each in offline if get(related, each, Related.SEQUENCE) % 2]
             place = self.random.choice(busy or [place])
         with self.changing(table, places=[place], begun=Row.BEGUN) as becomes:
             columns, becomes[place] = self.values(place)
@@ -205,11 +185,6 @@ class Writer:
 
     def bulk(self) -> None:
         """Change many rows by one statement."""
-        from django.db.models import F, Value
-        from django.db.models.functions import Concat
-
-        from vacancies.models import Vacancy
-
         places = sorted(self.random.sample(self.own, min(25, len(self.own))))
         now = round(time.time(), 6)
         kind = self.random.choice(["hot", "unpublish", "publish", "publish", "expire", "title"])
@@ -236,8 +211,6 @@ class Writer:
 
     def import_many(self) -> None:
         """Replace many vacancies by others with the same ids: all expired, or published at one instant."""
-        from vacancies.models import Vacancy
-
         places = sorted(self.random.sample(self.own, min(25, len(self.own))))
         table, now, choose = self.shared.rows, time.time(), self.random.choice
         if choose([True, False]):
@@ -246,14 +219,17 @@ class Writer:
             begins, ends = now + choose([-400, -1, 0, 0.5, 2]), choose([inf, inf, now + 3])
         begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
         audience, is_hot = choose([0, 0, 1, 2]), choose([False, False, True])
+        dates = {
+            "publish_from": datetime_at(begins),
+            "publish_until": datetime_at(ends) if ends < inf else None,
+        }
         with self.changing(table, places=places, begun=Row.BEGUN) as becomes:
             Vacancy.objects.filter(pk__in=[place + 1 for place in places]).delete()
             Vacancy.objects.bulk_create(
                 Vacancy(
                     pk=place + 1, title=self.title(place, get(table, place, Row.BEGUN)), brand_id=1,
-                    head_recruiter_id=1, status="published", audience=AUDIENCES[audience], is_hot=is_hot,
-                    publish_from=datetime_at(begins), publish_until=datetime_at(ends) if ends < inf else None,
-                    description=f"<p>Text of word{place % 7}.</p>",
+                    head_recruiter_id=1, status="published", audience=state.AUDIENCES[audience],
+                    is_hot=is_hot, **dates, description=f"<p>Text of word{place % 7}.</p>",
                 )
                 for place in places
             )  # fmt: skip
@@ -266,8 +242,6 @@ class Writer:
             })  # fmt: skip
 
     def maintain(self, act: Callable[[], Any]) -> None:
-        from django.db import DatabaseError
-
         try:
             act()
         except DatabaseError as error:
@@ -276,26 +250,15 @@ class Writer:
             self.shared.writes[self.number] += 1
 
     def balance(self) -> None:
-        from vacancies.readmodel import maintenance
-
-        use_small_buckets(self.random.choice([3, 10, 25, 500]))
+        state.use_small_buckets(self.random.choice([3, 10, 25, 500]))
         self.maintain(maintenance.balance)
 
-    def mark_expired(self) -> None:
-        from vacancies.readmodel import maintenance
-
-        self.maintain(maintenance.mark_expired)
-
     def rebuild(self) -> None:
-        from vacancies.readmodel import maintenance
-
         if self.random.random() < 0.1:  # it waits for all other writers
             self.maintain(maintenance.rebuild)
 
     def recreate(self) -> None:
         """Delete a vacancy and create it again with the same id."""
-        from vacancies.models import Vacancy, VacancyOption, VacancyRecruiter
-
         place = self.random.choice(self.own)
         rows, related = self.shared.rows, self.shared.related
         with self.changing(rows, related, places=[place], begun=Row.BEGUN) as (becomes, related_becomes):
@@ -307,15 +270,10 @@ class Writer:
             becomes[place] = {Row.TITLE: count}
             VacancyOption.objects.create(vacancy=vacancy, option_id=1)
             VacancyRecruiter.objects.create(vacancy=vacancy, recruiter_id=1)
-            related_becomes[place] = {
-                Related.REGIONS: octal([0]),
-                Related.RECRUITERS: octal([0]),
-                Related.ATTACHMENT: 0,
-            }
+            one = state.octal([0])
+            related_becomes[place] = {Related.REGIONS: one, Related.RECRUITERS: one, Related.ATTACHMENT: 0}
 
     def related(self) -> None:
-        from vacancies.models import Attachment, VacancyOption, VacancyRecruiter
-
         table = self.shared.related
         place = self.random.choice(self.own)
         if self.random.random() < 0.5:
@@ -326,28 +284,28 @@ class Writer:
             match self.random.choice(["regions", "order", "recruiters", "attachment"]):
                 case "regions":
                     VacancyOption.objects.filter(vacancy=pk).delete()
-                    chosen = self.random.sample(range(REGIONS), self.random.randint(0, 3))
+                    chosen = self.random.sample(range(state.REGIONS), self.random.randint(0, 3))
                     VacancyOption.objects.bulk_create(
                         VacancyOption(vacancy_id=pk, option_id=option + 1, position=n)
                         for n, option in enumerate(chosen)
                     )
-                    becomes[place] = {Related.REGIONS: octal(chosen)}
+                    becomes[place] = {Related.REGIONS: state.octal(chosen)}
                 case "order":
                     links = list(VacancyOption.objects.filter(vacancy=pk).order_by("position", "pk"))
                     self.random.shuffle(links)
                     for n, link in enumerate(links):
                         link.position = n
                         link.save()
-                    becomes[place] = {Related.REGIONS: octal([link.option_id - 1 for link in links])}
+                    becomes[place] = {Related.REGIONS: state.octal([link.option_id - 1 for link in links])}
                 case "recruiters":
                     VacancyRecruiter.objects.filter(vacancy=pk).delete()
-                    chosen = self.random.sample(range(RECRUITERS), self.random.randint(0, 2))
+                    chosen = self.random.sample(range(state.RECRUITERS), self.random.randint(0, 2))
                     for n, recruiter in enumerate(chosen):
                         VacancyRecruiter.objects.create(vacancy_id=pk, recruiter_id=recruiter + 1, position=n)
-                    becomes[place] = {Related.RECRUITERS: octal(chosen)}
+                    becomes[place] = {Related.RECRUITERS: state.octal(chosen)}
                 case "attachment":
                     count = get(table, place, Related.BEGUN)
-                    files = Attachment.objects.filter(vacancy=pk)
+                    files = models.Attachment.objects.filter(vacancy=pk)
                     if not get(table, place, Related.ATTACHMENT):
                         files.create(vacancy_id=pk, name=f"A c{int(count)}", url="https://x.org/a")
                     elif self.random.random() < 0.3:
@@ -358,16 +316,14 @@ class Writer:
                     becomes[place] = {Related.ATTACHMENT: count}
 
     def name(self) -> None:
-        from vacancies.models import Brand, FilterOption, Recruiter
-
         table, place = self.shared.names, self.random.choice(self.own)
         with self.changing(table, places=[place], begun=Name.BEGUN) as becomes:
             count = get(table, place, Name.BEGUN)
             becomes[place] = {Name.TITLE: count}
-            text = f"{first_word(place)} c{int(count)}{self.suffix}"
-            if place < BRAND_NAMES:
-                FilterOption.objects.filter(pk=place + 1).update(label=text)
-            elif place < RECRUITER_NAMES:
-                Brand.objects.filter(pk=place - BRAND_NAMES + 1).update(name=text)
+            text = f"{state.first_word(place)} c{int(count)}{self.suffix}"
+            if place < state.BRAND_NAMES:
+                models.FilterOption.objects.filter(pk=place + 1).update(label=text)
+            elif place < state.RECRUITER_NAMES:
+                models.Brand.objects.filter(pk=place - state.BRAND_NAMES + 1).update(name=text)
             else:
-                Recruiter.objects.filter(pk=place - RECRUITER_NAMES + 1).update(name=text)
+                models.Recruiter.objects.filter(pk=place - state.RECRUITER_NAMES + 1).update(name=text)
