@@ -98,11 +98,7 @@ def test_lint_reports_errors_and_warnings(at, settings):
     make_vacancy(pk=4, title="Empty", description="", **GOOD)
     make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **GOOD)
     make_vacancy(
-        pk=6,
-        title="Ever",
-        is_permanent=True,
-        publish_until=at + timedelta(days=99),
-        **GOOD | {"options": {}},
+        pk=6, title="Ever", is_permanent=True, publish_until=at + timedelta(days=99), **GOOD | {"options": {}}
     )
     make_vacancy(pk=7, title="Draft", status="draft", description="")
     make_vacancy(pk=8, title="Silent", title_internal="Silent (Vertrouwelijk)", **GOOD | {"contact": ""})

@@ -257,10 +257,7 @@ def test_generated_texts_are_in_the_language_of_the_form(client, language, conse
     assert get(client, vacancy, "form/schema")["Content-Language"] == language
 
     ConsentText.objects.add(language=language, text="Yes", statement_url="https://example.com/")
-    assert sections(client, vacancy)[0]["fields"][1]["link"] == {
-        "label": link,
-        "url": "https://example.com/",
-    }
+    assert sections(client, vacancy)[0]["fields"][1]["link"] == {"label": link, "url": "https://example.com/"}
 
 
 @pytest.mark.parametrize(

@@ -31,15 +31,7 @@ from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
 from vacancies.history.versions import replay
-from vacancies.models import (
-    Brand,
-    Change,
-    FilterOption,
-    Status,
-    Vacancy,
-    VacancyOption,
-    Version,
-)
+from vacancies.models import Brand, Change, FilterOption, Status, Vacancy, VacancyOption, Version
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run

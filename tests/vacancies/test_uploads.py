@@ -65,11 +65,7 @@ SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program
         ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
         ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
         ("scans.jpg", jpeg_of_many_scans(), SCANS),
-        (
-            "big.png",
-            encoded("PNG") + bytes(5 * 2**20),
-            "“{}” is 5.0 MB: an image may have at most 5 MB.",
-        ),
+        ("big.png", encoded("PNG") + bytes(5 * 2**20), "“{}” is 5.0 MB: an image may have at most 5 MB."),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )

@@ -32,10 +32,7 @@ def test_calendar_shows_what_goes_live_and_closes(anna: Client, at: datetime):
     make_vacancy(title="Later", publish_from=NOW + 60 * DAY)
     today = NOW.date()
 
-    assert shown(anna) == {
-        today - DAY: (["Nurse"], []),
-        today + 3 * DAY: (["Baker"], ["Nurse"]),
-    }
+    assert shown(anna) == {today - DAY: (["Nurse"], []), today + 3 * DAY: (["Baker"], ["Nurse"])}
 
 
 def test_vacancy_closes_on_its_last_day(anna: Client, at: datetime):

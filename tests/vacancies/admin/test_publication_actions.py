@@ -170,10 +170,7 @@ def test_action_on_a_missing_vacancy_is_404(anna: Client) -> None:
 
 def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vacancy) -> None:
     ready = Vacancy.objects.create(
-        title="Cook",
-        description="<p>Cook.</p>",
-        brand=vacancy.brand,
-        head_recruiter=vacancy.head_recruiter,
+        title="Cook", description="<p>Cook.</p>", brand=vacancy.brand, head_recruiter=vacancy.head_recruiter
     )
     bare = Vacancy.objects.create(title="Porter")
 

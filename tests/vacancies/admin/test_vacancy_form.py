@@ -213,10 +213,7 @@ def test_empty_closing_date_means_no_end(anna: Client, vacancy: Vacancy) -> None
             {"last_day": "2021-01-01"},
             {"last_day": ["The closing date has passed. Choose a later date or leave it empty."]},
         ),
-        (
-            {"last_day": "9999-12-31"},
-            {"last_day": ["Leave this empty if the vacancy has no closing date."]},
-        ),
+        ({"last_day": "9999-12-31"}, {"last_day": ["Leave this empty if the vacancy has no closing date."]}),
         (
             {"last_day": "2198-01-01", "publish_from_0": "2198-01-02"},
             {"last_day": ["The closing date is before the publication date."]},

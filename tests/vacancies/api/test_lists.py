@@ -55,12 +55,7 @@ def test_vacancy_goes_live_and_expires_by_the_clock(client, time_machine, at):
         time_machine.move_to(at + timedelta(seconds=seconds), tick=False)
         seen[seconds] = (ids(client, "/v1/vacancies"), client.get(single).status_code)
 
-    assert seen == {
-        299: ([], 404),
-        300: ([vacancy.pk], 200),
-        599: ([vacancy.pk], 200),
-        600: ([], 404),
-    }
+    assert seen == {299: ([], 404), 300: ([vacancy.pk], 200), 599: ([vacancy.pk], 200), 600: ([], 404)}
 
 
 def test_order_is_by_moment_then_id_never_by_update(client, at):

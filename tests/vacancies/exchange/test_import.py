@@ -89,11 +89,7 @@ def test_import_is_idempotent(tmp_path):
 
     code, summary, lines = run(path)
 
-    assert (code, summary, lines) == (
-        0,
-        "Nothing changed: 3 vacancies are the same as in the source.",
-        [],
-    )
+    assert (code, summary, lines) == (0, "Nothing changed: 3 vacancies are the same as in the source.", [])
     assert snapshot() == before
 
 

@@ -215,10 +215,7 @@ def test_escaped_html_is_refused_or_converted(client, tmp_path):
     path = write(tmp_path, items(1, description="&lt;p&gt;R&amp;amp;D&lt;/p&gt;", brand=brand))
     text = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
 
-    assert run(path)[::2] == (
-        1,
-        [f"failed: {WHO} description: {text}; brand.description: {text}"],
-    )
+    assert run(path)[::2] == (1, [f"failed: {WHO} description: {text}; brand.description: {text}"])
     assert not Vacancy.objects.exists()
 
     assert run(path, "--unescape-html")[::2] == (0, [])

@@ -340,10 +340,7 @@ INVALID = (
     ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
     ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
     ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
-    (
-        "http://jobs.example/a/v0.1/vacancies/1",
-        "not the base URL of a service; pass http://jobs.example/a",
-    ),
+    ("http://jobs.example/a/v0.1/vacancies/1", "not the base URL of a service; pass http://jobs.example/a"),
     ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
 )
 

@@ -368,10 +368,7 @@ def test_query_in_plain_utf8(site, query):
     check(site, path)
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["fields=", "sort=", "filter[search]=", "filter[regions]=", "page[size]="],
-)
+@pytest.mark.parametrize("query", ["fields=", "sort=", "filter[search]=", "filter[regions]=", "page[size]="])
 def test_empty_value_is_rejected(site, query):
     make_vacancy()
     body(site, LIST)
