@@ -11,9 +11,11 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from tests.applications.makers import signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
-from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, messages, opened, page, run
+from tests.messages import messages_of
+from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies import approving, operations
 from vacancies.admin.selection import Selection
@@ -39,6 +41,7 @@ WAITING = [Approval.Outcome.WAITING]
 DRAFT = {"status": "draft", "publish_from": None}
 EXPIRED = {"publish_from": NOW - 9 * DAY, "publish_until": NOW - DAY}
 IMPORT = f"{LIST}import/"
+NO_APPROVAL = "The brand publishes with approval only. Submit the vacancy for approval."
 
 
 @pytest.fixture
@@ -92,7 +95,8 @@ PUBLISHED = {"status": "published", "publish_from_0": "2026-03-02", "publish_fro
 
 def bulk_publish(client: Client, vacancy: Vacancy) -> None:
     sent = {"vacancies": str(Selection.of(Vacancy.objects.filter(pk=vacancy.pk))), "back": LIST}
-    client.post(f"{LIST}bulk/publish/", sent)
+    refused = texts(client.post(f"{LIST}bulk/publish/", sent))
+    assert refused == [f"“Nurse” was not changed. {NO_APPROVAL}"]
     client.post(f"{LIST}bulk/schedule/", sent | {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"})
 
 
@@ -110,7 +114,7 @@ def new_vacancy(client: Client, vacancy: Vacancy) -> None:
     values: dict[str, Any] = {"title": "New", "description": "<p>New</p>", "audience": "public"}
     values |= {"brand": vacancy.brand_id, "head_recruiter": vacancy.head_recruiter_id}
     client.post(ADD, opened(client, ADD) | NO_ROWS | PUBLISHED | values)
-    assert Vacancy.objects.filter(title="New").exists()
+    assert requests(Vacancy.objects.get(title="New")) == WAITING
 
 
 def template(client: Client, vacancy: Vacancy) -> None:
@@ -142,12 +146,12 @@ def list_editing(client: Client, vacancy: Vacancy) -> None:
     Vacancy.objects.filter(pk=vacancy.pk).update(status="published", **EXPIRED)
     vacancy = reread(vacancy)
     response = save(client, row(vacancy, last_day="2026-05-01"), vacancies=[vacancy])
-    assert str(SUBMITTED) in messages(response)
+    assert str(SUBMITTED) in messages_of(response)
 
 
 def import_of_a_status(client: Client, vacancy: Vacancy) -> None:
     _shown, done = imported(client, ID=vacancy.pk, Status="Published")
-    assert str(SUBMITTED) in messages(done)
+    assert str(SUBMITTED) in messages_of(done)
 
 
 def import_of_a_closing_date(client: Client, vacancy: Vacancy) -> None:
@@ -177,23 +181,18 @@ def restore_deleted(client: Client, vacancy: Vacancy) -> None:
     assert reread(vacancy).status == Status.DRAFT
 
 
-def undo_of_unpublish(client: Client, vacancy: Vacancy) -> None:
-    Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
-    run(client, "unpublish", [vacancy])
-    client.post(f"{LIST}undo/{Version.objects.latest('pk').pk}/")
-
-
-def undo_of_delete(client: Client, vacancy: Vacancy) -> None:
-    Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
-    run(client, "delete", [vacancy])
-    client.post(f"{LIST}undo/{Version.objects.latest('pk').pk}/")
-    assert reread(vacancy).status == Status.DRAFT
+def undo_of_action(client: Client, vacancy: Vacancy) -> None:
+    for action, status in (("unpublish", Status.UNPUBLISHED), ("delete", Status.DRAFT)):
+        Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
+        run(client, action, [vacancy])
+        client.post(f"{LIST}undo/{Version.objects.latest('pk').pk}/")
+        assert reread(vacancy).status == status
 
 
 WRITERS = (
     bulk_publish, publish, status_field, new_vacancy, template, unsaved_input, merge, list_editing,
     import_of_a_status, import_of_a_closing_date, import_of_a_new_vacancy, restore, restore_deleted,
-    undo_of_unpublish, undo_of_delete,
+    undo_of_action,
 )  # fmt: skip
 
 
@@ -229,7 +228,7 @@ def import_a_title(client: Client, vacancy: Vacancy) -> None:
     [result] = shown.context["changed"]
     assert [each.name for each in result.differences] == ["title"]
     assert result.notes == [str(SUBMITTED)]
-    assert str(SUBMITTED) in messages(done)
+    assert str(SUBMITTED) in messages_of(done)
 
 
 def restore_a_title(client: Client, vacancy: Vacancy) -> None:
@@ -288,7 +287,7 @@ def test_undo_publishes_no_other_text(root: Client, approved: Vacancy) -> None:
         run(root, action, [approved])
         number = Version.objects.latest("pk").pk
         response = root.post(f"{LIST}undo/{number}/")
-        assert "The brand publishes with approval only." in " ".join(messages(response))
+        assert "The brand publishes with approval only." in " ".join(messages_of(response))
         assert reread(approved).state_at(NOW) not in PUBLIC
         Vacancy.objects.update(status="published", publish_from=NOW - DAY)
 
@@ -326,8 +325,7 @@ def restore_featured(client: Client, vacancy: Vacancy) -> None:
 @pytest.mark.parametrize("write", [edit_in_list, import_featured, bulk_feature, restore_featured])
 def test_form_is_merged_with_what_others_wrote(root: Client, lea: User, write: Any) -> None:
     vacancy = make(make_brand("Free"), updated_at=NOW - DAY)
-    colleague = Client()
-    colleague.force_login(lea)
+    colleague = signed_in(lea)
     form = opened(colleague, page(vacancy))
 
     write(root, vacancy)
@@ -335,7 +333,7 @@ def test_form_is_merged_with_what_others_wrote(root: Client, lea: User, write: A
     assert reread(vacancy).updated_at == Version.objects.latest("pk").created_at == NOW
     assert Version.objects.latest("pk").author == User.objects.get(username="root")
     response = colleague.post(page(vacancy), form | {"title": "Night nurse"})
-    assert "Merged with the changes of Root: Featured." in messages(response)
+    assert "Merged with the changes of Root: Featured." in messages_of(response)
     assert (reread(vacancy).title, reread(vacancy).is_hot) == ("Night nurse", True)
 
 
