@@ -3,26 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from jobsite.ops.commands import dry_run
 from tests.admin_pages import build, stored_of
-from tests.applications.makers import signed_in
 from tests.factories import make_brand
 from tests.vacancies.admin.forms import LONG_AGO, staff
 from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy
-
-
-@pytest.fixture
-def anna(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("anna", first_name="Anna", last_name="Peeters"))
-    return client
-
-
-@pytest.fixture
-def bob() -> Client:
-    return signed_in(User.objects.create_superuser("bob", first_name="Bob", last_name="Maes"))
 
 
 @pytest.fixture

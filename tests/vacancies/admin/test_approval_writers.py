@@ -292,14 +292,6 @@ def test_undo_publishes_no_other_text(root: Client, approved: Vacancy) -> None:
         Vacancy.objects.update(status="published", publish_from=NOW - DAY)
 
 
-def test_undo_of_a_text_changed_since_is_refused(root: Client, approved: Vacancy) -> None:
-    run(root, "unpublish", [approved])
-    number = Version.objects.latest("pk").pk
-    root.post(page(approved), opened(root, page(approved)) | {"title": "Changed"})
-    root.post(f"{LIST}undo/{number}/")
-    assert (reread(approved).title, reread(approved).status) == ("Changed", Status.UNPUBLISHED)
-
-
 # --- writers and the merge ---
 
 
@@ -335,14 +327,3 @@ def test_form_is_merged_with_what_others_wrote(root: Client, lea: User, write: A
     response = colleague.post(page(vacancy), form | {"title": "Night nurse"})
     assert "Merged with the changes of Root: Featured." in messages_of(response)
     assert (reread(vacancy).title, reread(vacancy).is_hot) == ("Night nurse", True)
-
-
-@pytest.mark.parametrize("write", [edit_in_list, import_featured, bulk_feature])
-def test_undo_is_refused_after_another_writer(root: Client, lea: User, write: Any) -> None:
-    vacancy = make(make_brand("Free"))
-    number = operations.unpublish(vacancies=Vacancy.objects.all(), at=NOW - MINUTE, author=lea).first_version
-
-    write(root, reread(vacancy))
-
-    assert undone(number, lea).done == []
-    assert (reread(vacancy).status, reread(vacancy).is_hot) == (Status.UNPUBLISHED, True)
