@@ -91,7 +91,7 @@ GOOD = {
 }
 
 
-def test_lint_reports_errors_and_warnings(at, settings):
+def test_lint_reports_errors_and_warnings(at):
     make_vacancy(**GOOD)
     assert run("lint_vacancies") == (0, "0 errors and 0 warnings.", [])
     Vacancy.objects.all().delete()
@@ -191,26 +191,17 @@ def test_lint_limits_the_findings_of_each_rule():
         "total: 22 warnings [no-image]",
         "total: 1 warning [capitals]",
     ]
-    assert run("lint_vacancies", "--rule", "no-image", "--rule", "hot-ending", "--limit", 1) == (
-        0,
-        "0 errors and 22 warnings.",
-        [
-            "warning: vacancy 1 'Cook': has no image [no-image]",
-            "21 more; --limit N lists N of each rule.",
-            "total: 22 warnings [no-image]",
-        ],
-    )
+    limited = run("lint_vacancies", "--rule", "no-image", "--rule", "hot-ending", "--limit", 1)
+    more = "21 more; --limit N lists N of each rule."
+    assert limited == (0, "0 errors and 22 warnings.", [lines[0], more, "total: 22 warnings [no-image]"])
 
     whole, limited = (
         json.loads(run("lint_vacancies", "--format", "json", *words)[1]) for words in ((), ("--limit", 0))
     )
     assert len(whole["findings"]) == 24
     assert (limited["findings"], limited["totals"]) == ([], whole["totals"])
-    assert whole["totals"] == [
-        {"rule": "no-description", "level": "error", "count": 1},
-        {"rule": "no-image", "level": "warning", "count": 22},
-        {"rule": "capitals", "level": "warning", "count": 1},
-    ]
+    totals = [("no-description", "error", 1), ("no-image", "warning", 22), ("capitals", "warning", 1)]
+    assert [tuple(each.values()) for each in whole["totals"]] == totals
 
 
 def test_lint_fixes_markup_that_was_written_by_sql(at):
@@ -229,8 +220,7 @@ def test_lint_fixes_markup_that_was_written_by_sql(at):
         "total: 2 errors [unclean]",
         "total: 1 warning [unclean]",
     ])  # fmt: skip
-    tried = run("lint_vacancies", "--fix", "--dry-run")
-    assert tried[1].startswith("Would clean 3 rows. ")
+    assert run("lint_vacancies", "--fix", "--dry-run")[1].startswith("Would clean 3 rows. ")
     assert run("lint_vacancies")[2] == lines
     assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
     vacancy.refresh_from_db()
@@ -268,9 +258,8 @@ def every_kind(at, filters):
 def test_audit_finds_no_differences(every_kind, settings):
     for mode in ("public", "authenticated", "network"):
         settings.INTERNAL_ACCESS = mode
-        assert run("audit_visibility") == (
-            0, "18 vacancies at 2026-03-02 09:30:15, 6 of them published: no disagreements.", [],
-        )  # fmt: skip
+        summary = "18 vacancies at 2026-03-02 09:30:15, 6 of them published: no disagreements."
+        assert run("audit_visibility") == (0, summary, [])
     for moment, published in (("2026-03-02T09:30:14", 9), ("2026-03-04", 9), ("2020-01-01", 0)):
         code, summary, _ = run("audit_visibility", "--at", moment)
         found = (code, f"{published} of them published: no disagreements." in summary)
@@ -306,18 +295,15 @@ def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
     published = set(Vacancy.objects.published().values_list("pk", flat=True))
     hidden = sorted(set(Vacancy.objects.values_list("pk", flat=True)) - published)
     internal = sorted(Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True))
-    assert (code, lines) == (
-        1,
-        [
-            f"insider: /v1/vacancies/{{id}}/form: shows {hidden}",
-            f"insider: /v1/vacancies/{{id}}/form/schema: does not show {sorted(published)}",
-            f"outsider: /v1/vacancies/{{id}}/form: shows {internal}",
-        ],
-    )
+    assert (code, lines) == (1, [
+        f"insider: /v1/vacancies/{{id}}/form: shows {hidden}",
+        f"insider: /v1/vacancies/{{id}}/form/schema: does not show {sorted(published)}",
+        f"outsider: /v1/vacancies/{{id}}/form: shows {internal}",
+    ])  # fmt: skip
 
 
 @pytest.mark.django_db(transaction=True)
-def test_audit_reads_rendered_items_and_detects_a_wrong_one(filters, settings):
+def test_audit_reads_rendered_items_and_detects_a_wrong_one(filters):
     """Outside of a transaction stored items answer, as they do for the public."""
     internal = make_vacancy(audience="internal")
     make_vacancy()
@@ -342,7 +328,5 @@ def test_audit_with_views_detects_a_wrong_view(filters, monkeypatch):
     assert run("audit_visibility")[0] == 0
     code, _, lines = run("audit_visibility", "--views")
 
-    assert (code, lines) == (
-        1,
-        [f"insider: /v1/vacancies/{{id}}/form/schema, views: does not show [{vacancy.pk}]"],
-    )
+    path = "/v1/vacancies/{id}/form/schema"
+    assert (code, lines) == (1, [f"insider: {path}, views: does not show [{vacancy.pk}]"])

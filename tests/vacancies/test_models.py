@@ -65,9 +65,7 @@ def test_slug_is_ascii_and_ends_with_the_id():
 )
 def test_state_agrees_with_the_published_queryset(at, values, state):
     moments = {name: at + value for name, value in values.items() if isinstance(value, timedelta)}
-    vacancy = make_vacancy(**{"status": "published"} | values | moments)
-
-    assert vacancy.state == state
+    assert make_vacancy(**{"status": "published"} | values | moments).state == state
     assert Vacancy.objects.published().exists() == (state == "published")
 
 

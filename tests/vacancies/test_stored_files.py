@@ -121,16 +121,13 @@ def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
     vacancy = make_vacancy()
     response = attach(anna, vacancy, "a.pdf", b"%PDF-1.7" + bytes(200_000))
-    formset = response.context["inline_admin_formsets"][1].formset
-    assert formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
+    assert response.context["inline_admin_formsets"][1].formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
     assert (stored(small_disk), Attachment.objects.count()) == (["filler"], 0)
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 200
     assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))
 
 
-def test_disk_full_during_storage_is_a_form_error(
-    anna: Client, small_disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disk_full_during_storage_is_a_form_error(anna, small_disk, monkeypatch):
     monkeypatch.setattr(uploads, "has_room", lambda storage, size: True)
     (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
     vacancy = make_vacancy(title="Nurse")
@@ -148,9 +145,7 @@ def test_disk_full_during_storage_is_a_form_error(
         assert (Vacancy.objects.values().get(), Attachment.objects.count()) == (before, 0)
 
 
-def test_partially_written_file_is_deleted(
-    anna: Client, media: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partially_written_file_is_deleted(anna, media, monkeypatch):
     """This test needs no permission to mount a file system."""
 
     def write_partially(self: Any, name: str, content: Any) -> str:

@@ -244,9 +244,7 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
     ("end", "counted", "comment"),
     [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
 )
-def test_document_with_too_many_parts_is_refused_before_parsing(
-    monkeypatch: pytest.MonkeyPatch, comment: bytes, counted: int, end: str
-) -> None:
+def test_document_with_too_many_parts_is_refused_before_parsing(monkeypatch, comment, counted, end):
     parsed = []
     monkeypatch.setattr(zipfile, "ZipInfo", lambda *args: parsed.append(args))
     content = docx_with_entries(420_000, counted=counted, end=end, comment=comment)

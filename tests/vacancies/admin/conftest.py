@@ -25,6 +25,11 @@ def brand() -> Brand:
 
 
 @pytest.fixture
+def strict() -> Brand:
+    return make_brand("Strict", requires_approval=True)
+
+
+@pytest.fixture
 def recruiter() -> Recruiter:
     return Recruiter.objects.create(name="Jan", email="jan@acme.test")
 

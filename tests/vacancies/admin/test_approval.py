@@ -30,11 +30,6 @@ WAITING, APPROVED, SENT_BACK, WITHDRAWN, REPLACED = Approval.Outcome.values
 
 
 @pytest.fixture
-def strict() -> Brand:
-    return make_brand("Strict", requires_approval=True)
-
-
-@pytest.fixture
 def ed(strict: Brand) -> Client:
     return staff("ed", *EDITS, brands=[strict])
 
@@ -186,15 +181,6 @@ def test_only_an_approver_decides_by_a_known_button(ed: Client, lea: Client, str
 # --- every way to publish ---
 
 
-def test_extending_an_expired_vacancy_needs_approval(ed: Client, strict: Brand) -> None:
-    vacancy = make(strict, publish_until=NOW - timedelta(minutes=5))
-    public = make(strict, publish_until=NOW + DAY)
-    ed.post(url(vacancy, "extend"), {"day": "2026-04-01"})
-    ed.post(url(public, "extend"), {"day": "2026-04-01"})
-    assert reread(vacancy).publish_until == vacancy.publish_until
-    assert reread(public).publish_until == operations.end_of_day(datetime(2026, 4, 1).date())
-
-
 def test_closing_date_of_an_expired_vacancy_is_requested(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict, publish_until=NOW - timedelta(minutes=5))
     data = opened(ed, page(vacancy)) | {"last_day": "2026-04-01", "title": "New title"}
@@ -207,9 +193,7 @@ def test_closing_date_of_an_expired_vacancy_is_requested(ed: Client, lea: Client
 
 
 @pytest.mark.slow("opens and saves the form several times")
-def test_scheduled_publication_is_approved_for_its_time(
-    ed: Client, lea: Client, strict: Brand, time_machine: Any
-) -> None:
+def test_scheduled_publication_is_approved_for_its_time(ed, lea, strict, time_machine):
     vacancy, late = make(strict, **DRAFT), make(strict, **DRAFT)
     for each in (vacancy, late):
         submit(ed, each, publish_from_0="2026-03-09", publish_from_1="10:00")
@@ -383,9 +367,7 @@ def test_change_that_was_sent_back_is_continued(ed: Client, lea: Client, strict:
         assert opened(ed, f"{page(other)}?changes={wrong}")["title"] == "Nurse"
 
 
-def test_files_of_requests_are_kept_and_shown_to_the_brand(
-    ed: Client, strict: Brand, client: Client, settings: Any
-) -> None:
+def test_files_of_requests_are_kept_and_shown_to_the_brand(ed, strict, client):
     vacancy = make(strict)
     ed.post(page(vacancy), opened(ed, page(vacancy)) | {"image": picture("a.png", "PNG")})
     name = Approval.objects.get().changes["image"]

@@ -13,9 +13,10 @@ from django.test import Client
 
 from tests.applications.makers import signed_in
 from tests.conftest import NOW
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_brand
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, texts
+from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies import approving, operations
 from vacancies.admin.selection import Selection
@@ -38,15 +39,9 @@ from vacancies.undo import delete, undo, versions_of_action
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters", "at")]
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 WAITING = [Approval.Outcome.WAITING]
-DRAFT = {"status": "draft", "publish_from": None}
 EXPIRED = {"publish_from": NOW - 9 * DAY, "publish_until": NOW - DAY}
 IMPORT = f"{LIST}import/"
 NO_APPROVAL = "The brand publishes with approval only. Submit the vacancy for approval."
-
-
-@pytest.fixture
-def strict() -> Brand:
-    return make_brand("Strict", requires_approval=True)
 
 
 @pytest.fixture
@@ -60,23 +55,11 @@ def lea() -> User:
     return User.objects.create_superuser("lea")
 
 
-def make(brand: Brand, **values: Any) -> Vacancy:
-    return make_vacancy(title="Nurse", brand=brand, **values)
-
-
-def reread(vacancy: Vacancy) -> Vacancy:
-    return Vacancy.objects.get(pk=vacancy.pk)
-
-
 def recorded(vacancy: Vacancy) -> Version:
     """Record the stored content of `vacancy`, a day ago."""
     version = record(reread(vacancy), Change.FOUND, author=None, at=NOW - DAY)
     assert version is not None
     return version
-
-
-def requests(vacancy: Vacancy) -> list[str]:
-    return list(Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True))
 
 
 def imported(client: Client, **cells: Any) -> Any:
@@ -95,8 +78,7 @@ PUBLISHED = {"status": "published", "publish_from_0": "2026-03-02", "publish_fro
 
 def bulk_publish(client: Client, vacancy: Vacancy) -> None:
     sent = {"vacancies": str(Selection.of(Vacancy.objects.filter(pk=vacancy.pk))), "back": LIST}
-    refused = texts(client.post(f"{LIST}bulk/publish/", sent))
-    assert refused == [f"“Nurse” was not changed. {NO_APPROVAL}"]
+    assert texts(client.post(f"{LIST}bulk/publish/", sent)) == [f"“Nurse” was not changed. {NO_APPROVAL}"]
     client.post(f"{LIST}bulk/schedule/", sent | {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"})
 
 
@@ -114,7 +96,7 @@ def new_vacancy(client: Client, vacancy: Vacancy) -> None:
     values: dict[str, Any] = {"title": "New", "description": "<p>New</p>", "audience": "public"}
     values |= {"brand": vacancy.brand_id, "head_recruiter": vacancy.head_recruiter_id}
     client.post(ADD, opened(client, ADD) | NO_ROWS | PUBLISHED | values)
-    assert requests(Vacancy.objects.get(title="New")) == WAITING
+    assert outcomes(Vacancy.objects.get(title="New")) == WAITING
 
 
 def template(client: Client, vacancy: Vacancy) -> None:
@@ -147,6 +129,11 @@ def list_editing(client: Client, vacancy: Vacancy) -> None:
     vacancy = reread(vacancy)
     response = save(client, row(vacancy, last_day="2026-05-01"), vacancies=[vacancy])
     assert str(SUBMITTED) in messages_of(response)
+
+
+def extend(client: Client, vacancy: Vacancy) -> None:
+    Vacancy.objects.filter(pk=vacancy.pk).update(status="published", **EXPIRED)
+    client.post(f"{LIST}{vacancy.pk}/extend/", {"day": "2026-04-01"})
 
 
 def import_of_a_status(client: Client, vacancy: Vacancy) -> None:
@@ -190,7 +177,7 @@ def undo_of_action(client: Client, vacancy: Vacancy) -> None:
 
 
 WRITERS = (
-    bulk_publish, publish, status_field, new_vacancy, template, unsaved_input, merge, list_editing,
+    bulk_publish, publish, status_field, new_vacancy, template, unsaved_input, merge, list_editing, extend,
     import_of_a_status, import_of_a_closing_date, import_of_a_new_vacancy, restore, restore_deleted,
     undo_of_action,
 )  # fmt: skip
@@ -245,7 +232,7 @@ CHANGES = (save_form, save_unsaved_input, save_merged, import_a_title, restore_a
 def test_public_text_changes_after_approval_only(root: Client, strict: Brand, write: Any) -> None:
     vacancy = make(strict)
     write(root, vacancy)
-    assert (reread(vacancy).title, requests(vacancy)) == ("Nurse", WAITING)
+    assert (reread(vacancy).title, outcomes(vacancy)) == ("Nurse", WAITING)
     assert Approval.objects.get().changes == {"title": "Changed"}
 
 

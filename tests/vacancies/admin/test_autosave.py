@@ -50,9 +50,7 @@ def kept(client: Client) -> list[Any]:
 # --- keep and restore ---
 
 
-def test_unsaved_input_is_restored_for_its_user(
-    anna: Client, bob: Client, vacancy: Vacancy, regions: list
-) -> None:
+def test_unsaved_input_is_restored_for_its_user(anna, bob, vacancy, regions):
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     els = make_recruiter("Els")
     form = opened(anna, page(vacancy)) | {
@@ -169,9 +167,7 @@ def test_input_is_merged_with_what_was_saved_meanwhile(anna: Client, bob: Client
     assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
 
 
-def test_input_that_conflicts_is_compared_before_it_is_restored(
-    anna: Client, bob: Client, vacancy: Vacancy
-) -> None:
+def test_input_that_conflicts_is_compared_before_it_is_restored(anna, bob, vacancy):
     form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
     autosave(anna, vacancy, form)
     assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"title": "Head nurse"}))
@@ -227,9 +223,7 @@ def test_invalid_input_breaks_no_page(anna: Client, vacancy: Vacancy) -> None:
     assert found == []
 
 
-def test_form_takes_no_more_queries_with_more_rows(
-    anna: Client, vacancy: Vacancy, django_assert_max_num_queries: Any
-) -> None:
+def test_form_takes_no_more_queries_with_more_rows(anna, vacancy, django_assert_max_num_queries):
     found = []
     for numbers in ((0,), (1, 2)):
         for number in numbers:

@@ -260,16 +260,6 @@ def test_counts_include_visible_rows_only(world):
 # --- previews, other ways of working ---
 
 
-def test_preview_needs_access_to_the_vacancy(world):
-    client = signed_in(world, "Recruiter")
-    for pk in world.foreign_pks["vacancies.vacancy"]:
-        assert client.get(f"{LIST}{pk}/preview/").status_code == 404
-    for who in ("Nobody", "Filter manager"):
-        assert signed_in(world, who).get(f"{LIST}{world.own.draft.pk}/preview/").status_code in (403, 404)
-    link = client.get(f"{LIST}{world.own.draft.pk}/preview/")["Location"]
-    assert OWN in output(client.get(link))
-
-
 def listed(world: Any, who: str, url: str = f"{LIST}?state=all") -> set[int]:
     return {row.pk for row in signed_in(world, who).get(url).context["cl"].result_list}
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from pytest_django.asserts import assertContains
+from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
@@ -51,8 +51,7 @@ def test_every_action_asks_first(anna: Client) -> None:
         response = ask(anna, action, rows)
 
         assert [name for _, section in asked(response) for name, _ in section] == ["Nurse 0", "Nurse 1"]
-        stored = list(Vacancy.objects.order_by("pk").values())
-        assert (stored, Version.objects.count()) == (before, 0), action
+        assert (list(Vacancy.objects.order_by("pk").values()), Version.objects.count()) == (before, 0), action
 
 
 def test_delete_is_the_last_action(anna: Client) -> None:
@@ -74,6 +73,9 @@ def test_publishing_names_scheduled_dates_warnings_and_refusals(anna: Client, at
     planned = make_vacancy(title="PLANNED", publish_from=NOW + DAY, options={"regions": ["Ghent"]},
                            apply_url="https://acme.test/apply", **FULL)  # fmt: skip
     public = make_vacancy(title="Public")
+    nothing = ask(anna, "publish", [public])
+    assertContains(nothing, "Back to the list")
+    assertNotContains(nothing, 'class="panel-button is-main" type="submit"')
 
     assert asked(ask(anna, "publish", [ready, planned, public])) == [
         ("Check these vacancies (1)", [("PLANNED", [
@@ -107,12 +109,6 @@ def test_deletion_page_says_published_and_can_be_restored(anna: Client, at: date
     ]  # fmt: skip
 
 
-def test_page_has_no_button_if_nothing_would_change(anna: Client, vacancy: Vacancy) -> None:
-    response = ask(anna, "publish", [vacancy])
-    assertContains(response, "Back to the list")
-    assert 'class="panel-button is-main" type="submit"' not in response.content.decode()
-
-
 def test_all_pages_are_selected(anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any) -> None:
     monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
     for number in range(3):
@@ -123,8 +119,7 @@ def test_all_pages_are_selected(anna: Client, monkeypatch: Any, django_assert_ma
         response = anna.post(f"{LIST}?state=published", data)
     assert (len(response.context["selection"]), response.context["back"]) == (3, f"{LIST}?state=published")
     sent = {"vacancies": str(response.context["selection"]), "back": response.context["back"]}
-    done = anna.post(f"{LIST}bulk/unpublish/", sent)
-    assert done["Location"] == f"{LIST}?state=published"
+    assert anna.post(f"{LIST}bulk/unpublish/", sent)["Location"] == f"{LIST}?state=published"
     assert set(Vacancy.objects.values_list("status", flat=True)) == {"unpublished"}
 
 
@@ -143,9 +138,7 @@ def test_what_somebody_changed_in_the_meantime_stays(anna: Client) -> None:
     assert states == {"First": "unpublished", "Second, changed": "published"}
 
 
-def test_bulk_page_refuses_get_invalid_selections_and_foreign_addresses(
-    anna: Client, vacancy: Vacancy
-) -> None:
+def test_bulk_page_refuses_get_invalid_selections_and_foreign_addresses(anna, vacancy):
     for url in (f"{LIST}bulk/unpublish/", f"{LIST}undo/1/"):
         assert anna.get(url).status_code == 405
     for sent in ("", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"):
@@ -177,17 +170,6 @@ def test_undo_button_restores_the_previous_publication(anna: Client, at: datetim
     undone = anna.post(undo_url(single), {"back": page(planned)})
     planned.refresh_from_db()
     assert (undone["Location"], planned.state) == (page(planned), State.SCHEDULED)
-
-
-@pytest.mark.parametrize("action", ["unpublish", "extend", "feature", "duplicate", "delete"])
-def test_each_action_can_be_undone(anna: Client, at: datetime, action: str) -> None:
-    make_vacancy(title="Nurse", publish_until=NOW + 9 * DAY)
-    before = [{**row, "updated_at": 0, "created_at": 0} for row in Vacancy.objects.values()]
-    response = confirm(anna, action, list(Vacancy.objects.all()), day="2026-05-01")
-
-    anna.post(undo_url(response), {"back": LIST})
-
-    assert [{**row, "updated_at": 0, "created_at": 0} for row in Vacancy.objects.values()] == before
 
 
 def test_undo_says_what_was_not_undone(anna: Client, at: datetime) -> None:

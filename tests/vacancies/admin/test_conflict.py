@@ -17,7 +17,7 @@ from tests.factories import make_recruiter
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import opened, page, picture, saved
 from vacancies.admin.form_input import parsed
-from vacancies.models import Attachment, Autosave, FilterOption, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import Attachment, Autosave, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
@@ -44,9 +44,7 @@ def resolve(client: Client, vacancy: Vacancy, response: Any, **choices: str) -> 
 # --- what the page started from ---
 
 
-def test_page_contains_what_a_browser_posts_from_the_untouched_form(
-    anna: Client, vacancy: Vacancy, regions: list[FilterOption]
-) -> None:
+def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacancy, regions):
     VacancyOption.objects.create(vacancy=vacancy, option=regions[1])
     VacancyRecruiter.objects.create(vacancy=vacancy, recruiter=make_recruiter("Els"), position=3)
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
@@ -71,9 +69,7 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(
 # --- merged ---
 
 
-def test_changes_of_different_fields_are_merged(
-    anna: Client, bob: Client, vacancy: Vacancy, regions: list[FilterOption]
-) -> None:
+def test_changes_of_different_fields_are_merged(anna, bob, vacancy, regions):
     mine = opened(anna, page(vacancy))
     theirs = opened(bob, page(vacancy))
     change = {"location": "Ghent", "regions": [regions[2].pk, regions[0].pk], "last_day": "2198-07-31"}
@@ -260,9 +256,7 @@ def test_page_names_the_files_to_choose_again(anna: Client, bob: Client, vacancy
 
 
 @pytest.mark.slow("opens and saves the form several times")
-def test_page_without_its_start_asks_about_every_difference(
-    anna: Client, bob: Client, vacancy: Vacancy
-) -> None:
+def test_page_without_its_start_asks_about_every_difference(anna, bob, vacancy):
     """A page that was opened before the upgrade, or a forged one."""
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"location": "Ghent"}))

@@ -96,9 +96,7 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(anna: Client, at
     }  # fmt: skip
 
 
-def test_dashboard_of_many_vacancies_shows_stored_counts(
-    anna: Client, at: datetime, monkeypatch: Any
-) -> None:
+def test_dashboard_of_many_vacancies_shows_stored_counts(anna, at, monkeypatch):
     monkeypatch.setattr(counts, "FEW", 2)
     for _ in range(3):
         make_vacancy(status="draft")
@@ -165,9 +163,7 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
 
 @pytest.mark.slow("builds many rows")
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_dashboard_query_count_does_not_depend_on_the_rows(
-    request: Any, django_assert_max_num_queries: Any, who: str
-) -> None:
+def test_dashboard_query_count_does_not_depend_on_the_rows(request, django_assert_max_num_queries, who):
     client: Client = request.getfixturevalue(who)
     found = []
     for rows in (1, 2):  # 1 and 3 of each kind

@@ -54,13 +54,6 @@ def test_recruiter_filter_finds_lead_and_other_recruiters(anna: Client) -> None:
     assert listed(anna, f"{LIST}?recruiter={jan}&recruiter={piet}") == {lead.pk, other.pk}
 
 
-def test_field_for_a_vacancy_searches_titles(anna: Client) -> None:
-    nurse, _baker = make_vacancy(title="Nurse"), make_vacancy(title="Baker")
-    field = "app_label=applications&model_name=application&field_name=vacancy"
-    response = anna.get(f"/admin/autocomplete/?{field}&term=nur")
-    assert response.json()["results"] == [{"id": str(nurse.pk), "text": "Nurse"}]
-
-
 def test_mine_are_those_of_my_address_and_those_i_created(anna: Client) -> None:
     User.objects.update(email="Anna@acme.test")
     me = make_recruiter("Anna", email="anna@ACME.test")
@@ -109,15 +102,11 @@ def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_qu
     assertNotContains(anna.get(f"{LIST}?option={chosen}"), "Place 177")
 
 
-def test_search_of_rows_accepts_any_text(anna: Client) -> None:
-    make_option("regions", "Antwerp")
-    for term in ("", "zzz", "\0", "%", "a " * 500, "'"):
-        assert anna.get(OPTIONS, {"term": term, "page": "x"}).status_code == 200, term
-
-
 def test_search_of_rows_needs_permission(anna: Client, colleague: Client) -> None:
     make_recruiter("Jan")
     assert anna.get(RECRUITERS, {"term": "ja"}).json()["results"][0]["text"] == "Jan"
+    for term in ("", "zzz", "\0", "%", "a " * 500, "'"):
+        assert anna.get(OPTIONS, {"term": term, "page": "x"}).status_code == 200, term
     assert colleague.get(RECRUITERS).status_code == 403
     assertNotContains(colleague.get(LIST), RECRUITERS)
     user = User.objects.get(username="colleague")

@@ -43,8 +43,7 @@ def test_option_in_use_is_not_deleted_and_says_why(anna: Client, vacancy: Vacanc
         "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or "
         "rename it.",
     )
-    labels = regions[0].filter.options.values_list("label", flat=True)
-    assert list(labels) == ["Antwerp", "Ghent", "Leuven"]
+    assert list(regions[0].filter.options.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
 
 
 def test_new_options_go_last_and_get_values_of_their_own(anna: Client, regions: list) -> None:
@@ -155,8 +154,7 @@ def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> 
 
     assert requested.context["form"].fields["into"].initial == gent.pk  # the one in use
     assert FilterOption.objects.count() == 3
-    wrong = anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk})
-    assert wrong.context["form"].errors
+    assert anna.post(OPTIONS, picked | {"confirmed": "1", "into": other.pk}).context["form"].errors
     done = anna.post(OPTIONS, picked | {"confirmed": "1", "into": ghent.pk})
     assert messages_of(done) == ["“Gent” was replaced by “Ghent” in 2 vacancies."]
     carried = [

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django.asserts import assertContains
 
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -154,13 +155,9 @@ def test_publish_action_reports_how_many_and_why_not(anna: Client, vacancy: Vaca
     assert starts[planned.pk] <= timezone.now()
 
 
-@pytest.mark.slow("opens and saves the form several times")
-def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
-    anna: Client, at: datetime
-) -> None:
+def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(anna, at):
     rows = [make_vacancy(title=f"Row {n}", **STATES["published"]) for n in range(3)]
-    endless = make_vacancy(title="Endless", publish_from=NOW - DAY)
-    rows.append(endless)
+    rows.append(make_vacancy(title="Endless", publish_from=NOW - DAY))
 
     requested = ask(anna, "extend", rows)
 
@@ -168,11 +165,8 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(
         *((f"Row {n}", ["The closing date 11 Mar 2026, 09:30 is replaced."]) for n in range(3)),
         ("Endless", ["It has no closing date."]),
     ]
-    assert Version.objects.count() == 0
     sent = {"vacancies": str(requested.context["selection"]), "back": LIST}
-    wrong = anna.post(f"{LIST}bulk/extend/", sent | {"day": "x"})
-    assert wrong.context["form"].errors
-    assert 'value="x"' in wrong.content.decode()
+    assertContains(anna.post(f"{LIST}bulk/extend/", sent | {"day": "x"}), 'value="x"')
     assert run(anna, "extend", rows, day="2026-03-31") == [
         "3 vacancies were extended.",
         "“Endless” was not changed. It has no closing date.",
@@ -199,6 +193,5 @@ def test_number_of_vacancies_and_of_duplicates_is_limited(anna: Client, monkeypa
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
     monkeypatch.setattr(bulk_publication, "COUNTED", 2)
-    refused = run(anna, "unpublish", rows)[-1]
-    assert refused == "Nothing was changed. Choose at most 2 vacancies at a time."
+    assert run(anna, "unpublish", rows)[-1] == "Nothing was changed. Choose at most 2 vacancies at a time."
     assert {row.state for row in Vacancy.objects.exclude(status="draft")} == {State.PUBLISHED}

@@ -131,16 +131,6 @@ def test_shared_view_is_used_but_not_changed_by_others(anna: Client, colleague: 
     assert (view.name, view.columns) == ("Drafts of mine", ["state", "location"])
 
 
-def test_view_with_another_brand_shows_nothing_of_it(anna: Client, colleague: Client) -> None:
-    other = make_brand("Other")
-    make_vacancy(brand=other, title="Secret")
-    view = save_view(anna, is_shared="on", query=f"brand__id__exact={other.pk}&state=all")
-    page = colleague.get(f"{LIST}?{view.query}&view={view.pk}")
-    assert page.context["cl"].result_count == 0
-    assertNotContains(page, "Secret")
-    assertNotContains(page, ">Other<")
-
-
 def test_only_those_who_change_vacancies_share_views() -> None:
     viewer = staff("viewer", "view_vacancy")
     assert save_view(viewer, is_shared="on").is_shared is False

@@ -1,7 +1,6 @@
 """The admin form of a vacancy, used as a browser without JavaScript uses it."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,16 +13,7 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LONG_AGO, NO_ROWS, errors, opened, page, picture, saved, staff
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.history.versions import record
-from vacancies.models import (
-    Attachment,
-    Brand,
-    Change,
-    Recruiter,
-    State,
-    Vacancy,
-    VacancyOption,
-    VacancyRecruiter,
-)
+from vacancies.models import Attachment, Change, State, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
@@ -31,18 +21,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 # --- create and publish ---
 
 
-def test_vacancy_is_created_and_published_in_one_post(
-    anna: Client, brand: Brand, recruiter: Recruiter
-) -> None:
-    form = {
-        **NO_ROWS,
-        "title": "Nurse",
-        "description": "<p>Care</p>",
-        "brand": brand.pk,
-        "head_recruiter": recruiter.pk,
-        "status": "published",
-        "audience": "public",
-    }
+def test_vacancy_is_created_and_published_in_one_post(anna, brand, recruiter):
+    values = {"title": "Nurse", "description": "<p>Care</p>", "status": "published", "audience": "public"}
+    form = NO_ROWS | values | {"brand": brand.pk, "head_recruiter": recruiter.pk}
     before = timezone.now().replace(microsecond=0)
 
     assert saved(anna.post(ADD, form))
@@ -141,9 +122,7 @@ def test_vacancy_has_at_most_one_job_category(anna: Client, vacancy: Vacancy, re
 
 
 @pytest.mark.slow("opens and saves the form several times")
-def test_closing_date_ends_with_that_day_in_the_site_time_zone(
-    anna: Client, vacancy: Vacancy, settings: Any
-) -> None:
+def test_closing_date_ends_with_that_day_in_the_site_time_zone(anna, vacancy, settings):
     for zone, day, midnight in (
         ("Europe/Brussels", "2198-07-31", datetime(2198, 7, 31, 22, tzinfo=UTC)),
         ("America/New_York", "2198-07-31", datetime(2198, 8, 1, 4, tzinfo=UTC)),

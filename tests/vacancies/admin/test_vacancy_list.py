@@ -17,9 +17,7 @@ from vacancies.models import State, Vacancy
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 
-def test_list_query_count_does_not_depend_on_the_rows(
-    anna: Client, django_assert_max_num_queries: Any
-) -> None:
+def test_list_query_count_does_not_depend_on_the_rows(anna, django_assert_max_num_queries):
     make_application(vacancy=make_vacancy(title="Applied to"))
     found = []
     for brands in ((), ("Brand 0", "Brand 1")):
@@ -63,9 +61,7 @@ def test_search_finds_titles_texts_and_ids_whatever_the_accents(anna: Client) ->
 
 
 @pytest.mark.parametrize("few", [1, 500])
-def test_search_finds_the_same_few_or_many(
-    anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any, few: int
-) -> None:
+def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_num_queries, few):
     from vacancies.admin import vacancy as module
 
     monkeypatch.setattr(module, "FEW", few)
@@ -85,19 +81,12 @@ def test_search_finds_the_same_few_or_many(
 
 
 def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> None:
-    now = timezone.now()
-    head = vacancy.head_recruiter
-    for title, begin, end in (
-        ("Scheduled", now + timedelta(days=1), None),
-        ("Expired", LONG_AGO, now - timedelta(days=1)),
-        ("Published", LONG_AGO, now + timedelta(days=1)),
-    ):
-        Vacancy.objects.create(
-            title=title, head_recruiter=head, status="published", publish_from=begin, publish_until=end
-        )
-    Vacancy.objects.create(title="Draft")
-    Vacancy.objects.create(title="Unpublished", status="unpublished")
-    Vacancy.objects.create(title="Archived", status="archived")
+    day, now = timedelta(days=1), timezone.now()
+    make_vacancy(publish_from=now + day)
+    make_vacancy(publish_from=LONG_AGO, publish_until=now - day)
+    make_vacancy(publish_from=LONG_AGO, publish_until=now + day)
+    for status in ("draft", "unpublished", "archived"):
+        make_vacancy(status=status)
     everything = set(Vacancy.objects.all())
 
     for state in State:

@@ -111,9 +111,7 @@ def test_rejected_input_keeps_the_template(ed: Client, nurse: Vacancy, template:
     assert Vacancy.objects.count() == 1
 
 
-def test_rows_that_no_longer_exist_are_named(
-    ed: Client, nurse: Vacancy, regions: Any, template: VacancyTemplate
-) -> None:
+def test_rows_that_no_longer_exist_are_named(ed, nurse, regions, template):
     nurse.choices.all().delete()
     nurse.recruiter_links.all().delete()
     regions[0].delete()

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,15 +17,7 @@ from vacancies import operations
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import EXCLUDED_FIELDS, content, content_at, record, record_drift, replay
-from vacancies.models import (
-    Attachment,
-    Change,
-    FilterOption,
-    Vacancy,
-    VacancyOption,
-    VacancyRecruiter,
-    Version,
-)
+from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyRecruiter, Version
 from vacancies.undo import delete
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -128,26 +118,6 @@ def test_save_without_a_change_creates_no_version(anna: Client) -> None:
     assert reported() == before == [("found", None, EVERYTHING), ("changed", "anna", ["title"])]
 
 
-def test_drift_is_recorded_before_the_next_edit_without_an_author(anna: Client) -> None:
-    vacancy = make_vacancy(title="Nurse")
-    Vacancy.objects.update(profile="<p onclick='x'>Kind</p>")  # an import, say
-    call_command("lint_vacancies", "--fix")
-    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Head nurse"}))
-    Vacancy.objects.update(location="Ghent")
-    vacancy.choices.all().delete()
-    VacancyOption.objects.create(vacancy=vacancy, option=make_option("regions", "Ghent"))
-
-    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "Chief nurse"}))
-
-    assert reported() == [
-        ("found", None, EVERYTHING),
-        ("changed", "anna", ["title"]),
-        ("found", None, ["location", "regions"]),
-        ("changed", "anna", ["title"]),
-    ]
-    assert folded(vacancy) == content(vacancy)
-
-
 def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",))
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
@@ -160,18 +130,6 @@ def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
         assert reported(each) == [("found", None, EVERYTHING), ("deleted", "anna", EVERYTHING)]
     assert folded(vacancy) == Version.objects.get(vacancy=vacancy.pk, change="deleted").content == then
     assert Version.objects.first().brand == make_brand()
-
-
-def test_publication_actions_are_recorded_with_the_new_publication(anna: Client) -> None:
-    vacancies = [make_vacancy() for _ in range(2)]
-    run(anna, "unpublish", vacancies)
-    run(anna, "publish", vacancies)
-
-    parts = ["publish_from", "publish_until", "status"]
-    for vacancy in vacancies:
-        assert reported(vacancy) == [("unpublished", "anna", parts), ("published", "anna", parts)]
-    record_drift(vacancies[0], at=NOW)
-    assert folded(vacancies[0]) == content(vacancies[0])
 
 
 # --- pages ---
@@ -255,8 +213,7 @@ def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_ma
     assert found[0] == found[1]
     numbers = [Version(vacancy=vacancy, change=Change.CHANGED, content={}, created_at=NOW)] * 18
     Version.objects.bulk_create(numbers)
-    response = anna.get(f"{LIST}{vacancy.pk}/history/?page=2")
-    assert len(response.context["rows"]) == 1
+    assert len(anna.get(f"{LIST}{vacancy.pk}/history/?page=2").context["rows"]) == 1
 
 
 def test_version_of_another_vacancy_or_brand_is_not_found(anna: Client) -> None:
@@ -334,20 +291,6 @@ def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
     assert again.pk > deleted.pk
 
 
-def test_uploads_of_older_versions_are_kept(anna: Client) -> None:
-    vacancy = make_vacancy()
-    pdf = SimpleUploadedFile("a.pdf", b"%PDF-1.4 old")
-    form = {"attachments-TOTAL_FORMS": "1", "attachments-0-file": pdf}
-    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | form))
-    version = Version.objects.first()
-    attachment = Attachment.objects.get()
-    attachment.delete()
-    operations.restore(version, author=None, at=NOW)
-
-    with Attachment.objects.get().file as file:
-        assert file.read() == b"%PDF-1.4 old"
-
-
 # --- it adds up ---
 
 TITLES = st.sampled_from(["Nurse", "Cook", "Porter"])
@@ -402,9 +345,7 @@ def act(vacancy: Vacancy, name: str, value: Any, author: Any) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.data())
-def test_replayed_versions_equal_the_vacancy_and_can_be_restored(
-    filters: Any, steps: list[Any], data: Any
-) -> None:
+def test_replayed_versions_equal_the_vacancy_and_can_be_restored(filters, steps, data):
     author = User.objects.get_or_create(username="author")[0]
     vacancy = make_vacancy(status="draft", publish_from=None)
     record(vacancy, Change.CREATED, author=author, at=NOW)

@@ -221,8 +221,7 @@ def test_publishing_raises_the_revision_once(site):
     draft, scheduled = make_vacancy(status="draft"), make_vacancy(publish_from=time + timedelta(hours=1))
     ends = make_vacancy(status="draft", publish_until=time + timedelta(hours=2))
     before = read_state()
-    done = publish(vacancies=Vacancy.objects.all(), at=time).done
-    assert set(done) == {draft.pk, scheduled.pk, ends.pk}
+    assert set(publish(vacancies=Vacancy.objects.all(), at=time).done) == {draft.pk, scheduled.pk, ends.pk}
     if connection.vendor == "postgresql":  # SQLite raises it for each row
         assert read_state().number == before.number + 1
     check(site, LIST)
