@@ -31,15 +31,7 @@ from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import FormRow, Row
 from vacancies.history.versions import replay
-from vacancies.models import (
-    Brand,
-    Change,
-    FilterOption,
-    Status,
-    Vacancy,
-    VacancyOption,
-    Version,
-)
+from vacancies.models import Brand, Change, FilterOption, Status, Vacancy, VacancyOption, Version
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
 REPEATS = range(3)  # threads do not meet in every run
@@ -167,7 +159,7 @@ def test_opposite_merges_leave_one_option(_: int) -> None:
 
 
 @on_postgresql
-def test_option_dropped_while_it_is_merged_leaves_the_other(monkeypatch: Any) -> None:
+def test_option_dropped_while_it_is_merged_leaves_the_other() -> None:
     """A recruiter removes "Ghent" from a vacancy with "Gent" and "Ghent". Merging the two leaves "Ghent"."""
     vacancy = make_vacancy(options={"regions": ["Gent", "Ghent"]})
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
@@ -227,8 +219,7 @@ def test_import_keeps_a_concurrently_chosen_publish_from(monkeypatch: Any) -> No
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
 
     assert importer.report.moved == 0
-    moments = dict(Vacancy.objects.values_list("pk", "publish_from"))
-    assert moments == {older.pk: chosen, newer.pk: NOW}
+    assert dict(Vacancy.objects.values_list("pk", "publish_from")) == {older.pk: chosen, newer.pk: NOW}
 
 
 def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> None:
@@ -250,7 +241,7 @@ def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> N
 
 
 @on_postgresql
-def test_form_import_keeps_a_concurrently_saved_form(monkeypatch: Any) -> None:
+def test_form_import_keeps_a_concurrently_saved_form() -> None:
     anna = User.objects.create_superuser("anna")
     form = form_operations.create(name="Imported", structure=[], origin="import")
     vacancy = make_vacancy(form=form)

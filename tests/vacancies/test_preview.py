@@ -67,10 +67,8 @@ CASES = {
 def test_only_the_preview_link_opens_an_unpublished_vacancy(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     token = token_for(vacancy.pk)
-    lists = (
-        *("/v1/vacancies", "/v0.1/vacancies", "/v1/vacancies/hot", "/v1/filters"),
-        "/v1/vacancies/hot/internal",
-    )
+    lists = [f"/v1/{end}" for end in ("vacancies", "vacancies/hot", "vacancies/hot/internal", "filters")]
+    lists.append("/v0.1/vacancies")
     for case in sorted(CASES):
         state, audience, settings.INTERNAL_ACCESS = case
         bring(vacancy, state, audience=audience)
@@ -93,15 +91,8 @@ def test_only_the_preview_link_opens_an_unpublished_vacancy(client: Client, sett
             )
             assert seen == expected, (case, address)
             assert is_public or b"Secret nurse" not in with_token.content, (case, address)
-        total = client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"]
-        assert total == is_public, case
-
-
-def test_links_of_a_list_leave_the_token_out(client: Client) -> None:
-    make_full("published")
-    token = token_for(make_vacancy().pk)
-    body = client.get("/v1/vacancies", {"preview": token, "page[size]": "1"}).content.decode()
-    assert "preview" not in body
+            assert b"preview" not in with_token.content, (case, address)  # nor in its links
+        assert client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"] == is_public, case
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if state not in ("published", "expired")])
@@ -125,7 +116,7 @@ def test_preview_equals_the_published_item(client: Client, state: str) -> None:
             assert preview.headers.get(name) == after.headers.get(name), (suffix, name)
 
 
-def test_preview_names_the_address_for_applications_only_if_published(client: Client) -> None:
+def test_preview_names_the_address_for_applications_only_if_published(client: Client, settings: Any) -> None:
     mail = text_field("mail", type="email", role="email", required=True)
     vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]))
     named = []
@@ -135,6 +126,13 @@ def test_preview_names_the_address_for_applications_only_if_published(client: Cl
         if preview.has_header("Apply"):
             named.append(state)
     assert named == ["published"]
+
+    bring(vacancy, "published")
+    link, public = f'href="/apply/{vacancy.pk}"', f"/vacancies/{vacancy.pk}"
+    assert link not in client.get(public).content.decode()
+    settings.APPLY_PAGES = True
+    assert link in client.get(public).content.decode()
+    assert link not in client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
 
 
 def test_preview_links_to_the_external_application(client: Client) -> None:
@@ -175,12 +173,8 @@ def test_preview_response_is_not_cached(client: Client) -> None:
 def test_preview_page_is_not_cached_and_sends_no_referrer(client: Client) -> None:
     vacancy = make_full("draft")
     address = f"/preview/{token_for(vacancy.pk)}"
-    responses = [
-        client.get(address),
-        client.head(address),
-        client.get("/preview/wrong"),
-        client.head("/preview/wrong"),
-    ]
+    methods = product((address, "/preview/wrong"), (client.get, client.head))
+    responses = [method(path) for path, method in methods]
 
     assert [response.status_code for response in responses] == [200, 200, 404, 404]
     assert [len(response.content) == 0 for response in responses] == [False, True, False, True]
@@ -232,45 +226,26 @@ def test_wrong_preview_token_is_refused(client: Client) -> None:
         page = client.get(f"/preview/{token}".replace("\0", "%00"))
         assert b"Secret nurse" not in page.content, token
     assert len(bodies) == 1  # hidden and unknown vacancies give the same response
-
-
-def test_preview_of_a_deleted_vacancy_is_not_found(client: Client) -> None:
-    vacancy = make_full("draft")
-    token, address = token_for(vacancy.pk), api(vacancy)
+    assert client.get(f"{api(vacancy)}?preview={right}&preview={right}").status_code == 400
+    address = api(vacancy)
     vacancy.delete()
-
-    assert client.get(address, {"preview": token}).status_code == 404
-    assert client.get(f"/preview/{token}").status_code == 404
-
-
-def test_token_given_twice_is_refused(client: Client) -> None:
-    vacancy = make_full("draft")
-    token = token_for(vacancy.pk)
-    assert client.get(f"{api(vacancy)}?preview={token}&preview={token}").status_code == 400
+    assert client.get(address, {"preview": right}).status_code == 404
+    assert client.get(f"/preview/{right}").status_code == 404
 
 
-def test_preview_of_an_incomplete_draft(client: Client) -> None:
-    vacancy = make_vacancy(title="Secret nurse", **STATES["draft"])
-    query = {"preview": token_for(vacancy.pk)}
-    Vacancy.objects.update(brand=None, head_recruiter=None, description="")
-
-    item = client.get(api(vacancy), query).json()["data"]
-    page = client.get(f"/preview/{query['preview']}")
-
-    assert (item["title"], page.status_code) == ("Secret nurse", 200)
-    assert (item["head_recruiter"], item["description"], "brand" in item) == (None, None, False)
-
-
-def test_preview_hides_private_contact_data(client: Client) -> None:
+def test_preview_of_an_incomplete_draft_hides_private_contact_data(client: Client) -> None:
     head = make_recruiter("Jan", email="jan@acme.test", phone="+32 3 555", is_phone_public=True)
-    vacancy = make_vacancy(head_recruiter=head, brand=make_brand("Other"), **STATES["draft"])
-    token = token_for(vacancy.pk)
-
-    responses = [client.get(api(vacancy), {"preview": token}), client.get(f"/preview/{token}")]
-
-    for response in responses:
+    vacancy = make_vacancy(title="Secret nurse", head_recruiter=head, **STATES["draft"])
+    query = {"preview": token_for(vacancy.pk)}
+    for response in (client.get(api(vacancy), query), client.get(f"/preview/{query['preview']}")):
         assert b"jan@acme.test" not in response.content
         assert b"+32 3 555" in response.content
+
+    Vacancy.objects.update(brand=None, head_recruiter=None, description="")
+    item = client.get(api(vacancy), query).json()["data"]
+    page = client.get(f"/preview/{query['preview']}")
+    assert (item["title"], page.status_code) == ("Secret nurse", 200)
+    assert (item["head_recruiter"], item["description"], "brand" in item) == (None, None, False)
 
 
 def test_preview_page_escapes_plain_texts(client: Client) -> None:
@@ -330,25 +305,8 @@ def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: A
         assert "Anyone with the link" not in text
         assert "preview=" not in text
     assert len(seen) == 5  # published; internal ones in public mode only
-
-
-def test_page_of_an_invalid_id_is_404(client: Client) -> None:
     for pk in ("0", "x", "1 ", "9" * 30, "१"):
         assert client.get(f"/vacancies/{pk}").status_code == 404, pk
-
-
-def test_page_links_the_form_to_apply(client: Client, settings: Any) -> None:
-    mail = text_field("mail", type="email", required=True, role="email")
-    vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]))
-    link = f'href="/apply/{vacancy.pk}"'
-    assert link not in client.get(f"/vacancies/{vacancy.pk}").content.decode()
-    settings.APPLY_PAGES = True
-    assert link in client.get(f"/vacancies/{vacancy.pk}").content.decode()
-    assert link not in client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
-
-
-def test_insider_opens_the_page_of_an_internal_vacancy(client: Client, settings: Any) -> None:
-    settings.INTERNAL_ACCESS = "authenticated"
-    vacancy = make_full("published", audience="internal")
+    bring(vacancy, "published", audience="internal")
     client.force_login(make_insider())
     assert client.get(f"/vacancies/{vacancy.pk}").status_code == 200

@@ -3,6 +3,7 @@
 import struct
 import zipfile
 import zlib
+from itertools import product
 from typing import Any
 
 import pytest
@@ -65,11 +66,7 @@ SCANS = "“{}” is a JPEG with more than 100 scans: open it in another program
         ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
         ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + zlib.compress(bytes(50_000_000), 9))), DAMAGED),
         ("scans.jpg", jpeg_of_many_scans(), SCANS),
-        (
-            "big.png",
-            encoded("PNG") + bytes(5 * 2**20),
-            "“{}” is 5.0 MB: an image may have at most 5 MB.",
-        ),
+        ("big.png", encoded("PNG") + bytes(5 * 2**20), "“{}” is 5.0 MB: an image may have at most 5 MB."),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
@@ -113,34 +110,21 @@ def test_image_is_rotated_and_converted_to_srgb() -> None:
         assert (image.size, "icc_profile" in image.info) == ((300, 400), False)
 
 
-@pytest.mark.parametrize(
-    ("kind", "mode", "cleaned_mode"),
-    [
-        ("JPEG", "CMYK", "RGB"),
-        ("JPEG", "L", "L"),
-        ("PNG", "RGBA", "RGBA"),
-        ("PNG", "LA", "LA"),
-        ("PNG", "P", "P"),
-        ("PNG", "1", "1"),
-        ("PNG", "I;16", "I;16"),
-        ("WEBP", "RGBA", "RGBA"),
-    ],
-)
-def test_colours_and_transparency_are_kept(kind: str, mode: str, cleaned_mode: str) -> None:
-    options = {"transparency": 0} if mode == "P" else {}
-    cleaned = clean_image(SimpleUploadedFile("a.png", encoded(kind, mode, **options)))
-    with Image.open(cleaned) as image:
-        assert image.mode == cleaned_mode
-        assert image.has_transparency_data == (mode in ("RGBA", "LA", "P"))
+def test_colours_and_transparency_are_kept() -> None:
+    for kind, mode, cleaned_mode in (
+        ("JPEG", "CMYK", "RGB"), ("JPEG", "L", "L"), ("PNG", "RGBA", "RGBA"), ("PNG", "LA", "LA"),
+        ("PNG", "P", "P"), ("PNG", "1", "1"), ("PNG", "I;16", "I;16"), ("WEBP", "RGBA", "RGBA"),
+    ):  # fmt: skip
+        options = {"transparency": 0} if mode == "P" else {}
+        cleaned = clean_image(SimpleUploadedFile("a.png", encoded(kind, mode, **options)))
+        with Image.open(cleaned) as image:
+            assert image.mode == cleaned_mode
+            assert image.has_transparency_data == (mode in ("RGBA", "LA", "P")), (kind, mode)
 
 
-def test_invalid_colour_profile_is_ignored() -> None:
+def test_invalid_colour_profile_is_ignored_and_images_are_encoded_once() -> None:
     cleaned = clean_image(SimpleUploadedFile("a.jpg", encoded("JPEG", icc_profile=SECRET * 30)))
     assert SECRET not in cleaned.read()
-
-
-def test_image_is_encoded_once() -> None:
-    cleaned = clean_image(SimpleUploadedFile("a.jpg", encoded("JPEG")))
     assert clean_image(cleaned) is cleaned
 
 
@@ -208,16 +192,19 @@ def test_invalid_document_is_refused(name: str, content: bytes, code: str) -> No
     assert refused.value.code == code
 
 
-def test_document_errors_name_the_received_and_allowed_types() -> None:
+def test_document_errors_name_the_received_and_allowed_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = "pdf, txt, rtf, doc, docx, odt, xls, xlsx, ods, ppt, pptx, jpg, jpeg, png"
+    for name, content, text in (
+        ("run.exe", b"MZ", f"“run.exe” cannot be attached. Allowed are {kinds}."),
+        ("cv.pdf", DOCX, "“cv.pdf” is ZIP, which does not match the extension .pdf."),
+    ):
+        with pytest.raises(ValidationError) as refused:
+            clean_document(SimpleUploadedFile(name, content))
+        assert refused.value.messages == [text]
+    monkeypatch.setattr("vacancies.validators.DOCUMENT_BYTES_MAX", 10)
     with pytest.raises(ValidationError) as refused:
-        clean_document(SimpleUploadedFile("run.exe", b"MZ"))
-    assert refused.value.messages == [
-        "“run.exe” cannot be attached. Allowed are pdf, txt, rtf, doc, docx, odt, xls, xlsx, ods, ppt, pptx, "
-        "jpg, jpeg, png."
-    ]
-    with pytest.raises(ValidationError) as refused:
-        clean_document(SimpleUploadedFile("cv.pdf", DOCX))
-    assert refused.value.messages == ["“cv.pdf” is ZIP, which does not match the extension .pdf."]
+        clean_document(SimpleUploadedFile("a.pdf", b"%PDF-1.7 long"))
+    assert refused.value.code == "document_too_large"
 
 
 def test_zip_document_is_decompressed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,9 +244,7 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
     ("end", "counted", "comment"),
     [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
 )
-def test_document_with_too_many_parts_is_refused_before_parsing(
-    monkeypatch: pytest.MonkeyPatch, comment: bytes, counted: int, end: str
-) -> None:
+def test_document_with_too_many_parts_is_refused_before_parsing(monkeypatch, comment, counted, end):
     parsed = []
     monkeypatch.setattr(zipfile, "ZipInfo", lambda *args: parsed.append(args))
     content = docx_with_entries(420_000, counted=counted, end=end, comment=comment)
@@ -270,16 +255,7 @@ def test_document_with_too_many_parts_is_refused_before_parsing(
         assert (refused.value.messages, parsed) == ([text], []), extension
 
 
-@pytest.mark.parametrize("end", ["zip", "zip64"])
-@pytest.mark.parametrize("comment", [b"", b"a comment"])
-def test_document_of_many_parts_is_accepted(end: str, comment: bytes) -> None:
-    content = docx_with_entries(5_000, counted=5_001, end=end, comment=comment)
-
-    assert clean_document(SimpleUploadedFile("a.docx", content)).size == len(content)
-
-
-def test_document_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vacancies.validators.DOCUMENT_BYTES_MAX", 10)
-    with pytest.raises(ValidationError) as refused:
-        clean_document(SimpleUploadedFile("a.pdf", b"%PDF-1.7 long"))
-    assert refused.value.code == "document_too_large"
+def test_document_of_many_parts_is_accepted() -> None:
+    for end, comment in product(("zip", "zip64"), (b"", b"a comment")):
+        content = docx_with_entries(5_000, counted=5_001, end=end, comment=comment)
+        assert clean_document(SimpleUploadedFile("a.docx", content)).size == len(content)

@@ -3,37 +3,30 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from jobsite.ops.commands import dry_run
 from tests.admin_pages import build, stored_of
 from tests.factories import make_brand
-from tests.vacancies.admin.forms import LONG_AGO
+from tests.vacancies.admin.forms import LONG_AGO, staff
 from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy
-
-
-@pytest.fixture
-def anna(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("anna", first_name="Anna", last_name="Peeters"))
-    return client
 
 
 @pytest.fixture
 def colleague() -> Client:
     """A recruiter with access to the brand "Mine" only."""
-    user = User.objects.create_user("colleague", is_staff=True)
     rights = ("view_vacancy", "add_vacancy", "change_vacancy", "delete_vacancy")
-    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    make_brand("Mine").members.add(user)
-    client = Client()
-    client.force_login(user)
-    return client
+    return staff("colleague", *rights, brands=[make_brand("Mine")])
 
 
 @pytest.fixture
 def brand() -> Brand:
     return Brand.objects.create(name="Acme")
+
+
+@pytest.fixture
+def strict() -> Brand:
+    return make_brand("Strict", requires_approval=True)
 
 
 @pytest.fixture

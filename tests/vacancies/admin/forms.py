@@ -6,10 +6,13 @@ from html import unescape
 from io import BytesIO
 from typing import Any
 
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from PIL import Image
 
+from tests.applications.makers import signed_in
+from tests.messages import messages_of
 from vacancies.models import Vacancy
 
 LIST = "/admin/vacancies/vacancy/"
@@ -20,6 +23,15 @@ NO_ROWS = {
     for prefix in ("recruiter_links", "attachments")
     for name in ("TOTAL_FORMS", "INITIAL_FORMS")
 }
+VIEWER = ("view_vacancy", "work_for_every_brand")
+
+
+def staff(name: str, *rights: str, brands: Any = ()) -> Client:
+    """Sign in a new user with these permissions, who is a member of `brands`."""
+    user = User.objects.create_user(name, is_staff=True, first_name=name.title())
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    user.brands.add(*brands)
+    return signed_in(user)
 
 
 def page(vacancy: Vacancy) -> str:
@@ -57,17 +69,9 @@ def saved(response: Any) -> bool:
     return response.status_code == 302
 
 
-def messages(response: Any) -> list[str]:
-    """Return the messages of a response. Those before a redirect are not on a page yet."""
-    found = (
-        response.wsgi_request._messages._queued_messages if saved(response) else response.context["messages"]
-    )
-    return [str(message) for message in found]
-
-
 def texts(response: Any) -> list[str]:
     """Return the messages of a response, without the markup of buttons."""
-    return [re.sub("<.*>", "", message).strip() for message in messages(response)]
+    return [re.sub("<.*>", "", message).strip() for message in messages_of(response)]
 
 
 def ask(client: Client, action: str, vacancies: list[Vacancy]) -> Any:

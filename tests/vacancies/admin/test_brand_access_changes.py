@@ -35,19 +35,11 @@ def test_no_action_reaches_foreign_rows(world, noun):
     assert names or model in ("vacancies.brand", "vacancies.recruiter")
     before = stored_of(world)
     foreign, own = world.foreign_pks[model], world.own_pks[model]
-    extra = {
-        "day": "2100-01-01",
-        "publish_from_0": "2100-01-01",
-        "publish_from_1": "10:00",
-        "confirmed": "1",
-        "post": "yes",
-    }
+    extra = {"day": "2100-01-01", "publish_from_0": "2100-01-01", "publish_from_1": "10:00"}
+    extra |= {"confirmed": "1", "post": "yes"}
     for name in names:
-        for pks, across, more in (
-            (foreign, 0, extra),
-            ([*own, *foreign], 0, {}),
-            ([*own, *foreign], 1, extra),
-        ):
+        both = [*own, *foreign]
+        for pks, across, more in ((foreign, 0, extra), (both, 0, {}), (both, 1, extra)):
             data = {"action": name, "_selected_action": pks, "select_across": across, "index": 0}
             with dry_run(True):
                 assert_clean(client, client.post(url + query, data | more), f"{name} {pks} {more}")
@@ -181,9 +173,8 @@ def test_own_form_is_saved_and_restored(world):
     client, form = signed_in(world, "Recruiter"), world.own.form
     for view in ("save", "restore"):
         before = Form.objects.get(pk=form.pk).revision
-        response = client.post(
-            f"{FORMS}{form.pk}/{view}/", **posted(world, "forms_structure.form", view, form.pk)
-        )
+        sent = posted(world, "forms_structure.form", view, form.pk)
+        response = client.post(f"{FORMS}{form.pk}/{view}/", **sent)
         # public names must be listed as lost
         assert response.status_code in (200, 409), view
         assert Form.objects.get(pk=form.pk).revision == before
@@ -196,10 +187,8 @@ def test_changing_a_shared_recruiter_needs_access_to_every_brand(world):
     url = f"/admin/vacancies/recruiter/{world.foreign.contact.pk}"
     for who in WALLED:
         for page in ("change", "delete"):
-            assert (
-                signed_in(world, who).post(f"{url}/{page}/", {"name": "Taken", "post": "yes"}).status_code
-                == 403
-            )
+            taken = signed_in(world, who).post(f"{url}/{page}/", {"name": "Taken", "post": "yes"})
+            assert taken.status_code == 403
     own = f"/admin/vacancies/recruiter/{world.own.contact.pk}/change/"
     assert signed_in(world, "Recruiter").post(own, {"name": "Renamed"}).status_code == 302
 

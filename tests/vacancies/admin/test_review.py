@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tests.factories import make_brand, make_option, make_vacancy
-from tests.vacancies.admin.forms import LIST, errors, opened, page, picture, saved
+from tests.factories import make_option, make_vacancy
+from tests.vacancies.admin.forms import LIST, opened, page, picture, saved
 from vacancies.history.versions import content
 from vacancies.models import Vacancy, Version
 
@@ -70,28 +69,13 @@ def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) ->
         {"image": picture("c.png", "PNG"), "title": ""},
         {"image-clear": "on"},
     ):
-        response = reviewed(anna, vacancy, change)
-        assert response.status_code in (200, 422), change
+        assert reviewed(anna, vacancy, change).status_code in (200, 422), change
         assert (stored(folder), content(vacancy)) == (files, before), change
 
 
-@pytest.mark.slow("opens and saves the form several times")
-@pytest.mark.parametrize("change", [{"title": ""}, {"head_recruiter": ""}])
-def test_review_of_an_invalid_form_is_422(anna: Client, change: dict[str, str]) -> None:
+def test_review_of_an_invalid_form_is_422(anna: Client) -> None:
     vacancy = make_vacancy()
     before = content(vacancy)
-    assert reviewed(anna, vacancy, change).status_code == 422
-    assert errors(anna.post(page(vacancy), opened(anna, page(vacancy)) | change)) != {}
+    for change in ({"title": ""}, {"head_recruiter": ""}):
+        assert reviewed(anna, vacancy, change).status_code == 422
     assert content(vacancy) == before
-
-
-def test_review_needs_the_change_permission(client: Client, colleague: Client) -> None:
-    vacancy = make_vacancy(brand=make_brand("Other"))
-    guest = User.objects.create_user("guest", is_staff=True)
-    rights = ("view_vacancy", "work_for_every_brand")
-    guest.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    client.force_login(guest)
-    url = f"{LIST}{vacancy.pk}/review/"
-    assert client.post(url, {"title": "Mine"}).status_code == 403
-    assert colleague.post(url, {"title": "Mine"}).status_code == 404
-    assert client.get(url).status_code == 404

@@ -27,11 +27,8 @@ LISTS = [*oracle.LISTS, "/v1/filters"]
 
 def targets(kind):
     """Requests whose responses might reveal the hidden vacancy."""
-    single, shown, option = (
-        f"/v1/vacancies/{HIDDEN[kind]}",
-        f"/v1/vacancies/{SHOWN_ID}",
-        f"{HIDDEN_WORD}-{kind}",
-    )
+    single, shown = f"/v1/vacancies/{HIDDEN[kind]}", f"/v1/vacancies/{SHOWN_ID}"
+    option = f"{HIDDEN_WORD}-{kind}"
     return [
         *LISTS,
         *(f"{path}?page[size]=1&page[number]=2" for path in oracle.LISTS),
@@ -54,12 +51,8 @@ def public_targets(kind):
 def site(at, filters):
     """Visible vacancies, so that a response without the hidden one is not empty."""
     for n in range(3):
-        make_vacancy(
-            pk=SHOWN_ID + n,
-            audience="both",
-            is_hot=True,
-            options={"regions": ["Antwerp"], "types": ["Nurse"]},
-        )
+        options = {"regions": ["Antwerp"], "types": ["Nurse"]}
+        make_vacancy(pk=SHOWN_ID + n, audience="both", is_hot=True, options=options)
 
 
 def ask(client, target, **extra):

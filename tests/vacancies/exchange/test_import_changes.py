@@ -26,8 +26,7 @@ from vacancies.exchange.comparison import set_by_recruiters
 from vacancies.exchange.importer import Importer
 from vacancies.exchange.sources import Row
 from vacancies.fields import html_fields
-from vacancies.history.versions import record, record_drift
-from vacancies.models import Brand, Recruiter, Vacancy
+from vacancies.models import Brand, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -76,20 +75,12 @@ def test_missing_key_changes_nothing(client, tmp_path):
 
 def test_partial_item_changes_its_keys_only(client, tmp_path):
     run(write(tmp_path, [FULL]))
+    new = {"id": 101, "offer": "<p>New</p>", "updated_at": FULL["updated_at"]}
 
-    code, _, lines = run(
-        write(tmp_path, [{"id": 101, "offer": "<p>New</p>", "updated_at": FULL["updated_at"]}])
-    )
+    code, _, lines = run(write(tmp_path, [new, {"id": 7}]))
 
-    assert (code, lines) == (0, [])
+    assert (code, lines) == (1, ["failed: items.json row 2 (id 7): title: This field is required."])
     assert served(client, 101) == as_body(FULL | {"offer": "<p>New</p>"})
-
-
-def test_new_item_without_a_title_is_refused(tmp_path):
-    assert run(write(tmp_path, [{"id": 7}]))[::2] == (
-        1,
-        ["failed: items.json row 1 (id 7): title: This field is required."],
-    )
 
 
 @pytest.mark.parametrize("empty", [None, [], ""])
@@ -107,10 +98,8 @@ def test_empty_value_clears_the_field(client, tmp_path, empty):
     shown = one(client, 101)
     assert (code, lines) == (0, [])
     assert {key: shown[key] for key in keys if shown[key]} == {}
-    assert ("attachments" in shown, shown["is_hot"]) == (
-        empty is not None,
-        FULL["is_hot"] and empty is not None,
-    )
+    is_given = empty is not None
+    assert ("attachments" in shown, shown["is_hot"]) == (is_given, FULL["is_hot"] and is_given)
 
 
 def test_missing_key_of_a_brand_or_recruiter_changes_nothing(client, tmp_path):
@@ -123,54 +112,54 @@ def test_missing_key_of_a_brand_or_recruiter_changes_nothing(client, tmp_path):
 
     brand |= {"description": None, "icons": None}
     run(write(tmp_path, [FULL | {"brand": brand}]))
-    assert Brand.objects.values_list("description", "icon_small_url", "url").get() == (
-        "", "", FULL["brand"]["url"],
-    )  # fmt: skip
-
-
-def test_null_removes_the_head_recruiter_of_a_draft(tmp_path):
-    run(write(tmp_path, items(1, brand=None)))
-    assert Vacancy.objects.get().head_recruiter is not None
-
-    run(write(tmp_path, items(1, brand=None, head_recruiter=None)))
-
-    assert Vacancy.objects.get().head_recruiter is None
+    stored = Brand.objects.values_list("description", "icon_small_url", "url").get()
+    assert stored == ("", "", FULL["brand"]["url"])
 
 
 # --- when a publication ends ---
 
 
-@pytest.mark.parametrize("key", ["publish_until", "closes_at"])
-def test_expired_item_is_not_public(client, tmp_path, key):
-    rows = items(2, created_at="2024-01-01 09:00:00")
-    rows[0][key] = "2024-02-01 12:00:00"
-    rows[1][key] = "2190-02-01 12:00:00"
+def test_expired_item_is_not_public(client, tmp_path):
+    rows = items(4, created_at="2024-01-01 09:00:00")
+    for row, key in zip(rows, ("publish_until", "closes_at") * 2, strict=True):
+        row[key] = "2024-02-01 12:00:00" if row["id"] < 1003 else "2190-02-01 12:00:00"
     path = write(tmp_path, rows)
 
     code, summary, lines = run(path)
 
     assert (code, lines) == (0, [])
-    assert "2 created" in summary
-    assert " 1 of the created vacancies are expired." in summary
-    assert [item["id"] for item in client.get("/v1/vacancies").json()["data"]] == [1002]
+    assert "4 created" in summary
+    assert " 2 of the created vacancies are expired." in summary
+    assert sorted(item["id"] for item in client.get("/v1/vacancies").json()["data"]) == [1003, 1004]
     assert client.get("/v1/vacancies/1001").status_code == 404
     assert run(path)[1].startswith("Nothing changed")
 
 
-@pytest.mark.parametrize(
-    ("value", "until"),
-    [
-        ("2026-05-31", datetime(2026, 5, 31, 22, tzinfo=UTC)),  # the end of that day in Brussels
-        ("2026-10-25", datetime(2026, 10, 25, 23, tzinfo=UTC)),  # a day of 25 hours
-        ("2026-05-31 18:00:00", datetime(2026, 5, 31, 16, tzinfo=UTC)),
-        ("2026-05-31T18:00:00+00:00", datetime(2026, 5, 31, 18, tzinfo=UTC)),
-        (None, None),
-    ],
-)
-def test_end_of_publication_is_read(tmp_path, value, until):
-    run(write(tmp_path, items(1, publish_until=value)))
+def test_times_are_read(tmp_path):
+    ends = {
+        "2026-05-31": datetime(2026, 5, 31, 22, tzinfo=UTC),  # the end of that day in Brussels
+        "2026-10-25": datetime(2026, 10, 25, 23, tzinfo=UTC),  # a day of 25 hours
+        "2026-05-31 18:00:00": datetime(2026, 5, 31, 16, tzinfo=UTC),
+        "2026-05-31T18:00:00+00:00": datetime(2026, 5, 31, 18, tzinfo=UTC),
+        None: None,
+    }
+    begins = {
+        "2026-02-01T10:00:00Z": datetime(2026, 2, 1, 10, tzinfo=UTC),
+        "2026-02-01T10:00:00.250+05:30": datetime(2026, 2, 1, 4, 30, 0, 250_000, tzinfo=UTC),
+        "2026-02-01T10:00:00": datetime(2026, 2, 1, 9, tzinfo=UTC),
+        "2026-02-01 10:00:00": datetime(2026, 2, 1, 9, tzinfo=UTC),
+    }
+    for key, moments in (("publish_until", ends), ("created_at", begins)):
+        rows = items(len(moments))
+        for row, value in zip(rows, moments, strict=True):
+            row[key] = value
+        path = write(tmp_path, rows)
 
-    assert Vacancy.objects.get().publish_until == until
+        assert run(path)[::2] == (0, [])
+
+        assert list(Vacancy.objects.order_by("pk").values_list(key, flat=True)) == [*moments.values()]
+        assert run(path)[1].startswith("Nothing changed")
+        Vacancy.objects.all().delete()
 
 
 def test_end_follows_the_source_until_a_recruiter_sets_it(tmp_path):
@@ -193,21 +182,22 @@ def test_end_follows_the_source_until_a_recruiter_sets_it(tmp_path):
 # --- changed and refused texts ---
 
 
-def test_video_and_table_are_converted_and_reported(client, tmp_path):
-    text = "<p>Hi</p><iframe src='https://v.example/1'></iframe><table><tr><td>a</td><td>b</td></tr></table>"
+def test_converted_and_removed_markup_is_reported(client, tmp_path):
+    offer = "<p>Hi</p><iframe src='https://v.example/1'></iframe><table><tr><td>a</td><td>b</td></tr></table>"
+    texts = {"offer": offer, "profile": "It&#39;s R&D<br/>x"}
+    texts["description"] = "<p onclick=x>Hi<script>1</script></p>"
 
-    code, _, lines = run(write(tmp_path, items(1, offer=text, profile="It&#39;s R&D<br/>x")))
+    code, _, lines = run(write(tmp_path, items(1, **texts)))
 
-    assert (code, lines) == (
-        0,
-        [
-            f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
-            f"note: {WHO} offer: replaced 1 <table> by a list, one item for each row",
-        ],
-    )
-    assert one(client)["offer"] == (
-        '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p><ul><li>a: b</li></ul>'
-    )
+    assert (code, sorted(lines)) == (0, [
+        f"note: {WHO} description: removed 1 <script>",
+        f"note: {WHO} description: removed attributes: 1 onclick",
+        f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
+        f"note: {WHO} offer: replaced 1 <table> by a list, one item for each row",
+    ])  # fmt: skip
+    link = '<a href="https://v.example/1">https://v.example/1</a>'
+    assert one(client)["offer"] == f"<p>Hi</p><p>{link}</p><ul><li>a: b</li></ul>"
+    assert one(client)["description"] == "<p>Hi</p>"
 
 
 def test_escaped_html_is_refused_or_converted(client, tmp_path):
@@ -215,10 +205,7 @@ def test_escaped_html_is_refused_or_converted(client, tmp_path):
     path = write(tmp_path, items(1, description="&lt;p&gt;R&amp;amp;D&lt;/p&gt;", brand=brand))
     text = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
 
-    assert run(path)[::2] == (
-        1,
-        [f"failed: {WHO} description: {text}; brand.description: {text}"],
-    )
+    assert run(path)[::2] == (1, [f"failed: {WHO} description: {text}; brand.description: {text}"])
     assert not Vacancy.objects.exists()
 
     assert run(path, "--unescape-html")[::2] == (0, [])
@@ -226,39 +213,41 @@ def test_escaped_html_is_refused_or_converted(client, tmp_path):
     assert Brand.objects.get().description == "<p>We</p>"
 
 
-@pytest.mark.parametrize(
-    ("title", "stored", "note"),
-    [
-        (
-            "Nurse\n(nights)\r\n",
-            "Nurse (nights)",
-            r'replaced line breaks by spaces; received "Nurse\n(nights)\r\n"',
-        ),
-        ("Nurse \u202etxt.exe", "Nurse txt.exe", "removed the invisible characters U+202E"),
-        ("Nu\x07rse", "Nurse", "removed the invisible characters U+0007"),
-    ],
-)
-def test_title_becomes_one_plain_line(tmp_path, title, stored, note):
-    path = write(tmp_path, items(1, title=title, slug=None))
+def test_title_becomes_one_plain_line(tmp_path):
+    spaces = r'replaced line breaks by spaces; received "Nurse\n(nights)\r\n"'
+    titles = {
+        "Nurse\n(nights)\r\n": ("Nurse (nights)", spaces),
+        "Nurse \u202etxt.exe": ("Nurse txt.exe", "removed the invisible characters U+202E"),
+        "Nu\x07rse": ("Nurse", "removed the invisible characters U+0007"),
+    }
+    rows = [item | {"title": title, "slug": None} for item, title in zip(items(3), titles, strict=True)]
+    path = write(tmp_path, rows)
 
     code, _, lines = run(path)
 
-    assert (code, lines) == (0, [f"note: {WHO} title: {note}"])
-    assert Vacancy.objects.get().title == stored
+    assert (code, lines) == (0, [
+        f"note: items.json row {number} (id {1000 + number}): title: {note}"
+        for number, (_, note) in enumerate(titles.values(), start=1)
+    ])  # fmt: skip
+    found = Vacancy.objects.order_by("pk").values_list("title", flat=True)
+    assert list(found) == [stored for stored, _ in titles.values()]
     assert run(path)[1].startswith("Nothing changed")
 
 
-def test_repeated_key_refuses_the_row(tmp_path):
+def test_repeated_key_or_invalid_line_refuses_one_row(tmp_path):
     good, bad = items(2)
     text = json.dumps(bad).replace('"title":', '"title": "Other", "title":')
     path = tmp_path / "items.json"
     path.write_text(f"[{json.dumps(good)}, {text}]")
-
-    assert run(path)[::2] == (
-        1,
-        ["failed: items.json row 2 (id 1002): title: Occurs more than once in this item."],
-    )
+    refusal = "failed: items.json row 2 (id 1002): title: Occurs more than once in this item."
+    assert run(path)[::2] == (1, [refusal])
     assert list(Vacancy.objects.values_list("pk", flat=True)) == [1001]
+
+    path = tmp_path / "items.ndjson"
+    path.write_text(f'{json.dumps(good)}\n{{"id": 5,\n\n{json.dumps(bad)}\n')
+    code, _, [line] = run(path)
+    assert (code, Vacancy.objects.count()) == (1, 2)
+    assert line.startswith("failed: items.ndjson row 2 (id None): not JSON (Expecting property name")
 
 
 # --- the same item twice ---
@@ -266,14 +255,14 @@ def test_repeated_key_refuses_the_row(tmp_path):
 
 def test_exact_duplicate_is_a_note(tmp_path):
     [item] = items(1)
-
-    code, summary, lines = run(write(tmp_path, [item, dict(reversed(item.items()))]))
-
-    assert (code, lines) == (
-        0,
-        ["note: items.json row 2 (id 1001): repeats an earlier item of the same source"],
-    )
+    path = write(tmp_path, [item, dict(reversed(item.items()))])
+    code, summary, lines = run(path)
+    note = "note: items.json row 2 (id 1001): repeats an earlier item of the same source"
+    assert (code, lines) == (0, [note])
     assert summary.startswith("2 vacancies: 1 created, 0 updated, 1 unchanged, 0 refused")
+    # Equal items of two files give no note.
+    assert run(write(tmp_path, [item]), "--internal")[::2] == (0, [])
+    assert Vacancy.objects.get().audience == "both"
 
 
 @pytest.mark.parametrize("first", ["public", "internal"])
@@ -305,26 +294,6 @@ def test_first_file_decides_the_content(tmp_path, first):
     assert Brand.objects.values().get() == brand_before
 
 
-def test_equal_items_of_two_files_give_no_note(tmp_path):
-    public = write(tmp_path, items(1))
-    run(public)
-
-    assert run(public, "--internal")[::2] == (0, [])
-    assert Vacancy.objects.get().audience == "both"
-
-
-def test_content_is_updated_after_a_recruiter_changed_the_audience(tmp_path):
-    run(write(tmp_path, items(1)))
-    vacancy = Vacancy.objects.get()
-    record_drift(vacancy, at=vacancy.created_at)
-    Vacancy.objects.update(audience="internal")
-    record(vacancy, "changed", author=User.objects.create_user("anna"), at=vacancy.created_at)
-
-    run(write(tmp_path, items(1, location="Elsewhere")))
-
-    assert Vacancy.objects.values_list("audience", "location").get() == ("internal", "Elsewhere")
-
-
 # --- the report ---
 
 
@@ -352,34 +321,33 @@ def test_report_file_has_refusals_and_changes(tmp_path):
     assert list(records(report)[0]) == ["kind", "row", "id", "field", "code", "message"]
 
 
-def test_unwritable_report_is_an_error_before_the_import(tmp_path):
+def test_wrong_arguments_are_errors_before_the_import(tmp_path):
     source = write(tmp_path, items(1))
-    before = source.read_bytes()
-    for report, reason in (
-        (tmp_path / "missing" / "report.jsonl", "cannot write (No such file or directory)."),
-        (tmp_path, "cannot write (Is a directory)."),
-        (source, "is also a source; pass another file."),
+    before, missing = source.read_bytes(), tmp_path / "missing" / "report.jsonl"
+    for words, reason in (
+        ((source, "--report", missing), f"--report {missing}: cannot write (No such file or directory)."),
+        ((source, "--report", tmp_path), f"--report {tmp_path}: cannot write (Is a directory)."),
+        ((source, "--report", source), f"--report {source}: is also a source; pass another file."),
+        (("http://127.0.0.1:1", "--internal"), ""),
+        ((source, "--recruiter", "Nobody"), ""),
+        ((source, "--recruiter", "77"), ""),
     ):
         with pytest.raises(CommandError) as refused:
-            run(source, "--report", report)
-        assert (refused.value.returncode, str(refused.value)) == (2, f"--report {report}: {reason}")
-
+            run(*words)
+        assert (refused.value.returncode, str(refused.value)) == (2, reason or str(refused.value))
     assert (Vacancy.objects.count(), source.read_bytes()) == (0, before)
 
 
 def test_notes_are_truncated_on_the_terminal_only(tmp_path):
     report = tmp_path / "report.jsonl"
-
     _, _, lines = run(write(tmp_path, items(25, offer="<p>x<img src=a></p>")), "--report", report)
-
-    assert len(lines) == 21
-    assert lines[-1] == "note: and 5 more like this (markup_removed); --report lists all"
-    assert len(records(report)) == 25
+    last = "note: and 5 more like this (markup_removed); --report lists all"
+    assert (len(lines), lines[-1], len(records(report))) == (21, last, 25)
 
 
 @pytest.mark.slow("imports several times")
 @pytest.mark.each_database
-def test_interrupt_rolls_back_the_current_batch(tmp_path):
+def test_interrupt_rolls_back_the_current_batch():
     importer = Importer()
     reported = []
     importer.report.sink = reported.append
@@ -403,37 +371,18 @@ def test_interrupt_rolls_back_the_current_batch(tmp_path):
 # --- files ---
 
 
-@pytest.mark.parametrize("is_compressed", [False, True])
-@pytest.mark.parametrize("kind", ["json", "ndjson"])
-def test_gzip_and_ndjson_are_read(tmp_path, kind, is_compressed):
-    rows = items(3)
-    text = json.dumps({"data": rows}) if kind == "json" else "\n".join([*map(json.dumps, rows), ""])
-    path = tmp_path / "items"
-    path.write_bytes(gzip.compress(text.encode()) if is_compressed else text.encode())
+def test_gzip_and_ndjson_are_read(tmp_path):
+    rows, path = items(3), tmp_path / "items"
+    for text in (json.dumps({"data": rows}), "\n".join([*map(json.dumps, rows), ""])):
+        for content in (text.encode(), gzip.compress(text.encode())):
+            path.write_bytes(content)
+            assert run(path)[::2] == (0, [])
+            assert sorted(Vacancy.objects.values_list("pk", flat=True)) == [1001, 1002, 1003]
+            Vacancy.objects.all().delete()
 
-    assert run(path)[::2] == (0, [])
-    assert sorted(Vacancy.objects.values_list("pk", flat=True)) == [1001, 1002, 1003]
-
-
-def test_invalid_ndjson_line_refuses_one_row(tmp_path):
-    first, last = map(json.dumps, items(2))
-    path = tmp_path / "items.ndjson"
-    path.write_text(f'{first}\n{{"id": 5,\n\n{last}\n')
-
+    path.write_bytes(gzip.compress(text.encode())[:-20])
     code, _, [line] = run(path)
-
-    assert (code, Vacancy.objects.count()) == (1, 2)
-    assert line.startswith("failed: items.ndjson row 2 (id None): not JSON (Expecting property name")
-
-
-def test_truncated_gzip_file_is_reported(tmp_path):
-    path = tmp_path / "items.gz"
-    path.write_bytes(gzip.compress(json.dumps(items(1)).encode())[:-20])
-
-    code, _, [line] = run(path)
-
-    assert code == 1
-    assert line.startswith(f"failed: {path}: not a complete gzip file (")
+    assert (code, line.startswith(f"failed: {path}: not a complete gzip file (")) == (1, True)
 
 
 def test_limit_stops_after_n_rows(tmp_path):
@@ -445,23 +394,6 @@ def test_limit_stops_after_n_rows(tmp_path):
     for wrong in ("0", "-1", "x", "1.5"):
         with pytest.raises(CommandError, match="is not a positive whole number"):
             run(one_file, f"--limit={wrong}")
-
-
-@pytest.mark.parametrize(
-    ("value", "moment"),
-    [
-        ("2026-02-01T10:00:00Z", datetime(2026, 2, 1, 10, tzinfo=UTC)),
-        ("2026-02-01T10:00:00.250+05:30", datetime(2026, 2, 1, 4, 30, 0, 250_000, tzinfo=UTC)),
-        ("2026-02-01T10:00:00", datetime(2026, 2, 1, 9, tzinfo=UTC)),
-        ("2026-02-01 10:00:00", datetime(2026, 2, 1, 9, tzinfo=UTC)),
-    ],
-)
-def test_iso_timestamps_are_read(tmp_path, value, moment):
-    path = write(tmp_path, items(1, created_at=value))
-
-    assert run(path)[::2] == (0, [])
-    assert Vacancy.objects.get().created_at == moment
-    assert run(path)[1].startswith("Nothing changed")
 
 
 # --- time zones ---
@@ -482,19 +414,7 @@ def test_ambiguous_time_is_the_first_and_reported(tmp_path, time_machine):
     time_machine.move_to(datetime(2027, 1, 1, tzinfo=UTC))
     path = write(tmp_path, items(1, created_at="2026-10-25 02:30:00"))
 
-    assert run(path)[::2] == (
-        0,
-        [f"note: {WHO} created_at: 2026-10-25 02:30:00 occurs twice in Europe/Brussels; used the first"],
-    )
+    note = "created_at: 2026-10-25 02:30:00 occurs twice in Europe/Brussels; used the first"
+    assert run(path)[::2] == (0, [f"note: {WHO} {note}"])
     assert Vacancy.objects.get().created_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert run(path)[1].startswith("Nothing changed")
-
-
-def test_contact_data_of_a_recruiter_follows_the_received_keys(tmp_path):
-    run(write(tmp_path, [FULL]))
-    before = Recruiter.objects.filter(pk=FULL["head_recruiter"]["id"]).values().get()
-
-    run(write(tmp_path, [FULL | {"head_recruiter": FULL["head_recruiter"] | {"email": None}}]))
-
-    after = Recruiter.objects.filter(pk=before["id"]).values().get()
-    assert after == before | {"is_email_public": False}

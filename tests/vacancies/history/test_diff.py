@@ -4,16 +4,16 @@ import time
 
 import pytest
 
-from tests.factories import make_option, make_vacancy
+from tests.factories import make_vacancy
 from vacancies.history.diff import described, differences, field_labels, marked
 from vacancies.history.versions import content
+from vacancies.models import Filter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "shown"),
-    [
+def test_line_is_marked_word_by_word():
+    for old, new, shown in (
         ("Care for people", "Cure for people", "<del>Care</del><ins>Cure</ins> for people"),
         ("Nurse", "Nurse in Ghent", "Nurse <ins>in Ghent</ins>"),
         ("Nurse in Ghent", "Nurse", "Nurse <del>in Ghent</del>"),
@@ -26,10 +26,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
         ("a  b", "a b", "<del>a  b</del> <ins>a b</ins>"),  # nothing but space
         ("<b>x & y", "<b>x & z", "&lt;b&gt;x &amp; <del>y</del><ins>z</ins>"),
         ("<script>", "</ins>", "&lt;<del>script</del><ins>/ins</ins>&gt;"),
-    ],
-)
-def test_line_is_marked_word_by_word(old, new, shown):
-    assert marked([old], [new]) == f"<div>{shown}</div>"
+    ):
+        assert marked([old], [new]) == f"<div>{shown}</div>"
 
 
 def test_long_unchanged_passages_are_omitted():
@@ -45,6 +43,8 @@ def test_long_unchanged_passages_are_omitted():
 def test_unchanged_content_is_no_difference():
     now = content(make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bob",)))
     assert differences(now, now) == []
+    new = {"title": "Nurse", "image": "", "attachments": []}
+    assert [each.name for each in differences({}, new)] == ["title"]  # no replaced file
     assert differences({}, {"location": "", "brand": None, "regions": [], "is_hot": False}) == []
 
 
@@ -84,27 +84,15 @@ def test_each_kind_of_field_is_described(name, before, after, label, shown):
     assert sorted(found.marked.split("</div>")) == sorted(shown.split("</div>"))
 
 
-def test_new_vacancy_without_files_has_no_replaced_file():
-    after = {"title": "Nurse", "image": "", "attachments": []}
-
-    assert [each.name for each in differences({}, after)] == ["title"]
-
-
 def test_described_fields_are_in_the_order_of_the_page():
     vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
     found = {each.name: each.marked for each in described(content(vacancy))}
     assert [name for name in field_labels() if name in found] == list(found)
-    assert found["title"] == "<div>Nurse</div>"
-    assert found["description"] == "<div>A</div><div>B</div>"
-    assert found["regions"] == "<div>Ghent</div>"
-    assert "profile" not in found
-    assert "is_hot" not in found
-
-
-def test_labels_are_those_of_the_site():
-    make_option("regions", "Ghent").filter.__class__.objects.filter(keyword="regions").update(
-        label="Provinces"
-    )
+    expected = {"title": "<div>Nurse</div>", "description": "<div>A</div><div>B</div>"}
+    assert expected | {"regions": "<div>Ghent</div>"} == {
+        name: text for name, text in found.items() if name in (*expected, "regions", "profile", "is_hot")
+    }
+    Filter.objects.filter(keyword="regions").update(label="Provinces")
     assert field_labels()["regions"] == "Provinces"
 
 
