@@ -160,10 +160,7 @@ BROKEN = [
     (with_file(), "either content or path"),
     (with_file(content=CONTENT, path="a.pdf"), "either content or path"),
     (with_file(content=b64encode(b"<svg onload=alert(1)>").decode()), "not accepted"),
-    (
-        row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)),
-        "more than",
-    ),
+    (row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)), "more than"),
     (row(submission=submission(answers=[{"field": "a", "label": "a", "values": []}] * 2)), "more than"),
     (row(submission=submission(answers=[{"label": "a", "values": "text"}])), "list"),
     (row(submission="text"), "dictionary"),

@@ -26,16 +26,7 @@ from tests.applications.makers import (
     make_user,
     signed_in,
 )
-from tests.applications.personal_data import (
-    FIRST,
-    LAST,
-    MAIL,
-    NAME,
-    dump,
-    log,
-    run,
-    tables_containing,
-)
+from tests.applications.personal_data import FIRST, LAST, MAIL, NAME, dump, log, run, tables_containing
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db

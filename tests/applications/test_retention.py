@@ -13,19 +13,8 @@ from django.utils import timezone
 
 from applications.models import AccessLog, Application, HistoryEntry, Token
 from applications.privacy import deletion
-from tests.applications.makers import (
-    make_application,
-    make_step,
-    make_token,
-    make_user,
-)
-from tests.applications.personal_data import (
-    NAME,
-    dump,
-    log,
-    run,
-    tables_containing,
-)
+from tests.applications.makers import make_application, make_step, make_token, make_user
+from tests.applications.personal_data import NAME, dump, log, run, tables_containing
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -64,10 +53,7 @@ def test_purge_deletes_old_data_only(accounts, at):
 
     code, out, _ = run("purge_applications", "--older-than", 30)
 
-    assert (code, out) == (
-        0,
-        "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n",
-    )
+    assert (code, out) == (0, "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n")
     assert before - usernames() == {"stale", "idle"}
     assert set(Application.objects.all()) == applications
     assert len(applications) == 3

@@ -6,13 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.applications.makers import (
-    MINE,
-    PASSWORD,
-    bearer,
-    make_token,
-    signed_in,
-)
+from tests.applications.makers import MINE, PASSWORD, bearer, make_token, signed_in
 from tests.applications.test_auth import sign_in
 
 pytestmark = pytest.mark.django_db

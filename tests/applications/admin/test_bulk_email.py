@@ -52,10 +52,7 @@ def test_page_names_everybody_and_previews_each_language(office, zoe, template, 
     shown = {
         each["code"]: (each["count"], each["subject"], each["body"]) for each in page.context["previews"]
     }
-    assert shown == {
-        "en": (1, "Thank you, Mia", "About Nurse."),
-        "nl": (1, "Bedankt, Zoë", "Over Nurse."),
-    }
+    assert shown == {"en": (1, "Thank you, Mia", "About Nurse."), "nl": (1, "Bedankt, Zoë", "Over Nurse.")}
     assertContains(page, "Send 2 emails")
     assert not Message.objects.exists()
 

@@ -373,10 +373,7 @@ def test_option_that_was_removed_is_a_422_with_form_changed(vacancy):
     response = send(vacancy, VALUES | {"permit": "no", "permit_from": "2026-05-01"}, version=version)
 
     assert response.json()["form_changed"] is True
-    assert pointers(response) == {
-        "/values/permit": "oneOf",
-        "/values/permit_from": "unevaluatedProperties",
-    }
+    assert pointers(response) == {"/values/permit": "oneOf", "/values/permit_from": "unevaluatedProperties"}
 
 
 def test_unknown_version_is_a_422_with_form_changed_and_no_errors(vacancy):

@@ -331,10 +331,7 @@ def test_reference_is_drawn_again_if_it_is_taken(vacancy, monkeypatch):
     assert references == ["AAAAAAAA", "BBBBBBBB"]
 
 
-@pytest.mark.parametrize(
-    ("body", "queries"),
-    [("new", 16), ("equal", 8), ("invalid", 4)],
-)
+@pytest.mark.parametrize(("body", "queries"), [("new", 16), ("equal", 8), ("invalid", 4)])
 def test_number_of_queries(vacancy, body, queries, django_assert_num_queries):
     make_stage()
     send(vacancy, VALUES | {"email": "first@example.org"})  # creates the snapshot
