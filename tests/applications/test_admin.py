@@ -204,9 +204,7 @@ def test_outdated_page_does_not_undo_a_stage_change(anna, own):
 
 
 def test_view_only_user_sees_the_stage(own):
-    client = staff("reader", "view_application", brands=[own.vacancy.brand])
-
-    assertContains(client.get(page(own)), "New")
+    assertContains(staff("reader", "view_application", brands=[own.vacancy.brand]).get(page(own)), "New")
 
 
 def test_page_shows_the_status_after_the_delay(anna, own):
@@ -263,9 +261,7 @@ def test_interview_is_scheduled_on_the_application_page(at, anna, own):
         "history-0-application": own.pk,
     }
 
-    answer = anna.post(page(own), change(own, **new))
-
-    assert answer.status_code == 302
+    assert anna.post(page(own), change(own, **new)).status_code == 302
     assert list(own.history.values_list("name", "is_visible", "updated_at")) == [("Talk", True, at)]
 
 
@@ -337,8 +333,7 @@ def test_stage_in_use_cannot_be_deleted_and_status_needs_a_text(own, root):
 
 def test_list_offers_a_stage_whose_name_has_a_percent_sign(anna):
     """Django formats action labels with %."""
-    stages = Stage.objects.in_bulk()
-    names = dict(zip(stages, ("50% done", "%(name)s", "100%"), strict=True))
+    names = dict(zip(Stage.objects.in_bulk(), ("50% done", "%(name)s", "100%"), strict=True))
     for pk, name in names.items():
         Stage.objects.filter(pk=pk).update(name=name)
 

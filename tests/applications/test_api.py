@@ -214,8 +214,7 @@ def test_response_has_no_internal_data(jane, at):
 
 
 def test_status_is_shown_after_its_embargo(jane, at, time_machine):
-    review = make_stage(en="Under review")
-    application = make_application(user=jane, stage=review)
+    application = make_application(user=jane, stage=make_stage(en="Under review"))
     rejected = make_stage(en="Not selected", embargo_days=2)
     StageChange.objects.create(application=application, stage=rejected, at=at)
     statuses = {}

@@ -57,9 +57,7 @@ def test_similar_addresses_are_different_people(one, other):
     proven, foreign = make_anonymous(one), make_anonymous(other)
 
     assert accounts_with(one) == []
-    claimed = operations.claim(proven=proven, user=make_user("owner"), at=proven.created_at)
-
-    assert claimed == [proven.pk]
+    assert operations.claim(proven=proven, user=make_user("owner"), at=proven.created_at) == [proven.pk]
     assert owners() == ["owner", None]
     assert list(Application.objects.from_address(other)) == [foreign]
 
@@ -89,8 +87,7 @@ def test_link_opens_its_application_for_thirty_days(at, time_machine):
 
 
 def test_forged_links_open_nothing():
-    application = make_anonymous()
-    token = links.receipt_path(application).rpartition("/")[2]
+    token = links.receipt_path(make_anonymous()).rpartition("/")[2]
     reference, time, signature = token.split(":")
 
     foreign = make_anonymous().reference

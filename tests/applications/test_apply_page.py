@@ -76,8 +76,7 @@ def post(client: Client, vacancy: Vacancy, values: dict[str, Any], **extra: Any)
 
 def errors(response: Any) -> list[str]:
     """Return the errors in the summary."""
-    html = response.content.decode()
-    summary = re.search(r'class="job-form-summary".*?</ul>', html, re.DOTALL)
+    summary = re.search(r'class="job-form-summary".*?</ul>', response.content.decode(), re.DOTALL)
     assert summary
     return [
         unescape(re.sub("<[^>]+>", "", item)).strip()
@@ -311,8 +310,7 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
     user = make_user("zoe")
     client = Client(enforce_csrf_checks=True)
     client.force_login(user)
-    page = client.get(address(vacancy))
-    assert b"You are signed in as zoe." in page.content
+    assert b"You are signed in as zoe." in client.get(address(vacancy)).content
     assert post(client, vacancy, VALUES).status_code == 302
     assert Application.objects.get().user == user
 
@@ -328,8 +326,7 @@ def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None
 
 def test_page_works_without_cookies(vacancy: Vacancy) -> None:
     page = hidden(Client().get(address(vacancy)).content.decode())
-    strict = Client(enforce_csrf_checks=True)
-    assert strict.post(address(vacancy), {**page, **VALUES}).status_code == 302
+    assert Client(enforce_csrf_checks=True).post(address(vacancy), {**page, **VALUES}).status_code == 302
     assert Application.objects.get().user is None
 
 

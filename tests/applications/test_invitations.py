@@ -49,8 +49,7 @@ def make_invitation(author, role, *brands, email="new@example.org", at=None):
 
 def link():
     """Return the path in the newest email, as it is sent."""
-    body = as_email(Message.objects.latest("pk")).body
-    return re.search(r"/account/invitation/\S+", body)[0]
+    return re.search(r"/account/invitation/\S+", as_email(Message.objects.latest("pk")).body)[0]
 
 
 @pytest.fixture
@@ -146,8 +145,7 @@ def test_sending_again_makes_the_earlier_link_invalid(brand_admin, acme):
     send(brand_admin, "Recruiter", acme)
     old, row = link(), Invitation.objects.get()
     waiting = row.message_id
-    response = signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")
-    assert response["Location"] == LIST
+    assert signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")["Location"] == LIST
     assert not Message.objects.filter(pk=waiting).exists()  # was not sent yet
     assert link() != old
     assert [Client().get(path).status_code for path in (old, link())] == [404, 200]
@@ -244,15 +242,13 @@ def test_inviter_is_told_about_a_visible_colleague(brand_admin, acme):
 def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme):
     client = signed_in(brand_admin)
     for role in ("Editor", "Filter manager", "Auditor", "Administrator"):
-        page = client.post(ADD, form(role, acme))
-        assert list(page.context["form"].errors) == ["role"], role
+        assert list(client.post(ADD, form(role, acme)).context["form"].errors) == ["role"], role
     assert not Invitation.objects.exists()
 
 
 def test_brand_administrator_cannot_give_another_brand(brand_admin, acme, beta):
     for brands in ((beta,), (acme, beta), ()):
-        page = send(brand_admin, "Recruiter", *brands)
-        assert list(page.context["form"].errors) == ["brands"]
+        assert list(send(brand_admin, "Recruiter", *brands).context["form"].errors) == ["brands"]
     assert not Invitation.objects.exists()
 
 

@@ -222,8 +222,7 @@ def test_applicant_signs_in_to_claim(client, mia):
 
 
 def test_claim_needs_a_session_and_the_csrf_token(client, mia):
-    application = make_anonymous()
-    path = receipt_path(application)
+    path = receipt_path(make_anonymous())
 
     assert client.post(f"{path}/claim")["Location"] == path
     strict = Client(enforce_csrf_checks=True)
@@ -255,9 +254,7 @@ def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
     stage_of_kind("withdrawn")
     application = make_anonymous(user=mia, stage=make_stage("Inbox"))
     path = receipt_path(application)
-    stranger = signed_in(make_user("stranger"))
-
-    for each in (client, stranger):
+    for each in (client, signed_in(make_user("stranger"))):
         page = text(each.get(path))
         assert [action for action in ("withdraw", "delete", "export") if f"{path}/{action}" in page] == []
         for action in ("withdraw", "delete", "export"):
@@ -394,8 +391,7 @@ def test_applicant_withdraws_after_a_confirmation(client, mia, at, is_by_link, s
     base = receipt_path(application) if is_by_link else own(application)
     assert f"{base}/withdraw" in text(client.get(base))
 
-    asked = client.get(f"{base}/withdraw")
-    assert (asked.status_code, stages_of(application)) == (200, ["Inbox"])
+    assert (client.get(f"{base}/withdraw").status_code, stages_of(application)) == (200, ["Inbox"])
     assert client.post(f"{base}/withdraw")["Location"] == base
     assert client.post(f"{base}/withdraw")["Location"] == base  # a double click
 
@@ -460,9 +456,7 @@ def test_applicant_deletes_one_application(client, mia, is_by_link):
     base = receipt_path(application) if is_by_link else own(application)
 
     assert "the notes that we made about the application" in text(client.get(f"{base}/delete"))
-    done = client.post(f"{base}/delete", follow=True)
-
-    assert done.status_code == 200
+    assert client.post(f"{base}/delete", follow=True).status_code == 200
     assert list(Application.objects.all()) == [other]
     assert client.post(f"{base}/delete").status_code == 404  # a double click
     assert User.objects.get() == mia
@@ -488,8 +482,7 @@ def test_applicant_deletes_the_account(mia, at):
 
 
 def test_account_without_a_password_is_deleted_after_a_confirmation(at):
-    user = User.objects.create_user("oidc", "oidc@example.org")
-    client = signed_in(user)
+    client = signed_in(User.objects.create_user("oidc", "oidc@example.org"))
     assert "old_password" not in text(client.get("/account/delete"))
     assert client.post("/account/delete")["Location"] == reverse("application-deleted")
     assert not User.objects.exists()

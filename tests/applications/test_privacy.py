@@ -173,8 +173,7 @@ def test_export_has_all_data(at, recruiter):
     assert (code, err) == (0, "")
     exported = json.loads(out)
     hour, now = "2026-03-02 08:30:15+00:00", "2026-03-02 09:30:15+00:00"
-    last_login = exported["account"].pop("last_login")
-    assert last_login == now
+    assert exported["account"].pop("last_login") == now
     assert exported == {
         "account": {
             "username": NAME,
@@ -274,6 +273,4 @@ def test_export_of_an_account_without_data(jane):
 
 def test_sessions_are_stored_in_the_database(settings):
     """Erasure reads the session table, so the session engine must use it."""
-    engine = import_module(settings.SESSION_ENGINE)
-
-    assert engine.SessionStore.get_model_class() is Session
+    assert import_module(settings.SESSION_ENGINE).SessionStore.get_model_class() is Session

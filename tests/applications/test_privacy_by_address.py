@@ -157,8 +157,7 @@ def test_erasure_by_address_does_not_affect_others(applicant, recruiter, django_
 
 def test_erasure_by_address_includes_the_account_with_it(at):
     mine = make_anonymous(MAIL)
-    user = make_user("zyxjane", email=MAIL.upper())
-    imported = make_application(user=user)
+    imported = make_application(user=make_user("zyxjane", email=MAIL.upper()))
     make_user("zyxnext", email=f"x{MAIL}")
 
     out = run("erase_applicant", "--email", f" {MAIL} ")[1]
@@ -320,8 +319,7 @@ def test_application_that_was_claimed_after_the_backup_is_erased_again(settings,
     settings.ERASURE_LOG = str(tmp_path / "erased")
     application = make_anonymous(MAIL)
     with transaction.atomic():
-        user = operations.create_account(proven=application, password="x" * 12, at=at)
-        privacy.erase(user=user)
+        privacy.erase(user=operations.create_account(proven=application, password="x" * 12, at=at))
         transaction.set_rollback(True)  # anonymous again
 
     assert privacy.erase_again() == {"erased": 0, "kept": 0, "applications": 1}

@@ -219,8 +219,7 @@ def test_snapshot_of_a_new_submission_is_kept(at, monkeypatch) -> None:
     delete = FormSnapshot.delete
 
     def submit_first(self: FormSnapshot) -> Any:
-        submission = make_submission(make_application(), {})
-        Submission.objects.filter(pk=submission.pk).update(snapshot=self)
+        Submission.objects.filter(pk=make_submission(make_application(), {}).pk).update(snapshot=self)
         return delete(self)
 
     monkeypatch.setattr(FormSnapshot, "delete", submit_first)

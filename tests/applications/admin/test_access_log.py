@@ -122,8 +122,7 @@ def test_log_is_filtered_by_person_and_record(acme, jan):
 
 
 def test_log_takes_the_same_queries_for_more_rows(acme, jan, django_assert_max_num_queries):
-    admin = colleague("ada", "Administrator")
-    client = signed_in(admin)
+    client = signed_in(colleague("ada", "Administrator"))
 
     def fill(numbers):
         for number in numbers:

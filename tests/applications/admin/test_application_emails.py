@@ -66,9 +66,7 @@ def test_personal_link_of_the_applicant_is_not_shown(office):
 def test_sent_email_is_queued_once(office, at, time_machine):
     speak(office.own, "nl")
 
-    response = write(office, "send")
-
-    assert response["Location"] == f"{page(office.own)}#emails"
+    assert write(office, "send")["Location"] == f"{page(office.own)}#emails"
     message = Message.objects.get()
     assert (message.kind, message.state, message.to, message.language, message.author.username) == (
         "template", "queued", "mia@example.org", "nl", "anna",

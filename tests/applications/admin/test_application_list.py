@@ -180,8 +180,7 @@ def test_marking_as_read_and_unread(office, at):
     other = apply(office.own.vacancy, read_at=at - timedelta(days=1))
     chosen = {"_selected_action": [office.own.pk, other.pk, office.foreign.pk]}
 
-    asked = office.anna.post(LIST, chosen | {"action": "mark_read"})
-    [section] = asked.context["sections"]
+    [section] = office.anna.post(LIST, chosen | {"action": "mark_read"}).context["sections"]
     assert ([row.name for row in section.rows], Application.objects.filter(read_at=at).count()) == (
         [f"{office.own.shown_name} – {office.own.vacancy.title}"],
         0,

@@ -43,8 +43,7 @@ def test_mentioned_colleagues_who_may_see_the_application_get_an_email(office, c
     response = office.anna.post(page(office.own, "note"), {"text": text})
 
     assert sorted(user.username for user in Note.objects.get().mentioned.all()) == ["Editor", "piet"]
-    sent = Message.objects.order_by("to").values_list("kind", "to", "state")
-    assert list(sent) == [
+    assert list(Message.objects.order_by("to").values_list("kind", "to", "state")) == [
         ("mention", "Editor@example.org", "queued"),
         ("mention", "piet@example.org", "queued"),
     ]
@@ -112,8 +111,7 @@ def test_note_of_a_deleted_account_stays(office):
 
 def test_users_without_permission_see_no_notes(office):
     office.anna.post(page(office.own, "note"), {"text": "Secret note."})
-    user = User.objects.get(username="anna")
-    group = user.groups.get()
+    group = User.objects.get(username="anna").groups.get()
     group.permissions.remove(*group.permissions.filter(codename__in=("view_note", "add_note")))
 
     assertNotContains(office.anna.get(page(office.own)), "Secret note.")

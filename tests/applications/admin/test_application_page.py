@@ -67,8 +67,7 @@ def test_imported_application_has_no_answers(office):
 
 
 def test_page_links_other_applications_of_the_same_person_in_own_brands(office):
-    own = make_vacancy(title="Baker", brand=office.brand)
-    earlier = apply(own, stage=office.new)
+    earlier = apply(make_vacancy(title="Baker", brand=office.brand), stage=office.new)
     apply(make_vacancy(title=f"{FOREIGN} baker", brand=office.other), stage=office.new)
     apply(make_vacancy(title="Somebody else's", brand=office.brand), "Tom", "tom@example.org")
     Application.objects.filter(pk=office.own.pk).update(is_repeated=True)
@@ -216,8 +215,7 @@ def test_rejection_needs_a_confirmation(office):
 
     repeated = dict(asked.context["repeated"])
     assert repeated == {name: str(value) for name, value in data.items()} | {"confirmed": office.rejected.pk}
-    done = office.anna.post(page(office.own), repeated)
-    assert done["Location"] == page(office.own)
+    assert office.anna.post(page(office.own), repeated)["Location"] == page(office.own)
     assert stages_of(office.own) == ["New", "Rejected"]
     office.own.refresh_from_db()
     assert office.own.rating == 2
@@ -275,9 +273,7 @@ def test_decision_can_be_undone_until_the_applicant_sees_it(office, at, time_mac
 def test_undo_of_no_change_of_this_application_does_nothing(office):
     rows = Application.objects.filter(pk=office.foreign.pk)
     move(applications=rows, stage=office.rejected, author=None, at=timezone.now())
-    theirs = office.foreign.changes.last().pk
-
-    for value in ("", "x", "0", "9" * 30, theirs):
+    for value in ("", "x", "0", "9" * 30, office.foreign.changes.last().pk):
         response = office.anna.post(page(office.own, "undo"), {"change": value})
         assert messages_of(response)[-1].startswith("Not undone"), value
     assert stages_of(office.own) == ["New"]

@@ -86,8 +86,7 @@ def test_second_click_sends_nothing(office, zoe, template):
 def test_email_and_move_are_one_confirmation(office, zoe, template):
     data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
 
-    page = office.anna.post(EMAILS, data)
-    assertContains(page, "2 applications move to “Rejected”")
+    assertContains(office.anna.post(EMAILS, data), "2 applications move to “Rejected”")
     assert not Message.objects.exists()
     assert stages_of(office.own) == ["New"]
 

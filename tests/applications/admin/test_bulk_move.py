@@ -105,9 +105,7 @@ def test_action_asks_for_an_open_stage_too(office, jan):
     interview = make_stage("Interview")
     chosen = {"action": f"move_to_{interview.pk}", "_selected_action": [office.own.pk, jan.pk]}
 
-    page = office.anna.post(LIST, chosen)
-
-    assertContains(page, "2 applications move to “Interview”")
+    assertContains(office.anna.post(LIST, chosen), "2 applications move to “Interview”")
     assert stages_of(jan) == ["New"]
 
 
@@ -115,9 +113,7 @@ def test_card_moves_to_an_open_stage_without_a_question(office, jan):
     interview = make_stage("Interview")
     data = {"applications": sent(office.own, jan), "stage": interview.pk}
 
-    answer = office.anna.post(MOVE, data)
-
-    assert messages_of(answer) == ["2 moved to Interview."]
+    assert messages_of(office.anna.post(MOVE, data)) == ["2 moved to Interview."]
     assert stages_of(jan) == ["New", "Interview"]
 
 
@@ -204,8 +200,7 @@ def test_hiring_asks_and_get_is_not_allowed(office):
 def rejected_by(office, *applications):
     """Reject `applications` as Anna. Return the address of the page that undoes it."""
     data = {"applications": sent(*applications), "stage": office.rejected.pk, "confirmed": "1"}
-    answer = office.anna.post(MOVE, data)
-    return unescape(messages_of(answer)[0]).split('href="')[1].split('"')[0]
+    return unescape(messages_of(office.anna.post(MOVE, data))[0]).split('href="')[1].split('"')[0]
 
 
 def later(office, time_machine, at):
@@ -223,8 +218,7 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
     assert stages_of(jan) == ["New", "Rejected"]
 
-    answer = office.anna.post(url)
-    assert messages_of(answer) == ["2 stage changes were undone."]
+    assert messages_of(office.anna.post(url)) == ["2 stage changes were undone."]
     assert stages_of(jan) == stages_of(office.own) == ["New", "Rejected", "New"]
     assert LogEntry.objects.filter(change_message="Stage change undone.").count() == 2
 

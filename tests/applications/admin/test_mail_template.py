@@ -45,7 +45,5 @@ def test_template_is_saved_and_previewed(client):
     ],
 )
 def test_invalid_template_is_refused(client, texts, expected):
-    response = client.post(ADD, {"name": "Hello"} | texts)
-
-    assert errors(response) == expected
+    assert errors(client.post(ADD, {"name": "Hello"} | texts)) == expected
     assert not MailTemplate.objects.filter(name="Hello").exists()

@@ -205,9 +205,7 @@ def test_reports_before_the_first_night_say_so(world):
     DailyVacancies.objects.all().delete()
     DailyApplications.objects.all().delete()
 
-    response = world.anna.get(URL)
-
-    assert "There are no figures yet." in response.content.decode()
+    assert "There are no figures yet." in world.anna.get(URL).content.decode()
 
 
 def test_reports_of_a_brand_without_vacancies_are_empty(world):

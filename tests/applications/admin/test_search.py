@@ -50,8 +50,7 @@ def found(client: Client, text: str) -> dict[str, list[str]]:
 def test_every_kind_is_found(root, db):
     brand = make_brand("Zebra care")
     make_recruiter("Zebra Maes")
-    vacancy = make_vacancy(title="Zebra keeper", brand=brand)
-    application = apply(vacancy, "Zebra")
+    application = apply(make_vacancy(title="Zebra keeper", brand=brand), "Zebra")
     Form.objects.create(name="Zebra form")
     make_option("regions", "Zebra land")
     User.objects.create_user("zebra")
@@ -153,8 +152,7 @@ def test_rows_of_other_brands_are_not_found(office):
     secret = make_vacancy(title="Zebra secret", brand=make_brand("Theirs"))
     apply(secret, "Zebra")
     Form.objects.create(name="Zebra form").vacancies.add(secret)
-    own = make_vacancy(title="Zebra own", brand=office.brand)
-    application = apply(own, "Zebra")
+    application = apply(make_vacancy(title="Zebra own", brand=office.brand), "Zebra")
 
     assert found(office.anna, "zebra") == {
         "Vacancies": ["Zebra own"],
@@ -221,8 +219,7 @@ def test_the_box_is_on_every_page(office):
 def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch):
     monkeypatch.setattr(module, "NEWEST", 1)
     vacancy = make_vacancy()
-    old = apply(vacancy, "Zebra")
-    Application.objects.filter(pk=old.pk).update(reference="7K3QX9WD")
+    Application.objects.filter(pk=apply(vacancy, "Zebra").pk).update(reference="7K3QX9WD")
     apply(vacancy, "Jan")
 
     is_indexed = connection.vendor == "postgresql"

@@ -47,9 +47,7 @@ def test_large_numbers_are_capped(office):
 
 
 def test_user_who_may_not_view_applications_is_shown_none(office):
-    client = staff("filters", "Filter manager", brands=[office.brand])
-
-    response = client.get("/admin/")
+    response = staff("filters", "Filter manager", brands=[office.brand]).get("/admin/")
 
     assert "new_applications" not in response.context
     assertNotContains(response, "Mia")
@@ -57,8 +55,7 @@ def test_user_who_may_not_view_applications_is_shown_none(office):
 
 
 def test_user_who_may_not_view_vacancies_sees_new_applications(office):
-    user = User.objects.get(username="anna")
-    group = user.groups.get()
+    group = User.objects.get(username="anna").groups.get()
     group.permissions.remove(*group.permissions.filter(codename="view_vacancy"))
 
     response = office.anna.get("/admin/")

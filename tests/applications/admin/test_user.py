@@ -105,8 +105,7 @@ def test_page_has_no_passwords_and_permissions(administrator, acme):
     text = signed_in(administrator).get(f"{LIST}{an.pk}/change/").content.decode()
     for word in ("algorithm", "is_staff", "is_superuser", "user_permissions", "/password/"):
         assert word not in text
-    root = User.objects.create_superuser("root")
-    text = signed_in(root).get(f"{LIST}{an.pk}/change/").content.decode()
+    text = signed_in(User.objects.create_superuser("root")).get(f"{LIST}{an.pk}/change/").content.decode()
     for word in ("is_staff", "is_superuser", "user_permissions"):
         assert word in text
 
@@ -150,8 +149,7 @@ def test_brand_administrator_cannot_give_a_higher_role(brand_admin, acme):
 
 
 def test_brand_administrator_cannot_give_another_brand(brand_admin, acme, beta):
-    an = colleague("an", "Recruiter", acme)
-    for target in (an, brand_admin):
+    for target in (colleague("an", "Recruiter", acme), brand_admin):
         for brands in ([acme.pk, beta.pk], [beta.pk], []):
             page = change(signed_in(brand_admin), target, brands=brands)
             assert list(page.context["adminform"].form.errors) == ["brands"]

@@ -151,8 +151,7 @@ def test_request_is_told_to_the_approvers_of_the_brand(acme, ed, lea):
     rights = (*EDITS, "approve_vacancy")
     make_user("foreign", make_brand("Foreign"), rights=rights)
     make_user("gone", acme, rights=rights, is_active=False)
-    refuses = make_user("refuses", acme, rights=rights)
-    EmailOptOut.objects.create(user=refuses, kind="approval")
+    EmailOptOut.objects.create(user=make_user("refuses", acme, rights=rights), kind="approval")
     everywhere = make_user("zoe", rights=(*rights, "work_for_every_brand"))
     EmailLanguage.objects.create(user=everywhere, language="fr")
     author = make_user("author", acme, rights=rights)
@@ -205,8 +204,7 @@ def test_decision_is_for_active_users_who_want_it_and_may_see(acme, ed, lea):
 def test_withdrawn_requests_and_switched_off_brands_are_not_told(acme, ed, lea):
     withdraw(vacancy=submitted(acme, ed), at=NOW, author=ed)
     submitted(acme, ed)
-    gone = submitted(acme, ed)
-    gone.delete()
+    submitted(acme, ed).delete()
     Brand.objects.update(requires_approval=False)
     assert run(ApprovalEmails()) == ["approval nothing"] * 3
     assert sent() == []

@@ -81,9 +81,7 @@ def test_language_falls_back(language, texts, used):
 
 
 def test_language_without_a_subject_is_not_used():
-    template = make_template(body_nl="x", subject_fr="x", body_fr="x")
-
-    assert language_of(template, "nl") == "fr"
+    assert language_of(make_template(body_nl="x", subject_fr="x", body_fr="x"), "nl") == "fr"
 
 
 def test_render_is_in_the_language_of_the_text(application):

@@ -120,7 +120,6 @@ def test_version_of_another_form_is_refused(vacancy):
 
 
 def test_language_of_the_form_is_stored(at):
-    vacancy = make_open_vacancy(make_form(language="nl"))
-    send(vacancy)
+    send(make_open_vacancy(make_form(language="nl")))
 
     assert Application.objects.get().language == "nl"

@@ -79,9 +79,7 @@ def test_key_of_an_equal_submission_finds_its_application(vacancy):
 def test_key_is_new_after_a_day(vacancy, time_machine, at):
     send(vacancy, headers=KEY)
     time_machine.move_to(at + timedelta(days=1), tick=False)
-    response = send(vacancy, VALUES | {"first_name": "B"}, headers=KEY)
-
-    assert response.status_code == 201
+    assert send(vacancy, VALUES | {"first_name": "B"}, headers=KEY).status_code == 201
     assert IdempotencyKey.objects.count() == 1
 
 

@@ -60,8 +60,7 @@ def test_proof_is_required_solved_and_used_once(vacancy, settings):
     assert UsedProof.objects.count() == 1
 
     other = VALUES | {"email": "other@example.org"}
-    again = challenge_of(send(vacancy, other, proof=solution))
-    assert again["salt"] != challenge["salt"]
+    assert challenge_of(send(vacancy, other, proof=solution))["salt"] != challenge["salt"]
     assert Application.objects.count() == 1
 
 
@@ -84,10 +83,7 @@ def test_repeated_request_with_a_used_proof_returns_the_same_response(vacancy, s
 
 def test_challenge_is_bound_to_the_vacancy(vacancy, settings):
     settings.APPLY_PROOF = "always"
-    other = make_open_vacancy(vacancy.form)
-    solution = solve(challenge_of(send(other)))
-
-    challenge_of(send(vacancy, proof=solution))
+    challenge_of(send(vacancy, proof=solve(challenge_of(send(make_open_vacancy(vacancy.form))))))
 
 
 def test_challenge_is_bound_to_the_hour(vacancy, settings, time_machine, at):
