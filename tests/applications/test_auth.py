@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -407,3 +407,16 @@ def test_times_are_those_of_the_token_row(client, jane, at):
     assert datetime.strptime(data["expires_at"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) == at + timedelta(
         days=30
     )
+
+
+def test_token_that_somebody_of_every_brand_deletes_is_revoked(client, jane, recruiter):
+    token, url = make_token(jane), "/admin/applications/token/"
+    reader = User.objects.create_user("anna", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_token"))
+    assert "jane" not in signed_in(reader).get(url).text
+    root = signed_in(recruiter)
+    shown = root.get(url).text
+    assert ("jane" in shown, token in shown) == (True, False)
+
+    root.post(f"{url}{Token.objects.get().pk}/delete/", {"post": "yes"})
+    assert client.get(MINE, headers=bearer(token)).status_code == 401

@@ -91,16 +91,10 @@ def test_other_words_are_not_found(root):
 
     texts = ("ent", "xyz", "nurse baker", "%", "_", "rs", "nurse' OR '1'='1", "\0", "()")
     assert missed(root, texts, []) == {}
+    assert "Stages" in found(root, "stage")["Pages"]  # of the menu
 
 
-def test_vacancies_are_found_by_id_and_come_first(root):
-    wanted = make_vacancy(title="Wanted")
-    make_vacancy(title=f"Room {wanted.pk}")
-
-    assert found(root, str(wanted.pk))["Vacancies"] == ["Wanted", f"Room {wanted.pk}"]
-
-
-def test_applications_are_found_by_reference_address_and_name(root):
+def test_rows_are_found_by_number_reference_address_and_name(root):
     application = apply(make_vacancy(), "Mia")
     Application.objects.filter(pk=application.pk).update(
         reference="7K3QX9WD", email="Mia@Example.org", email_folded="mia@example.org", family_name="Maes"
@@ -108,19 +102,19 @@ def test_applications_are_found_by_reference_address_and_name(root):
 
     for text in ("7k3qx9wd", "MIA@example.org", "maes", "mia ma", str(application.pk)):
         assert len(found(root, text)["Applications"]) == 1, text
+    assert not AccessLog.objects.exists()  # which records who opens an application
+    wanted = make_vacancy(title="Wanted")
+    make_vacancy(title=f"Room {wanted.pk}")
+    assert found(root, str(wanted.pk))["Vacancies"] == ["Wanted", f"Room {wanted.pk}"]
 
 
-def test_pages_of_the_menu_are_found(root):
-    assert "Stages" in found(root, "stage")["Pages"]
-
-
-def test_an_empty_search_is_a_page_with_the_box(root):
-    response = root.get(SEARCH)
-
-    assert response.status_code == 200
-    assert response.context["groups"] == []
-    assert root.get(SEARCH, {"q": "x" * 100_000}).status_code == 200
-    assert root.get(SEARCH, {"q": "a b c d e f g h i j k l m n"}).status_code == 200
+def test_an_empty_search_is_a_page_with_the_box(office, client):
+    assert office.anna.get(SEARCH).context["groups"] == []
+    for text in ("x" * 100_000, "a b c d e f g h i j k l m n"):
+        assert office.anna.get(SEARCH, {"q": text}).status_code == 200
+    for path in ("/admin/", "/admin/vacancies/vacancy/", "/admin/vacancies/vacancy/add/", SEARCH):
+        assert office.anna.get(path).content.decode().count('id="site-search"') == 1
+    assert 'id="site-search"' not in client.get("/admin/login/").content.decode()
 
 
 def test_more_hits_are_linked(root):
@@ -130,8 +124,7 @@ def test_more_hits_are_linked(root):
     response = root.get(SEARCH, {"q": "jan"})
 
     (group,) = response.context["groups"]
-    assert len(group.hits) == module.ON_PAGE
-    assert group.url == "/admin/vacancies/recruiter/?q=jan"
+    assert (len(group.hits), group.url) == (module.ON_PAGE, "/admin/vacancies/recruiter/?q=jan")
     assert "20 results" in response.content.decode()
 
 
@@ -154,10 +147,8 @@ def test_rows_of_other_brands_are_not_found(office):
     Form.objects.create(name="Zebra form").vacancies.add(secret)
     application = apply(make_vacancy(title="Zebra own", brand=office.brand), "Zebra")
 
-    assert found(office.anna, "zebra") == {
-        "Vacancies": ["Zebra own"],
-        "Applications": [application.shown_name],
-    }
+    hits = {"Vacancies": ["Zebra own"], "Applications": [application.shown_name]}
+    assert found(office.anna, "zebra") == hits
     assert found(office.anna, "secret") == {}
     assert found(office.anna, "theirs") == {}
     assert found(office.anna, str(secret.pk)).get("Vacancies") is None
@@ -198,22 +189,7 @@ def test_an_erased_applicant_is_not_found(root):
     assert "Applications" not in found(root, str(application.pk))
 
 
-def test_hits_are_not_logged_as_access(root):
-    """As in the list of applications: the log records who opens an application."""
-    apply(make_vacancy(), "Zebra")
-
-    found(root, "zebra")
-
-    assert not AccessLog.objects.exists()
-
-
 # --- the box and the cost ---
-
-
-def test_the_box_is_on_every_page(office):
-    for path in ("/admin/", "/admin/vacancies/vacancy/", "/admin/vacancies/vacancy/add/", SEARCH):
-        assert office.anna.get(path).content.decode().count('id="site-search"') == 1
-    assert 'id="site-search"' not in Client().get("/admin/login/").content.decode()
 
 
 def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch):
