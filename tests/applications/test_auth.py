@@ -2,13 +2,13 @@
 
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from unittest import mock
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import Permission, User
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
@@ -48,7 +48,7 @@ def problem(answer):
 # --- Signing in --------------------------------------------------------------------------------
 
 
-def test_name_and_password_give_a_valid_token(client, jane, settings):
+def test_name_and_password_give_a_valid_token(client, jane, settings, at):
     settings.TIME_ZONE = "Europe/Brussels"
     make_application(user=jane)
 
@@ -63,6 +63,8 @@ def test_name_and_password_give_a_valid_token(client, jane, settings):
     assert data["expires_at"] == "2026-04-01 11:30:15"  # 30 days later, in summer time
     assert len(data["token"]) == 64
     assert len(client.get(MINE, headers=bearer(data["token"])).json()["data"]) == 1
+    jane.refresh_from_db()
+    assert jane.last_login == at
 
 
 def test_token_is_valid_until_it_expires(client, jane, settings, time_machine):
@@ -120,22 +122,6 @@ def test_other_methods_are_refused(client):
     }
 
 
-def test_sign_in_updates_last_login(client, jane, at):
-    sign_in(client)
-
-    jane.refresh_from_db()
-    assert jane.last_login == at
-
-
-def test_sign_in_counts_for_the_rate_limit(client, jane, settings, at):
-    settings.RATE_LIMIT = "2/h"
-
-    answers = [sign_in(client) for _ in range(3)]
-
-    assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert int(answers[2]["Retry-After"]) > 0
-
-
 def test_failures_of_tokens_and_pages_are_counted_together(client, jane, settings, at):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "3/h"
 
@@ -173,15 +159,9 @@ def test_wrong_password_and_unknown_account_give_the_same_response(client, jane)
 
     responses, hashes = [], []
     for username, password in (
-        ("jane", "wrong"),
-        ("nobody", "wrong"),
-        ("inactive", "wrong"),
-        ("inactive", PASSWORD),
-        ("imported", ""),
-        ("imported", "wrong"),
-        ("JANE", PASSWORD),
-        ("jane@example.org", PASSWORD),
-    ):
+        *((name, "wrong") for name in ("jane", "nobody", "inactive", "imported")), ("imported", ""),
+        *((name, PASSWORD) for name in ("inactive", "JANE", "jane@example.org")),
+    ):  # fmt: skip
         with mock.patch.object(
             MD5PasswordHasher, "encode", autospec=True, side_effect=MD5PasswordHasher.encode
         ) as hashing:
@@ -226,29 +206,21 @@ def test_invalid_members_of_the_body_are_reported(client, jane):
         assert "zyxsecret" not in answer.text
 
 
-def test_body_that_is_not_json_is_a_400(client):
+def test_body_that_is_not_json_is_a_400(client, jane):
     for body in (
         b"{", b"\xff\xfe", b"\x00", b'{"username": "\xff"}', b"username=jane&password=x", b"NaN", b"-",
         b"[" * 30_000, b'{"a":' * 10_000, b"1" * 5000, b'{"username": Infinity}', b"\xef\xbb\xbf{}",
+        b'{"username": "' + b"x" * 3_000_000 + b'"}',
     ):  # fmt: skip
         answer = client.post(TOKEN, body, content_type="application/json")
-        assert answer.status_code == 400, body[:60]
-        problem(answer)
-
-
-def test_wrong_content_length_is_not_a_server_error(client):
+        assert (answer.status_code, bool(problem(answer))) == (400, True), body[:60]
     for length in (None, "0", "-1", "abc", "9" * 30):
         extra = {} if length is None else {"CONTENT_LENGTH": length}
         answer = client.generic("POST", TOKEN, b"{}" if length else b"", "application/json", **extra)
-        assert answer.status_code == 400, length
-        problem(answer)
-
-
-def test_large_body_is_refused(client):
-    answer = client.post(TOKEN, b'{"username": "' + b"x" * 3_000_000 + b'"}', content_type="application/json")
-
-    assert answer.status_code == 400
-    problem(answer)
+        assert (answer.status_code, bool(problem(answer))) == (400, True), length
+    query = f"username=jane&password={PASSWORD}"
+    answer = client.post(f"{TOKEN}?{query}", {}, content_type="application/json")
+    assert (answer.status_code, PASSWORD in answer.text) == (400, False)
 
 
 def test_other_content_types_are_refused(client, jane):
@@ -266,31 +238,16 @@ def test_other_content_types_are_refused(client, jane):
 
 def test_content_type_parameters_are_ignored(client, jane, wsgi):
     body = json.dumps({"username": "jane", "password": PASSWORD}).encode()
-    for content_type in (
-        "application/json; charset=rot13",
-        "application/json;charset=utf-8",
-        "APPLICATION/JSON",
-    ):
+    json_type = "application/json"
+    for content_type in (f"{json_type}; charset=rot13", f"{json_type};charset=utf-8", json_type.upper()):
         started = []
         environ = {
-            "REQUEST_METHOD": "POST",
-            "PATH_INFO": TOKEN,
-            "CONTENT_TYPE": content_type,
-            "CONTENT_LENGTH": str(len(body)),
-            "SERVER_NAME": "testserver",
-            "SERVER_PORT": "80",
-            "wsgi.url_scheme": "http",
-            "wsgi.input": io.BytesIO(body),
-        }
+            "REQUEST_METHOD": "POST", "PATH_INFO": TOKEN, "CONTENT_TYPE": content_type,
+            "CONTENT_LENGTH": str(len(body)), "SERVER_NAME": "testserver", "SERVER_PORT": "80",
+            "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(body),
+        }  # fmt: skip
         b"".join(wsgi(environ, lambda status, headers, started=started: started.append(status)))
         assert started == ["200 OK"]
-
-
-def test_credentials_in_the_query_are_ignored(client, jane):
-    answer = client.post(f"{TOKEN}?username=jane&password={PASSWORD}", {}, content_type="application/json")
-
-    assert answer.status_code == 400
-    assert PASSWORD not in answer.text
 
 
 # --- Storage of tokens -------------------------------------------------------------------------
@@ -341,37 +298,26 @@ def test_preflight_allows_a_token(client):
         assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_cross_origin_page_can_use_a_token(client, jane):
+def test_cross_origin_page_can_use_a_token_but_no_session(client, jane, settings):
+    """A browser exposes a response to a request with cookies only with Allow-Credentials and the name of the
+    origin. No response has both."""
+    token, foreign = bearer(make_token(jane)), {"Origin": "https://evil.example"}
+
     for answer in (
-        client.get(MINE, headers=bearer(make_token(jane)) | {"Origin": ORIGIN}),
+        client.get(MINE, headers=token | {"Origin": ORIGIN}),
         client.get(MINE, headers={"Origin": ORIGIN}),  # the page must be able to read the 401
         sign_in(client, HTTP_ORIGIN=ORIGIN),
         sign_in(client, password="wrong", HTTP_ORIGIN=ORIGIN),
     ):
         assert answer["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in answer
-
-
-def test_cross_origin_page_cannot_use_a_session(jane):
-    """A browser exposes a response to a request with cookies only with Allow-Credentials and the name of the
-    origin. The response has neither."""
-    make_application(user=jane)
     answer = signed_in(jane).get(MINE, headers={"Origin": ORIGIN})
-
-    assert answer.status_code == 200
-    assert "Access-Control-Allow-Credentials" not in answer
+    assert (answer.status_code, "Access-Control-Allow-Credentials" in answer) == (200, False)
     assert answer.get("Access-Control-Allow-Origin") in ("*", None)
 
-
-def test_other_origins_are_refused_by_setting(client, jane, settings):
-    settings.CORS_ALLOW_ALL_ORIGINS = False
-    settings.CORS_ALLOWED_ORIGINS = [ORIGIN]
-    headers = bearer(make_token(jane))
-
-    assert client.get(MINE, headers=headers | {"Origin": ORIGIN})["Access-Control-Allow-Origin"] == ORIGIN
-    assert "Access-Control-Allow-Origin" not in client.get(
-        MINE, headers=headers | {"Origin": "https://evil.example"}
-    )
+    settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = False, [ORIGIN]
+    assert client.get(MINE, headers=token | {"Origin": ORIGIN})["Access-Control-Allow-Origin"] == ORIGIN
+    assert "Access-Control-Allow-Origin" not in client.get(MINE, headers=token | foreign)
 
 
 # --- revoke_tokens -----------------------------------------------------------------------------
@@ -384,29 +330,10 @@ def test_command_revokes_all_tokens_of_a_user(client, jane, capsys):
     call_command("revoke_tokens", "jane")
 
     assert capsys.readouterr().out == "Revoked 2 tokens.\n"
-    assert [client.get(MINE, headers=bearer(token)).status_code for token in (*tokens, other)] == [
-        401,
-        401,
-        200,
-    ]
+    statuses = [client.get(MINE, headers=bearer(token)).status_code for token in (*tokens, other)]
+    assert statuses == [401, 401, 200]
     call_command("revoke_tokens", "jane", "--format", "json")
     assert json.loads(capsys.readouterr().out) == {"summary": "Revoked 0 tokens.", "tokens": 0}
-
-
-def test_command_without_an_account_is_a_usage_error():
-    with pytest.raises(CommandError) as refused:
-        call_command("revoke_tokens", "zyxnobody")
-
-    assert refused.value.returncode == 2
-    assert "zyx" not in str(refused.value)
-
-
-def test_times_are_those_of_the_token_row(client, jane, at):
-    data = sign_in(client).json()["data"]
-
-    assert datetime.strptime(data["expires_at"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) == at + timedelta(
-        days=30
-    )
 
 
 def test_token_that_somebody_of_every_brand_deletes_is_revoked(client, jane, recruiter):
