@@ -294,32 +294,27 @@ def test_restored_mentions_of_an_applicant_are_erased_again(applicant, settings,
         assert tables_containing(marker) - {"auth_user"} == set(), marker
 
 
-def test_application_that_was_claimed_after_the_backup_is_erased_again(settings, tmp_path, at):
-    settings.ERASURE_LOG = str(tmp_path / "erased")
+def test_erasures_of_other_kinds_are_repeated(settings, tmp_path, at, client):
+    log_file = tmp_path / "erased"
+    settings.ERASURE_LOG = str(log_file)
     application = make_anonymous(MAIL)
-    with transaction.atomic():
-        privacy.erase(user=operations.create_account(proven=application, password="x" * 12, at=at))
+    with transaction.atomic():  # claimed after the backup
+        user = operations.create_account(proven=application, password="x" * 12, at=at)
+        privacy.erase(user=user)
         transaction.set_rollback(True)  # anonymous again
-
     assert privacy.erase_again() == {"erased": 0, "kept": 0, "applications": 1}
     assert not Application.objects.exists()
 
-
-def test_log_of_an_earlier_version_is_understood(settings, tmp_path, at):
-    settings.ERASURE_LOG = str(tmp_path / "erased")
-    user = make_user("zyxjane")
-    digest = sha256(f"{user.pk} {user.date_joined:%Y-%m-%dT%H:%M:%S.%f}".encode()).hexdigest()
-    Path(settings.ERASURE_LOG).write_text(f"2026-01-01T00:00:00Z {digest}\n\n")
-    assert privacy.erase_again()["erased"] == 1
-
-
-def test_application_that_the_applicant_deleted_is_logged(settings, tmp_path, client):
-    settings.ERASURE_LOG = str(tmp_path / "erased")
     application = make_anonymous(MAIL)
-    with transaction.atomic():
+    with transaction.atomic():  # deleted by the applicant
         client.post(f"{receipt_path(application)}/delete")
         transaction.set_rollback(True)
     assert privacy.erase_again()["applications"] == 1
+
+    user = make_user("zyxjane")  # in the log of an earlier version
+    digest = sha256(f"{user.pk} {user.date_joined:%Y-%m-%dT%H:%M:%S.%f}".encode()).hexdigest()
+    log_file.write_text(f"2026-01-01T00:00:00Z {digest}\n\n")
+    assert privacy.erase_again()["erased"] == 1
 
 
 # --- Export -------------------------------------------------------------------------------------------

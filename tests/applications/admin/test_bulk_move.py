@@ -151,26 +151,17 @@ def test_script_gets_json(office):
 
 def test_bad_input_is_an_error_and_moves_nothing(office):
     valid = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
-    invalid = {
-        "applications": ("", "1", "x:1", ",", "9" * 30 + ":1", "1:1\0"), "stage": ("x", "9" * 30, ""),
-    }  # fmt: skip
+    selections = ("", "1", "x:1", ",", "9" * 30 + ":1", "1:1\0")
+    cases = [(MOVE, valid | {"applications": each}) for each in selections]
+    cases += [(MOVE, valid | {"stage": each}) for each in ("x", "9" * 30, "")]
+    accepted = [case for case in cases if office.anna.post(*case).status_code != 400]
+    times = ("x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z")
+    accepted += [at for at in times if office.anna.get(UNDO, {"at": at}).status_code != 400]
+    assert (accepted, stages_of(office.own)) == ([], ["New"])
 
-    accepted = {
-        name: value
-        for name, values in invalid.items()
-        for value in values
-        if office.anna.post(MOVE, valid | {name: value}).status_code != 400
-    }
-    assert (accepted, stages_of(office.own)) == ({}, ["New"])
-
-
-def test_foreign_address_to_return_to_is_ignored(office):
-    data = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
-    addresses = ("https://evil.example/", "//evil.example", "/admin/x")
-
-    assert {back: office.anna.post(MOVE, data | {"back": back})["Location"] for back in addresses} == (
-        dict.fromkeys(addresses, LIST)
-    )
+    addresses = ("https://evil.example/", "//evil.example", "/admin/x")  # not to return to
+    found = {back: office.anna.post(MOVE, valid | {"back": back})["Location"] for back in addresses}
+    assert found == dict.fromkeys(addresses, LIST)
 
 
 def test_hiring_asks(office):
@@ -188,7 +179,7 @@ def test_hiring_asks(office):
 def rejected_by(office, *applications):
     """Reject `applications` as Anna. Return the address of the page that undoes it."""
     data = {"applications": sent(*applications), "stage": office.rejected.pk, "confirmed": "1"}
-    return unescape(messages_of(office.anna.post(MOVE, data))[0]).split('href="')[1].split('"')[0]
+    return unescape(messages_of(office.anna.post(MOVE, data))[-1]).split('href="')[1].split('"')[0]
 
 
 def later(office, time_machine, at):
@@ -214,15 +205,11 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert messages_of(again)[-1].startswith("2 were not undone: moved again, or visible to the applicant.")
     assert stages_of(jan) == ["New", "Rejected", "New"]
 
-
-def test_undo_is_refused_once_the_applicant_sees_it(office, time_machine, at):
     url = rejected_by(office, office.own)
-    later(office, time_machine, at + timedelta(days=2))
-
-    assertContains(office.anna.get(url), "1 stage change cannot be undone")
+    later(office, time_machine, at + timedelta(days=3))
+    assertContains(office.anna.get(url), "1 stage change cannot be undone")  # the applicant sees it
     office.anna.post(url)
-
-    assert stages_of(office.own) == ["New", "Rejected"]
+    assert stages_of(office.own)[-1] == "Rejected"
 
 
 def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
@@ -238,12 +225,6 @@ def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
     assertNotContains(office.anna.get(url), "Mia")
     office.anna.post(url)
     assert stages_of(office.own) == ["New", "Rejected"]
-
-
-def test_invalid_time_is_an_error(office):
-    times = ("x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z")
-
-    assert [at for at in times if office.anna.get(UNDO, {"at": at}).status_code != 400] == []
 
 
 def test_query_count_of_a_confirmation_does_not_depend_on_the_rows(office):

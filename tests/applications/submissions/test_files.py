@@ -171,24 +171,16 @@ def content_of(file: SubmissionFile) -> bytes:
 
 
 @pytest.mark.django_db
-def test_crash_between_commit_and_rename_loses_nothing(settings) -> None:
-    files = store({"cv": upload("cv.pdf", PDF)})
-    files.add_rows(make_submission(make_application(), {}))
-    file = SubmissionFile.objects.get()
-    assert content_of(file) == PDF
-    assert names(settings.PRIVATE_ROOT) == [file.path]
-    files.finish()  # the rename was completed by the reader
-    assert content_of(file) == PDF
-
-
-@pytest.mark.django_db
 def test_failed_rename_is_completed_later(settings, monkeypatch) -> None:
     files = store({"cv": upload("cv.pdf", PDF)})
     files.add_rows(make_submission(make_application(), {}))
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(PermissionError()))
         files.finish()
-    assert content_of(SubmissionFile.objects.get()) == PDF
+    file = SubmissionFile.objects.get()
+    assert (content_of(file), names(settings.PRIVATE_ROOT)) == (PDF, [file.path])
+    files.finish()  # the rename was completed by the reader
+    assert content_of(file) == PDF
 
 
 def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
@@ -208,6 +200,10 @@ def test_full_disk_stores_nothing(settings, monkeypatch) -> None:
 
 
 def test_disk_that_is_full_during_a_write_keeps_no_part(settings, monkeypatch) -> None:
+    files = store({})
+    files.finish()
+    assert (files, Path(settings.PRIVATE_ROOT).exists()) == (StoredFiles(), False)
+
     def fail(number: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -215,11 +211,4 @@ def test_disk_that_is_full_during_a_write_keeps_no_part(settings, monkeypatch) -
     settings.PRIVATE_ROOT.mkdir()
     with pytest.raises(FileError) as refused:
         store({"cv": upload("cv.pdf", PDF)})
-    assert refused.value.status == 503
-    assert names(settings.PRIVATE_ROOT) == []
-
-
-def test_no_files_need_no_folder(settings) -> None:
-    files = store({})
-    files.finish()
-    assert (files, Path(settings.PRIVATE_ROOT).exists()) == (StoredFiles(), False)
+    assert (refused.value.status, names(settings.PRIVATE_ROOT)) == (503, [])

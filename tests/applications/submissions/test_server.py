@@ -1,9 +1,8 @@
-"""Submissions under gunicorn: bodies in chunks, clients that disconnect, and workers that share no memory."""
+"""Submissions under gunicorn: bodies in chunks, and clients that disconnect."""
 
 import http.client
 import json
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -93,19 +92,3 @@ def test_client_that_disconnects_early_stores_nothing(instance, server):
 
     assert stored(instance) == before
     assert not [path for path in (instance.folder / "private").rglob("*.part*") if path.is_file()]
-
-
-def test_one_key_in_two_workers_stores_one_application(instance, server):
-    body = multipart(server, PDF * 100_000, email="key@example.org")
-    before = stored(instance)
-    with ThreadPoolExecutor(8) as pool:
-        calls = [
-            pool.submit(post, server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")
-            for _ in range(8)
-        ]
-        answers = [call.result() for call in calls]
-
-    assert {status for status, _answer in answers} <= {201, 409}
-    assert len({answer["data"]["reference"] for status, answer in answers if status == 201}) == 1
-    assert stored(instance) == [before[0] + 1, before[1] + 1]
-    assert post(server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")[0] == 201
