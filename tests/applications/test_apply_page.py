@@ -294,8 +294,7 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
     client.force_login(user)
     page = client.get(address(vacancy), {"source": 'news"letter'})
     assert b"You are signed in as zoe." in page.content
-    sent = client.post(address(vacancy), {**hidden(page.content.decode()), **VALUES})
-    assert sent.status_code == 302
+    assert client.post(address(vacancy), {**hidden(page.content.decode()), **VALUES}).status_code == 302
     application = Application.objects.get()
     assert (application.user, application.submission.source) == (user, 'news"letter')
 

@@ -128,8 +128,7 @@ def test_changed_and_earlier_links_are_refused(brand_admin, acme):
         assert Client().post(f"/account/invitation/{changed}", WORDS).status_code == 404, changed
     assert Invitation.objects.count() == 1
 
-    response = signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")
-    assert response["Location"] == LIST
+    assert signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")["Location"] == LIST
     assert not Message.objects.filter(pk=row.message_id).exists()  # was not sent yet
     assert link() != old
     assert [Client().get(path).status_code for path in (old, link())] == [404, 200]

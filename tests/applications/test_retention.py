@@ -34,8 +34,7 @@ def accounts(at, recruiter):
                 actor=recruiter, application=application.pk, action="view", at=created_at
             )
             log(recruiter, application)
-    moved = make_application(user=make_user("moved", **old), created_at=year, updated_at=at)
-    assert moved.updated_at == at
+    assert make_application(user=make_user("moved", **old), created_at=year, updated_at=at).updated_at == at
     make_user("newcomer")
     make_user("visitor", **old, last_login=at)
     make_user("employee", **old).groups.add(Group.objects.create(name="Colleagues"))

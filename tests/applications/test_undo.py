@@ -59,9 +59,7 @@ def test_undone_change_is_never_shown(application: Application) -> None:
 def test_undo_keeps_the_embargo_of_the_previous_stage(application: Application) -> None:
     """Rejected on day 0, moved on by mistake on day 1, and undone: shown from day 3, not earlier or never."""
     moved(application, make_stage("Rejected", embargo_days=3))
-    change = moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)
-
-    undo([change], author=None, at=NOW + DAY)
+    undo([moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)], author=None, at=NOW + DAY)
 
     assert stage_of(application) == "Rejected"
     statuses = [shown(application, NOW + days * DAY) for days in (1, 2, 3, 9)]

@@ -32,8 +32,7 @@ def test_note_is_added_with_author_and_time(office, at):
     assert (note.application, note.author.username, note.created_at) == (office.own, "anna", at)
     assert response["Location"] == f"{page(office.own)}#notes"
     assert messages_of(response) == ["The note was added."]
-    shown = office.anna.get(page(office.own))
-    assertContains(shown, "Very &lt;b&gt;good&lt;/b&gt;.")
+    assertContains(office.anna.get(page(office.own)), "Very &lt;b&gt;good&lt;/b&gt;.")
     Note.objects.update(author=None)
     assertContains(office.anna.get(page(office.own)), "a deleted account")
 

@@ -104,8 +104,7 @@ def test_applicant_whom_a_colleague_moved_gets_no_email(office, zoe, template):
 def test_move_with_an_email_needs_the_permission_to_change(office, template):
     writer = User.objects.create_user("writer", is_staff=True)
     writer.brands.set([office.brand])
-    rights = ["view_application", "add_message"]
-    writer.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    writer.user_permissions.set(Permission.objects.filter(codename__in=["view_application", "add_message"]))
     client = Client()
     client.force_login(writer)
     data = {"applications": sent(office.own), "template": template.pk, "stage": office.rejected.pk}

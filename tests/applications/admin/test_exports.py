@@ -131,8 +131,7 @@ def test_filtered_applications_of_all_pages_are_exported(office, mia, monkeypatc
 
 
 def test_batches_leave_out_erased_rows_and_take_the_same_queries(office, mia, django_assert_num_queries):
-    table = exports.Table([mia.pk, 0], "nl")
-    (heading,), rows = table.batches()
+    (heading,), rows = exports.Table([mia.pk, 0], "nl").batches()
     assert ("Vacature" in heading, len(rows)) == (True, 1)
 
     made = [apply(office.own.vacancy, f"Jan {number}") for number in range(2)]

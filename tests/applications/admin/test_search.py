@@ -11,10 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from applications.admin import search as module
 from applications.models import AccessLog, Application
-from applications.privacy import erase
 from forms_structure.models import Form
 from tests.applications.admin.conftest import apply, build, copy_of, staff
-from tests.applications.makers import make_application
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -169,18 +167,6 @@ def test_kinds_without_permission_are_not_found(office, client):
     assert client.get(SEARCH, {"q": "zebra"}).status_code == 302
     client.force_login(User.objects.create_user("mia"))
     assert client.get(SEARCH, {"q": "zebra", "part": "results"}).status_code == 302
-
-
-def test_an_erased_applicant_is_not_found(root):
-    user = User.objects.create_user("zebra.maes", email="zebra@example.org", first_name="Zebra")
-    application = make_application(vacancy=make_vacancy(), user=user, given_name="Zebra")
-    assert found(root, "zebra") != {}
-
-    erase(user=user)
-
-    assert found(root, "zebra") == {}
-    assert found(root, "zebra@example.org") == {}
-    assert "Applications" not in found(root, str(application.pk))
 
 
 # --- the box and the cost ---

@@ -49,30 +49,20 @@ def test_emails_share_a_connection(delivery, clock, mail_server):
         assert mail_server.connections == connections
 
 
-def test_email_has_the_secret_that_is_not_stored(delivery, clock, mail_server):
+def test_email_to_the_applicant_has_the_secret_that_is_not_stored(delivery, clock, mail_server):
     application = make_application(reference="7K3QX9WD", email="mia@example.org")
     put(body="https://jobs.example.org/account/receipt/personal-link", application=application)
-
     work(delivery, clock)
     text = mail_server.accepted[0].get_content().strip()
     assert text == "https://jobs.example.org/account/receipt/7K3QX9WD:secret"
     assert "secret" not in only().body
 
-
-def test_email_to_a_colleague_never_has_the_secret(db):
-    application = make_application(reference="7K3QX9WD")
-    colleague = User.objects.create_user("colleague", email="colleague@example.org")
-    message = put(body="/account/receipt/personal-link", application=application, recipient=colleague)
-
-    assert as_email(message).body == "/account/receipt/personal-link"
-
-
-def test_applicants_reply_to_the_recruiter_who_wrote(db):
-    author = User.objects.create_user("an", email="an@example.com")
-
-    written = as_email(put(kind=Message.Kind.TEMPLATE, author=author))
+    an = User.objects.create_user("an", email="an@example.com")
+    message = put(body="/account/receipt/personal-link", application=application, recipient=an)
+    assert as_email(message).body == "/account/receipt/personal-link"  # a colleague never gets it
+    written = as_email(put(kind=Message.Kind.TEMPLATE, author=an))  # applicants reply to who wrote
     assert (written.reply_to, "Auto-Submitted" in written.extra_headers) == (["an@example.com"], False)
-    assert as_email(put(author=author)).reply_to == []
+    assert as_email(put(author=an)).reply_to == []
 
 
 # --- What the server refuses -------------------------------------------------------------------

@@ -79,8 +79,7 @@ def test_closing_vacancies_are_told_in_one_email(acme, ed):
     changed_by(ed, closing(acme, "Draft", status="draft"))
     changed_by(ed, closing(make_brand("Foreign"), "Foreign"))
 
-    work = ClosingEmails(SITE)
-    assert sorted(run(work)) == ["closing queued", "closing queued"]  # also to the colleague
+    assert sorted(run(ClosingEmails(SITE))) == ["closing queued", "closing queued"]  # also to the colleague
     message = Message.objects.get(recipient=ed)
     address = f"{SITE}/admin/vacancies/vacancy"
     assert (message.kind, message.subject) == ("closing", "3 vacancies close soon")
