@@ -90,7 +90,8 @@ def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
     make_step(own, f"{MARK} step")
     mia = User.objects.create_user(f"{MARK}mia", "mia@example.org", is_staff=True, is_superuser=True)
     for author in (mia, None):
-        Note.objects.create(application=own, text=MARK, author=author, created_at=at).mentioned.set([mia])
+        note = Note.objects.create(application=own, text=MARK, author=author, created_at=at)
+        note.mentioned.set([mia])
     texts = {f"{part}_{code}": f"{MARK} {{name}}" for part in ("subject", "body") for code in ("en", "de")}
     template = MailTemplate.objects.create(name=f"{MARK} template", **texts)
     for kind in Message.Kind:
@@ -104,7 +105,8 @@ def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
         AccessLog.objects.create(actor=mia, application=own.pk, at=at, action=access)
     make_token(mia)
     Token.objects.update(token_key=MARK)
-    Client().force_login(User.objects.create_superuser(f"{MARK}root", f"{MARK}root@example.org"))
+    client = Client()
+    client.force_login(User.objects.create_superuser(f"{MARK}root", f"{MARK}root@example.org"))
     return SimpleNamespace(**locals())
 
 
