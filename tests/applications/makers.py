@@ -88,50 +88,37 @@ def make_step(application: Application, name: str = "Interview", **values: Any) 
     return HistoryEntry.objects.create(application=application, name=name, **defaults | values)
 
 
+def _field(name: str, type_: str, label: str, **values: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, "label": label, "required": True} | values
+
+
 SECTIONS: list[dict[str, Any]] = [
     {
         "title": "Personal data",
         "description": None,
         "fields": [
-            {"name": "first_name", "type": "text", "label": "First name", "required": True},
-            {"name": "email", "type": "email", "label": "E-mail address", "required": True},
-            {"name": "phone", "type": "tel", "label": "Telephone number", "required": False},
+            _field("first_name", "text", "First name"),
+            _field("email", "email", "E-mail address"),
+            _field("phone", "tel", "Telephone number", required=False),
         ],
     },
     {
         "title": "",
         "description": None,
         "fields": [
-            {
-                "name": "experience",
-                "type": "radio-group",
-                "label": "Do you have experience?",
-                "required": True,
-                "options": [
+            _field(
+                "experience", "radio-group", "Do you have experience?",
+                options=[
                     {"name": "experience", "value": "yes", "label": "Yes, I have"},
                     {"name": "experience", "value": "no", "label": "No"},
                 ],
-                "conditional": [
-                    {
-                        "name": "where",
-                        "type": "textarea",
-                        "label": "Where?",
-                        "required": True,
-                        "on_value": "yes",
-                    }
-                ],
-            },
-            {"name": "cv", "type": "file", "label": "Your CV", "required": False},
-            {
-                "name": "privacy_consent",
-                "type": "checkbox",
-                "label": "I agree.",
-                "required": True,
-                "version": 3,
-            },
+                conditional=[_field("where", "textarea", "Where?", on_value="yes")],
+            ),
+            _field("cv", "file", "Your CV", required=False),
+            _field("privacy_consent", "checkbox", "I agree.", version=3),
         ],
     },
-]
+]  # fmt: skip
 
 
 def make_submission(

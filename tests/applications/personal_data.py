@@ -61,10 +61,9 @@ def tables_containing(marker):
 
 
 def log(user, row, message="", text=None):
-    kind = ContentType.objects.get_for_model(row)
     return LogEntry.objects.create(
         user=user,
-        content_type=kind,
+        content_type=ContentType.objects.get_for_model(row),
         object_id=str(row.pk),
         object_repr=(text or str(row))[:200],
         action_flag=CHANGE,

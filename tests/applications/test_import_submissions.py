@@ -103,29 +103,22 @@ def test_anonymous_application_is_imported_once(import_rows, settings) -> None:
     assert (dump(), stored(settings)) == (before, [file.path])
 
 
-def test_application_that_was_linked_to_an_account_is_found_again(import_rows) -> None:
-    import_rows(row())
-    Application.objects.update(user=make_user())
-    assert import_rows(row())[1]["unchanged"] == 1
-    assert import_rows(row(rating=2))[1]["updated"] == 1
-    assert Application.objects.get().rating == 2
-
-
-def test_later_emails_and_notes_are_added(import_rows) -> None:
+def test_later_notes_are_added_and_a_stored_submission_is_not_changed(import_rows, settings) -> None:
     note = {"text": "First", "at": "2026-02-02 08:00:00"}
     import_rows(row(notes=[note]))
+    files = stored(settings)
     Note.objects.create(application=Application.objects.get(), text="written here")
     assert import_rows(row(notes=[note, note | {"text": "Second"}]))[1]["updated"] == 1
     assert set(Note.objects.values_list("text", flat=True)) == {"First", "Second", "written here"}
 
-
-def test_stored_submission_is_not_changed(import_rows, settings) -> None:
-    import_rows(row())
-    files = stored(settings)
     changed = submission(answers=[{"label": "Other", "values": ["other"]}])
     assert import_rows(row(submission=changed))[1]["unchanged"] == 1
-    assert stored(settings) == files
-    assert FormSnapshot.objects.count() == 1
+    assert (stored(settings), FormSnapshot.objects.count()) == (files, 1)
+
+    Application.objects.update(user=make_user())  # it is found again
+    assert import_rows(row())[1]["unchanged"] == 1
+    assert import_rows(row(rating=2))[1]["updated"] == 1
+    assert Application.objects.get().rating == 2
 
 
 def test_file_by_path_and_names_that_are_made_up(import_rows, tmp_path) -> None:
@@ -160,10 +153,7 @@ BROKEN = [
     (with_file(), "either content or path"),
     (with_file(content=CONTENT, path="a.pdf"), "either content or path"),
     (with_file(content=b64encode(b"<svg onload=alert(1)>").decode()), "not accepted"),
-    (
-        row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)),
-        "more than",
-    ),
+    (row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)), "more than"),
     (row(submission=submission(answers=[{"field": "a", "label": "a", "values": []}] * 2)), "more than"),
     (row(submission=submission(answers=[{"label": "a", "values": "text"}])), "list"),
     (row(submission="text"), "dictionary"),

@@ -27,11 +27,8 @@ def gauges():
 
 def test_gauges_of_an_empty_outbox(at, django_assert_num_queries):
     with django_assert_num_queries(3):
-        assert gauges() == {
-            "jobsite_dispatch_due": [0],
-            "jobsite_dispatch_age_seconds": [0],
-            "jobsite_dispatch_failed": [0],
-        }
+        found = gauges()
+    assert found == {f"jobsite_dispatch_{name}": [0] for name in ("due", "age_seconds", "failed")}
 
 
 def test_gauges_count_what_waits_and_what_failed(at):
@@ -41,11 +38,8 @@ def test_gauges_count_what_waits_and_what_failed(at):
     put(90, state="sent")
     put(90, state="failed")
 
-    assert gauges() == {
-        "jobsite_dispatch_due": [2],
-        "jobsite_dispatch_age_seconds": [1800],
-        "jobsite_dispatch_failed": [1],
-    }
+    expected = {"due": [2], "age_seconds": [1800], "failed": [1]}
+    assert gauges() == {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
 
 
 def test_check_warns_about_emails_that_nobody_sends(at):

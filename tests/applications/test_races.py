@@ -51,8 +51,7 @@ def clients(count: int) -> list[Client]:
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_moves_to_one_stage_record_one_change(stages: dict[str, Stage], _: int) -> None:
     application = make_application(stage=stages["New"])
-    applications = str(Selection.of(Application.objects.all()))
-    posted = {"applications": applications, "stage": stages["Invited"].pk}
+    posted = {"applications": str(Selection.of(Application.objects.all())), "stage": stages["Invited"].pk}
 
     answers = at_once(*(partial(client.post, f"{LIST}move/", posted) for client in clients(6)))
 
@@ -146,8 +145,7 @@ def test_status_that_another_import_creates_meanwhile_is_used(monkeypatch: Any) 
     vacancy = make_vacancy()
 
     def create() -> None:
-        status = Status.objects.create(label_en="Tested")
-        Stage.objects.create(name="Tested", status=status)
+        Stage.objects.create(name="Tested", status=Status.objects.create(label_en="Tested"))
 
     step_in(monkeypatch, Importer, "_note_once", lambda: elsewhere(create))
 

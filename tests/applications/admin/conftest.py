@@ -51,10 +51,9 @@ def build() -> SimpleNamespace:
     Stage.objects.filter(pk=rejected.pk).update(kind=Stage.Kind.REJECTED)
     own = apply(make_vacancy(title="Nurse", brand=brand), stage=new, reference="7K3QX9WD")
     foreign = apply(make_vacancy(title=f"{FOREIGN} job", brand=other), FOREIGN, stage=new)
-    anna = staff("anna", brands=[brand])
     return SimpleNamespace(
         brand=brand, other=other, new=new, rejected=rejected, own=own, foreign=foreign,
-        session=anna.cookies[settings.SESSION_COOKIE_NAME].value,
+        session=staff("anna", brands=[brand]).cookies[settings.SESSION_COOKIE_NAME].value,
     )  # fmt: skip
 
 

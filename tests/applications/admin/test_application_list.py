@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import AccessLog, Application
+from applications.models import AccessLog, Application, Stage
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
-from tests.applications.makers import make_file, make_step, make_submission, make_user
+from tests.applications.makers import make_file, make_step, make_submission, make_user, signed_in
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 
@@ -59,13 +59,6 @@ def test_read_application_without_marks_shows_none(office, at):
     assert (found["marks"], found["files"], found["stars"], found["next_step"]) == ("-", "-", "-", "-")
 
 
-def test_newest_application_is_first(office, at):
-    newer = apply(office.own.vacancy, created_at=at - timedelta(minutes=1))
-    older = apply(office.own.vacancy, created_at=at - timedelta(days=9))
-
-    assert listed(office.anna) == [newer.pk, office.own.pk, older.pk]
-
-
 @pytest.fixture
 def jan(office):
     return apply(make_vacancy(title="Baker", brand=office.brand), "Jan", "jan@example.org").pk
@@ -77,27 +70,15 @@ def missed(office, words, expected):
     return {each: rows for each, rows in found.items() if rows != expected}
 
 
-def test_search_finds_anonymous_applicants(office, jan):
-    Application.objects.filter(pk=office.own.pk).update(family_name="Maes")
-    words = (
-        "MAES",
-        "mia maes",
-        "mia@example",
-        "7k3qx9wd",
-        "7K3QX9WD",
-        "nurse maes",
-        f"{office.own.vacancy_id}",
-    )
-
+def test_search_finds_anonymous_applicants_and_accounts(office, jan):
+    own = Application.objects.filter(pk=office.own.pk)
+    own.update(family_name="Maes")
+    words = ("MAES", "mia maes", "mia@example", "7k3qx9wd", "7K3QX9WD", "nurse maes", str(own[0].vacancy_id))
     assert missed(office, words, [office.own.pk]) == {}
 
-
-def test_search_finds_accounts(office):
     user = make_user("zoe.peeters", email="zoe@account.test", first_name="Zoë", last_name="Peeters")
-    Application.objects.filter(pk=office.own.pk).update(user=user, given_name="", email="", email_folded="")
-    words = ("zoë", "zoe.peeters", "Peeters", "zoe@acc")
-
-    assert missed(office, words, [office.own.pk]) == {}
+    own.update(user=user, given_name="", email="", email_folded="")
+    assert missed(office, ("zoë", "zoe.peeters", "Peeters", "zoe@acc"), [office.own.pk]) == {}
 
 
 def test_search_with_other_words_finds_nothing_else(office, jan):
@@ -130,6 +111,7 @@ def test_filters(office, at):
         ("rating", "none"): [own.pk],
     }
     assert {each: listed(office.anna, **dict([each])) for each in expected} == expected
+    assert listed(office.anna) == [own.pk, again.pk, old.pk]  # the newest first
 
 
 def test_invalid_filter_is_no_error(office):
@@ -139,22 +121,13 @@ def test_invalid_filter_is_no_error(office):
         assert office.anna.get(LIST, dict.fromkeys(names, value)).status_code == 200, value
 
 
-def test_filter_does_not_name_a_vacancy_of_another_brand(office):
-    page = office.anna.get(LIST, {"vacancy__id__exact": office.foreign.vacancy_id})
-
-    assertNotContains(page, FOREIGN)
-    assert list(page.context["cl"].result_list) == []
-
-
-def test_filter_names_the_chosen_vacancy(office):
+def test_filter_names_the_chosen_vacancy_of_an_own_brand(office):
     page = office.anna.get(LIST, {"vacancy__id__exact": office.own.vacancy_id})
-
     assertContains(page, f'<option value="{office.own.vacancy_id}" selected>Nurse</option>', html=True)
     assertContains(page, f"board/?vacancy__id__exact={office.own.vacancy_id}")
-
-
-def test_empty_list_says_so(office):
-    assertContains(office.anna.get(LIST, {"q": "nobody"}), "No results found")
+    page = office.anna.get(LIST, {"vacancy__id__exact": office.foreign.vacancy_id})
+    assertNotContains(page, FOREIGN)
+    assert list(page.context["cl"].result_list) == listed(staff("homeless")) == []
 
 
 def test_query_count_does_not_depend_on_the_rows(office):
@@ -180,8 +153,7 @@ def test_marking_as_read_and_unread(office, at):
     other = apply(office.own.vacancy, read_at=at - timedelta(days=1))
     chosen = {"_selected_action": [office.own.pk, other.pk, office.foreign.pk]}
 
-    asked = office.anna.post(LIST, chosen | {"action": "mark_read"})
-    [section] = asked.context["sections"]
+    [section] = office.anna.post(LIST, chosen | {"action": "mark_read"}).context["sections"]
     assert ([row.name for row in section.rows], Application.objects.filter(read_at=at).count()) == (
         [f"{office.own.shown_name} – {office.own.vacancy.title}"],
         0,
@@ -198,8 +170,24 @@ def test_marking_as_read_and_unread(office, at):
     assert messages_of(answer)[-1] == "2 marked as unread."
 
 
-def test_auditor_cannot_mark(office):
-    auditor = staff("auditor", "Auditor")
-    auditor.post(LIST, {"action": "mark_read", "_selected_action": [office.own.pk], "confirmed": "1"})
+def test_not_even_a_superuser_adds_or_deletes_applications_and_accesses(office, recruiter):
+    root = signed_in(recruiter)
+    entry = AccessLog.objects.create(application=office.own.pk, action="view")
+    log = "/admin/applications/accesslog/"
+    paths = [f"{LIST}{office.own.pk}/delete/", *(f"{log}{each}/" for each in ("add", f"{entry.pk}/delete"))]
+    for path in (f"{LIST}add/", *paths, f"{log}{entry.pk}/change/"):
+        assert root.post(path, {"post": "yes"}).status_code == 403, path
+    root.post(LIST, {"action": "delete_selected", "_selected_action": [office.own.pk], "post": "yes"})
+    root.post(f"/admin/applications/stage/{office.new.pk}/delete/", {"post": "yes"})  # in use
+    assert Application.objects.count() == Stage.objects.count() == 2
+    assert AccessLog.objects.get() == entry
+    empty = root.post("/admin/applications/status/add/", {})
+    assertContains(empty, "Enter the text in at least one language.")
 
-    assert Application.objects.get(pk=office.own.pk).read_at is None
+
+def test_list_offers_a_stage_whose_name_has_a_percent_sign(office):
+    """Django formats action labels with %."""
+    for name in ("50% done", "%(name)s", "100%"):
+        Stage.objects.filter(pk=office.new.pk).update(name=name)
+        label = f'<option value="move_to_{office.new.pk}">Move to: {name}</option>'
+        assertContains(office.anna.get(LIST), label, html=True)

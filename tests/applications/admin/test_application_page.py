@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import AccessLog, Application, Stage
+from applications.models import AccessLog, Application, Stage, Status
 from applications.operations import move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
-from tests.applications.makers import make_application, make_file, make_stage, make_submission
+from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 
@@ -55,20 +55,18 @@ def test_page_shows_answers_files_contact_and_consent(office):
     assertNotContains(response, "Applied again")
     assert "no-store" in response["Cache-Control"]
 
-
-def test_imported_application_has_no_answers(office):
-    imported = make_application(vacancy=office.own.vacancy, stage=office.new)
-
+    imported = make_application(vacancy=office.own.vacancy, stage=office.new, withdrawn_at=timezone.now())
     response = office.anna.get(page(imported))
-
-    assertContains(response, "This application did not come through a form of this site.")
-    assertContains(response, imported.user.username)
+    for text in (
+        "This application did not come through a form of this site.", imported.user.username,
+        "The applicant withdrew this application on 2 Mar 2026, 09:30.",
+    ):  # fmt: skip
+        assertContains(response, text)
     assertNotContains(response, "Not confirmed by the applicant")
 
 
 def test_page_links_other_applications_of_the_same_person_in_own_brands(office):
-    own = make_vacancy(title="Baker", brand=office.brand)
-    earlier = apply(own, stage=office.new)
+    earlier = apply(make_vacancy(title="Baker", brand=office.brand), stage=office.new)
     apply(make_vacancy(title=f"{FOREIGN} baker", brand=office.other), stage=office.new)
     apply(make_vacancy(title="Somebody else's", brand=office.brand), "Tom", "tom@example.org")
     Application.objects.filter(pk=office.own.pk).update(is_repeated=True)
@@ -80,11 +78,44 @@ def test_page_links_other_applications_of_the_same_person_in_own_brands(office):
     assertNotContains(response, FOREIGN)
 
 
-def test_withdrawn_application_says_when(office):
-    Application.objects.filter(pk=office.own.pk).update(withdrawn_at=timezone.now())
+def test_page_shows_what_the_applicant_sees(office):
+    """Rejected and moved back during the delay: the applicant never sees the rejection."""
+    Status.objects.filter(stages=office.new).update(label_nl="Ontvangen")
+    make_step(office.own, "Visible talk")
+    make_step(office.own, "Secret talk", is_visible=False)
 
-    text = "The applicant withdrew this application on 2 Mar 2026, 09:30."
-    assertContains(office.anna.get(page(office.own)), text)
+    def shown_after(stage):
+        rows = Application.objects.filter(pk=office.own.pk)
+        move(applications=rows, stage=stage, author=None, at=timezone.now())
+        html = office.anna.get(page(office.own)).content.decode()
+        return html[html.index("What the applicant sees") : html.index('id="stages"')]
+
+    shown = shown_after(office.rejected)
+    for text in ("English: <strong>Received</strong>", "Dutch: <strong>Ontvangen</strong>", "Visible talk"):
+        assert text in shown
+    assert "Not selected" in shown[shown.index("From ") :]  # when the embargo ends
+    assert "Secret talk" not in shown
+    shown = shown_after(make_stage("Interview"))
+    assert ("Status of Interview" in shown, "Not selected" in shown) == (True, False)
+
+
+def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
+    for name, days in (("Later", 3), ("Past", -3)):
+        make_step(office.own, name, planned_at=at + timedelta(days=days))
+    new = {
+        "history-TOTAL_FORMS": 1, "history-0-name": "Talk", "history-0-planned_at_0": "2026-03-03",
+        "history-0-planned_at_1": "10:00:00", "history-0-result": "", "history-0-is_visible": "on",
+        "history-0-application": office.own.pk,
+    }  # fmt: skip
+
+    assert office.anna.post(page(office.own), change(office.own, **new)).status_code == 302
+
+    talk = office.own.history.get(name="Talk")
+    assert (talk.is_visible, talk.updated_at) == (True, at)
+    expected = {"": ["Talk", "Later"], "?when=past": ["Past"], "?when=all": ["Past", "Talk", "Later"]}
+    for query, names in expected.items():
+        rows = office.anna.get(f"/admin/applications/historyentry/{query}").context["cl"].result_list
+        assert [row.name for row in rows] == names, query
 
 
 def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
@@ -104,12 +135,8 @@ def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
     assert links(rows[3], filtered) == (None, rows[2].pk)
     assert links(rows[3], "?_changelist_filters=mark%3Dspontaneous") == (None, rows[2].pk)
     assert links(rows[0]) == (rows[1].pk, None)  # not the one of the other brand
-    for invalid in (
-        "?_changelist_filters=vacancy__x%3D1",
-        "?_changelist_filters=%00",
-        "?_changelist_filters=p%3D9",
-    ):
-        assert links(rows[1], invalid) == (rows[2].pk, rows[0].pk), invalid
+    for invalid in ("vacancy__x%3D1", "%00", "p%3D9"):
+        assert links(rows[1], f"?_changelist_filters={invalid}") == (rows[2].pk, rows[0].pk), invalid
 
 
 def test_page_query_count_does_not_depend_on_the_rows(office, django_assert_max_num_queries):
@@ -135,50 +162,40 @@ def test_page_query_count_does_not_depend_on_the_rows(office, django_assert_max_
 
 
 def test_first_view_by_somebody_who_may_decide_marks_it_as_read(at, office):
-    staff("auditor", "Auditor").get(page(office.own))
+    def read_at():
+        return Application.objects.get(pk=office.own.pk).read_at
+
+    auditor = staff("auditor", "Auditor")
+    office.anna.post(page(office.own, "note"), {"text": "A note."})
+    response = auditor.get(page(office.own))
+    assertContains(response, "A note.")
+    for text in ("New note", "Write an email", "Mark as unread", 'name="_continue"', "Delete this note"):
+        assertNotContains(response, text)
     office.anna.head(page(office.own))
-    office.anna.post(page(office.own, "note"), {"text": "x"})
-    office.own.refresh_from_db()
-    assert office.own.read_at is None
+    assert read_at() is None
 
     office.anna.get(page(office.own))
-    office.own.refresh_from_db()
-    assert office.own.read_at == at
-
-    earlier = at - timedelta(days=1)
-    Application.objects.update(read_at=earlier)
+    assert read_at() == at
+    Application.objects.update(read_at=at - timedelta(days=1))
     office.anna.get(page(office.own))
-    office.own.refresh_from_db()
-    assert office.own.read_at == earlier
+    assert read_at() == at - timedelta(days=1)
 
-
-def test_page_of_another_brand_is_not_read(office):
-    office.anna.get(page(office.foreign))
-
-    office.foreign.refresh_from_db()
-    assert office.foreign.read_at is None
-
-
-def test_mark_as_unread_returns_to_the_list_with_its_filters(office):
-    office.anna.get(page(office.own))
     query = "?_changelist_filters=stage%3D1"
-
     response = office.anna.post(page(office.own, "unread") + query)
-
     assert (response.status_code, response["Location"]) == (302, f"{LIST}?stage=1")
-    office.own.refresh_from_db()
-    assert office.own.read_at is None
+    assert read_at() is None
 
 
 # --- rating ------------------------------------------------------------------------------------
 
 
-def test_rating_is_set_and_cleared(office):
+def test_rating_is_set_and_cleared_without_a_stage_change(office):
     for sent, stored in (("4", 4), ("", None)):
         office.own.refresh_from_db()
-        office.anna.post(page(office.own), change(office.own, rating=sent))
+        office.anna.post(page(office.own), change(office.own, rating=sent, is_spontaneous="on"))
         office.own.refresh_from_db()
-        assert office.own.rating == stored
+        assert (office.own.rating, office.own.is_spontaneous) == (stored, True)
+    assert stages_of(office.own) == ["New"]
 
 
 def test_invalid_rating_is_refused(office):
@@ -190,14 +207,22 @@ def test_invalid_rating_is_refused(office):
     assert office.own.rating is None
 
 
-def test_outdated_page_does_not_undo_a_rating(office):
-    outdated = change(office.own, rating="", stage=office.new.pk)
-    Application.objects.filter(pk=office.own.pk).update(rating=5)
+def test_outdated_page_undoes_neither_a_rating_nor_a_stage_change(office):
+    outdated, interview = change(office.own, rating=""), make_stage("Interview")
+    own = Application.objects.filter(pk=office.own.pk)
+    own.update(rating=5)
+    move(applications=own, stage=office.rejected, author=None, at=timezone.now())
 
-    office.anna.post(page(office.own), outdated)
-
+    office.anna.post(page(office.own), outdated | {"is_spontaneous": "on"})
     office.own.refresh_from_db()
-    assert office.own.rating == 5
+    assert (office.own.rating, stages_of(office.own)) == (5, ["New", "Rejected"])
+
+    refused = office.anna.post(page(office.own), outdated | {"stage": interview.pk})
+    assertContains(refused, "Moved to Rejected since you opened this page.")
+    assert stages_of(office.own) == ["New", "Rejected"]
+    assertContains(refused, f'value="{office.own.changes.last().pk}"')  # so that saving again is meant
+    office.anna.post(page(office.own), change(office.own, stage=interview.pk))
+    assert stages_of(office.own) == ["New", "Rejected", "Interview"]
 
 
 # --- decisions and undo ------------------------------------------------------------------------
@@ -216,68 +241,60 @@ def test_rejection_needs_a_confirmation(office):
 
     repeated = dict(asked.context["repeated"])
     assert repeated == {name: str(value) for name, value in data.items()} | {"confirmed": office.rejected.pk}
-    done = office.anna.post(page(office.own), repeated)
-    assert done["Location"] == page(office.own)
+    assert office.anna.post(page(office.own), repeated)["Location"] == page(office.own)
     assert stages_of(office.own) == ["New", "Rejected"]
     office.own.refresh_from_db()
     assert office.own.rating == 2
 
 
-def test_confirmation_of_another_stage_does_not_count(office):
+def test_confirmation_of_another_stage_or_of_an_invalid_form_does_not_count(office):
     hired = make_stage("Hired")
     Stage.objects.filter(pk=hired.pk).update(kind=Stage.Kind.HIRED)
-
     data = change(office.own, stage=hired.pk, confirmed=office.rejected.pk)
-    assertContains(office.anna.post(page(office.own), data), "Move Mia to Hired?")
-    assertContains(office.anna.post(page(office.own), data), "immediately. This cannot be undone.")
+    asked = office.anna.post(page(office.own), data)
+    for text in ("Move Mia to Hired?", "immediately. This cannot be undone."):
+        assertContains(asked, text)
 
+    invalid = office.anna.post(page(office.own), change(office.own, stage=office.rejected.pk, rating="9"))
+    assertNotContains(invalid, "Move Mia to Rejected?")
+    assert set(invalid.context["adminform"].form.errors) == {"rating", "stage"}
     assert stages_of(office.own) == ["New"]
 
 
-def test_invalid_form_is_corrected_before_the_confirmation(office):
-    data = change(office.own, stage=office.rejected.pk, rating="9")
-
-    response = office.anna.post(page(office.own), data)
-
-    assertNotContains(response, "Move Mia to Rejected?")
-    assert set(response.context["adminform"].form.errors) == {"rating", "stage"}
-
-
-def test_other_stages_need_no_confirmation(office):
+def test_other_stages_need_no_confirmation_and_record_author_and_time(office, at):
     office.anna.post(page(office.own), change(office.own, stage=make_stage("Talk").pk))
 
-    assert stages_of(office.own) == ["New", "Talk"]
+    recorded = office.own.changes.values_list("stage__name", "author__username", "at")
+    assert list(recorded) == [("New", None, office.own.created_at), ("Talk", "anna", at)]
+    office.own.refresh_from_db()
+    assert office.own.updated_at == at
 
 
 def test_decision_can_be_undone_until_the_applicant_sees_it(office, at, time_machine):
-    confirmed = {"confirmed": office.rejected.pk}
-    office.anna.post(page(office.own), change(office.own, stage=office.rejected.pk, **confirmed))
-    latest = office.own.changes.last()
+    def reject():
+        data = change(office.own, stage=office.rejected.pk, confirmed=office.rejected.pk)
+        office.anna.post(page(office.own), data)
+        return {"change": office.own.changes.last().pk}
+
+    latest = reject()
     assertContains(office.anna.get(page(office.own)), "Undo: Rejected")
-
-    response = office.anna.post(page(office.own, "undo"), {"change": latest.pk})
-
+    response = office.anna.post(page(office.own, "undo"), latest)
     assert messages_of(response)[-1] == "The stage change was undone. The applicant did not see it."
     response = office.anna.get(page(office.own))
     assertContains(response, "<del>Rejected</del>")
     assertNotContains(response, "Undo:")
     assert stages_of(office.own) == ["New", "Rejected", "New"]
 
-    office.anna.post(
-        page(office.own), change(office.own, stage=office.rejected.pk, confirmed=office.rejected.pk)
-    )
+    latest = reject()
     time_machine.move_to(at + timedelta(days=3))
-    latest = office.own.changes.last()
-    office.anna.post(page(office.own, "undo"), {"change": latest.pk})
+    office.anna.post(page(office.own, "undo"), latest)
     assert office.own.changes.count() == 4
 
 
 def test_undo_of_no_change_of_this_application_does_nothing(office):
     rows = Application.objects.filter(pk=office.foreign.pk)
     move(applications=rows, stage=office.rejected, author=None, at=timezone.now())
-    theirs = office.foreign.changes.last().pk
-
-    for value in ("", "x", "0", "9" * 30, theirs):
+    for value in ("", "x", "0", "9" * 30, office.foreign.changes.last().pk):
         response = office.anna.post(page(office.own, "undo"), {"change": value})
         assert messages_of(response)[-1].startswith("Not undone"), value
     assert stages_of(office.own) == ["New"]
@@ -285,19 +302,6 @@ def test_undo_of_no_change_of_this_application_does_nothing(office):
 
 
 # --- permissions -------------------------------------------------------------------------------
-
-
-def test_auditor_reads_and_changes_nothing(office):
-    auditor = staff("auditor", "Auditor")
-    office.anna.post(page(office.own, "note"), {"text": "A note."})
-
-    response = auditor.get(page(office.own))
-
-    assertContains(response, "A note.")
-    for text in ("New note", "Write an email", "Mark as unread", 'name="_continue"', "Delete this note"):
-        assertNotContains(response, text)
-    for name in ("note", "delete-note", "undo", "unread", "email"):
-        assert auditor.post(page(office.own, name), {"text": "x"}).status_code == 403, name
 
 
 def test_other_brands_are_not_found_and_forms_are_posted_only(office):
@@ -312,12 +316,15 @@ def test_other_brands_are_not_found_and_forms_are_posted_only(office):
 
 
 def test_every_part_logs_the_access(office):
+    office.anna.get(LIST)
     office.anna.get(page(office.own))
+    office.anna.get(page(office.own, "history"))
     office.anna.get(page(office.own, "email"))
+    office.anna.post(page(office.own), change(office.own))
     office.anna.post(page(office.own, "note"), {"text": "x"})
     office.anna.post(page(office.own, "email"), {"subject": "a", "body": "b", "step": "send"})
     office.anna.post(page(office.own, "unread"))
     office.anna.get(page(office.foreign))
 
-    entries = AccessLog.objects.order_by("pk").values_list("application", "action")
-    assert list(entries) == [(office.own.pk, each) for each in ("view", "view", "change", "change", "change")]
+    entries = AccessLog.objects.order_by("pk").values_list("actor__username", "application", "action")
+    assert list(entries) == [("anna", office.own.pk, each) for each in ["view"] * 3 + ["change"] * 4]

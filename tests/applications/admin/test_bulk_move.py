@@ -59,14 +59,15 @@ def test_rejection_asks_first_and_names_everybody(office, jan, at):
 
 
 def test_confirmed_rejection_moves_those_who_were_named(office, jan, at):
-    data = {"applications": sent(office.own), "stage": office.rejected.pk, "back": f"{LIST}?read=no"}
+    applications = sent(office.own, office.foreign)
+    data = {"applications": applications, "stage": office.rejected.pk, "back": f"{LIST}?read=no"}
     assert office.anna.post(MOVE, data).status_code == 200  # asks
 
     answer = office.anna.post(MOVE, data | {"confirmed": "1"})
 
     assert answer["Location"] == f"{LIST}?read=no"
     assert stages_of(office.own) == ["New", "Rejected"]
-    assert stages_of(jan) == ["New"]
+    assert stages_of(jan) == stages_of(office.foreign) == ["New"]
     assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
     assert [each.change_message for each in LogEntry.objects.all()] == ["Moved to Rejected."]
     undo = f"{UNDO}?{urlencode({'at': at.isoformat()})}"
@@ -94,30 +95,25 @@ def test_all_pages_are_selected(office, monkeypatch):
 
 def test_those_who_are_there_are_named_apart(office, jan, at):
     move(applications=Application.objects.filter(pk=jan.pk), stage=office.rejected, author=None, at=at)
+    data = {"applications": sent(office.own, jan), "stage": office.rejected.pk}
 
-    page = office.anna.post(MOVE, {"applications": sent(office.own, jan), "stage": office.rejected.pk})
+    context = office.anna.post(MOVE, data).context
+    answer = office.anna.post(MOVE, data | {"confirmed": "1"})
 
-    assert [each.shown_name for each in page.context["people"]] == ["Mia"]
-    assert [each.shown_name for each in page.context["there"]] == ["Jan"]
+    assert [[each.shown_name for each in context[name]] for name in ("people", "there")] == [["Mia"], ["Jan"]]
+    assert messages_of(answer)[1] == "1 was already in Rejected."
+    assert [entry.object_id for entry in LogEntry.objects.all()] == [str(office.own.pk)]
+    assert stages_of(office.own) == stages_of(jan) == ["New", "Rejected"]
 
 
-def test_action_asks_for_an_open_stage_too(office, jan):
+def test_action_asks_for_an_open_stage_too_and_a_card_does_not(office, jan):
     interview = make_stage("Interview")
     chosen = {"action": f"move_to_{interview.pk}", "_selected_action": [office.own.pk, jan.pk]}
-
-    page = office.anna.post(LIST, chosen)
-
-    assertContains(page, "2 applications move to “Interview”")
+    assertContains(office.anna.post(LIST, chosen), "2 applications move to “Interview”")
     assert stages_of(jan) == ["New"]
 
-
-def test_card_moves_to_an_open_stage_without_a_question(office, jan):
-    interview = make_stage("Interview")
     data = {"applications": sent(office.own, jan), "stage": interview.pk}
-
-    answer = office.anna.post(MOVE, data)
-
-    assert messages_of(answer) == ["2 moved to Interview."]
+    assert messages_of(office.anna.post(MOVE, data)) == ["2 moved to Interview."]
     assert stages_of(jan) == ["New", "Interview"]
 
 
@@ -155,47 +151,26 @@ def test_script_gets_json(office):
 
 def test_bad_input_is_an_error_and_moves_nothing(office):
     valid = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
-    invalid = {
-        "applications": ("", "1", "x:1", ",", "9" * 30 + ":1", "1:1\0"), "stage": ("x", "9" * 30, ""),
-    }  # fmt: skip
+    selections = ("", "1", "x:1", ",", "9" * 30 + ":1", "1:1\0")
+    cases = [(MOVE, valid | {"applications": each}) for each in selections]
+    cases += [(MOVE, valid | {"stage": each}) for each in ("x", "9" * 30, "")]
+    accepted = [case for case in cases if office.anna.post(*case).status_code != 400]
+    times = ("x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z")
+    accepted += [at for at in times if office.anna.get(UNDO, {"at": at}).status_code != 400]
+    assert (accepted, stages_of(office.own)) == ([], ["New"])
 
-    accepted = {
-        name: value
-        for name, values in invalid.items()
-        for value in values
-        if office.anna.post(MOVE, valid | {name: value}).status_code != 400
-    }
-    assert (accepted, stages_of(office.own)) == ({}, ["New"])
-
-
-def test_foreign_address_to_return_to_is_ignored(office):
-    data = {"applications": sent(office.own), "stage": make_stage("Interview").pk}
-    addresses = ("https://evil.example/", "//evil.example", "/admin/x")
-
-    assert {back: office.anna.post(MOVE, data | {"back": back})["Location"] for back in addresses} == (
-        dict.fromkeys(addresses, LIST)
-    )
+    addresses = ("https://evil.example/", "//evil.example", "/admin/x")  # not to return to
+    found = {back: office.anna.post(MOVE, valid | {"back": back})["Location"] for back in addresses}
+    assert found == dict.fromkeys(addresses, LIST)
 
 
-def test_other_brands_are_not_moved(office):
-    data = {"applications": sent(office.own, office.foreign), "stage": office.rejected.pk}
-
-    assertNotContains(office.anna.post(MOVE, data), FOREIGN)
-    office.anna.post(MOVE, data | {"confirmed": "1"})
-
-    assert stages_of(office.foreign) == ["New"]
-    assert stages_of(office.own) == ["New", "Rejected"]
-
-
-def test_hiring_asks_and_get_is_not_allowed(office):
+def test_hiring_asks(office):
     hired = make_stage("Hired")
     Stage.objects.filter(pk=hired.pk).update(kind=Stage.Kind.HIRED)
 
     page = office.anna.post(MOVE, {"applications": sent(office.own), "stage": hired.pk})
 
     assertContains(page, "The new status, immediately. You cannot undo the move.")
-    assert office.anna.get(MOVE).status_code == 405
-    assert staff("auditor", "Auditor").post(MOVE).status_code == 403
 
 
 # --- undo --------------------------------------------------------------------------------------
@@ -204,8 +179,7 @@ def test_hiring_asks_and_get_is_not_allowed(office):
 def rejected_by(office, *applications):
     """Reject `applications` as Anna. Return the address of the page that undoes it."""
     data = {"applications": sent(*applications), "stage": office.rejected.pk, "confirmed": "1"}
-    answer = office.anna.post(MOVE, data)
-    return unescape(messages_of(answer)[0]).split('href="')[1].split('"')[0]
+    return unescape(messages_of(office.anna.post(MOVE, data))[-1]).split('href="')[1].split('"')[0]
 
 
 def later(office, time_machine, at):
@@ -223,8 +197,7 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert [each.shown_name for each in page.context["people"]] == ["Jan", "Mia"]
     assert stages_of(jan) == ["New", "Rejected"]
 
-    answer = office.anna.post(url)
-    assert messages_of(answer) == ["2 stage changes were undone."]
+    assert messages_of(office.anna.post(url)) == ["2 stage changes were undone."]
     assert stages_of(jan) == stages_of(office.own) == ["New", "Rejected", "New"]
     assert LogEntry.objects.filter(change_message="Stage change undone.").count() == 2
 
@@ -232,15 +205,11 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert messages_of(again)[-1].startswith("2 were not undone: moved again, or visible to the applicant.")
     assert stages_of(jan) == ["New", "Rejected", "New"]
 
-
-def test_undo_is_refused_once_the_applicant_sees_it(office, time_machine, at):
     url = rejected_by(office, office.own)
-    later(office, time_machine, at + timedelta(days=2))
-
-    assertContains(office.anna.get(url), "1 stage change cannot be undone")
+    later(office, time_machine, at + timedelta(days=3))
+    assertContains(office.anna.get(url), "1 stage change cannot be undone")  # the applicant sees it
     office.anna.post(url)
-
-    assert stages_of(office.own) == ["New", "Rejected"]
+    assert stages_of(office.own)[-1] == "Rejected"
 
 
 def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
@@ -256,12 +225,6 @@ def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):
     assertNotContains(office.anna.get(url), "Mia")
     office.anna.post(url)
     assert stages_of(office.own) == ["New", "Rejected"]
-
-
-def test_invalid_time_is_an_error(office):
-    times = ("x", "2026-03-02", "2026-03-02T09:30:15", "9999999999", "\0", "2026-13-01T00:00Z")
-
-    assert [at for at in times if office.anna.get(UNDO, {"at": at}).status_code != 400] == []
 
 
 def test_query_count_of_a_confirmation_does_not_depend_on_the_rows(office):

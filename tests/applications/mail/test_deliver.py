@@ -28,13 +28,9 @@ def test_command_sends_what_is_due(mail_server):
     for to in ("mia@example.org", "550-x@example.org", "451-x@example.org"):
         put(to, at=timezone.now())
 
-    assert json.loads(deliver("--format", "json")) == {
-        "summary": "1 emails sent, 1 failed, 1 postponed.",
-        "is_active": True,
-        "sent": 1,
-        "failed": 1,
-        "postponed": 1,
-    }
+    summary = "1 emails sent, 1 failed, 1 postponed."
+    counts = {"sent": 1, "failed": 1, "postponed": 1}
+    assert json.loads(deliver("--format", "json")) == {"summary": summary, "is_active": True} | counts
     assert deliver() == "0 emails sent, 0 failed, 0 postponed."
 
 

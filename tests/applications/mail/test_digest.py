@@ -70,27 +70,16 @@ def test_digest_counts_new_applications_of_own_brands(an, acme):
     )
 
 
-def test_digest_is_sent_only_if_something_is_new(an):
-    assert day(NOW) == ["digest nothing"]
-    assert Message.objects.count() == 0
-
-
-def test_digest_is_sent_once_per_day(an, acme):
+def test_digest_is_sent_once_per_day_if_something_is_new(an, acme):
+    assert (day(NOW - DAY), Message.objects.count()) == (["digest nothing"], 0)
     apply(acme)
     digest = Digest()
-
     assert day(NOW, digest) == ["digest queued"]
     assert day(NOW + timedelta(hours=3), digest) == []
     assert day(NOW + timedelta(hours=3)) == []  # of another process
 
-
-def test_next_digest_begins_where_the_last_one_ended(an, acme):
-    apply(acme)
-    digest = Digest()
-    day(NOW, digest)
     make_application(vacancy=make_vacancy(brand=acme, title="Later"), created_at=NOW + timedelta(hours=1))
-
-    assert day(NOW + 3 * DAY, digest) == ["digest queued"]
+    assert day(NOW + 3 * DAY, digest) == ["digest queued"]  # it begins where the last one ended
     assert Message.objects.last().subject == "1 new application"
     assert "Later: 1\n" in Message.objects.last().body
 
@@ -116,19 +105,12 @@ def test_digest_is_for_recruiters_who_want_it(an, acme):
     assert [message.to for message in Message.objects.all()] == ["bo@example.com"]
 
 
-def test_digest_of_many_vacancies_is_short(an, acme, monkeypatch):
+def test_digest_of_many_vacancies_is_short(an, acme, monkeypatch, django_assert_num_queries):
     monkeypatch.setattr("applications.mail.digest.LINES_MAX", 2)
     for _ in range(4):
         apply(acme)
 
-    body = queue_digest(an, at=NOW).body
+    with django_assert_num_queries(8):
+        body = queue_digest(an, at=NOW).body
     assert body.count("?vacancy__id__exact=") == 2
     assert "And for 2 more vacancies.\n" in body
-
-
-def test_digest_takes_few_queries(an, acme, django_assert_num_queries):
-    for _ in range(5):
-        apply(acme)
-
-    with django_assert_num_queries(8):
-        queue_digest(an, at=NOW)

@@ -58,12 +58,7 @@ STRUCTURE: list[dict[str, Any]] = [
         ],
     },
 ]
-VALUES = {
-    "first_name": "Mia",
-    "last_name": "Maes",
-    "email": "Mia@Example.org",
-    "privacy_consent": "1",
-}
+VALUES = {"first_name": "Mia", "last_name": "Maes", "email": "Mia@Example.org", "privacy_consent": "1"}
 
 
 def make_form(structure: Any = STRUCTURE, **values: Any) -> Form:
@@ -107,12 +102,7 @@ def document(vacancy: Vacancy, values: Any = None, **members: Any) -> dict[str, 
 
 
 def send(
-    vacancy: Vacancy,
-    values: Any = None,
-    *,
-    client: Client | None = None,
-    headers: Any = None,
-    **members: Any,
+    vacancy: Vacancy, values: Any = None, *, client: Client | None = None, headers: Any = None, **members: Any
 ) -> Any:
     """POST a submission as JSON."""
     body = json.dumps(document(vacancy, values, **members))

@@ -1,7 +1,5 @@
 """A failure at any step of a submission leaves no row without its file, and no file for good."""
 
-import json
-
 import pytest
 from django.db import OperationalError, connection
 
@@ -89,17 +87,3 @@ def test_file_keeps_its_temporary_name_until_the_commit(monkeypatch, settings):
     assert not (settings.PRIVATE_ROOT / file.path).exists()
     with files_module.open_file(file) as opened:
         assert opened.read() == PDF
-
-
-def test_full_disk_is_a_503_that_stores_nothing(monkeypatch, settings):
-    vacancy = make_open_vacancy()
-
-    def full(*args, **kwargs):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files_module.private_files, "write", full)
-    response = send_files(vacancy, VALUES | {"cv": "cv.pdf"}, cv=("cv.pdf", PDF))
-
-    assert response.status_code == 503
-    assert json.loads(response.content)["errors"][0]["pointer"] == "/values/cv"
-    assert stored(settings) == [0, 0, 0, 0, 0]

@@ -61,8 +61,7 @@ def test_interrupted_renames_are_completed_and_recent_files_kept(folder) -> None
     dry = clean(dry_run=True)
     assert (dry["completed"], dry["deleted"], dry["files"]) == (1, 0, [str(folder / ("d" * 32))])
     assert names(folder) == before
-    report = clean()
-    assert report["summary"] == "Deleted 1 files, 5 bytes. Completed 1 interrupted renames."
+    assert clean()["summary"] == "Deleted 1 files, 5 bytes. Completed 1 interrupted renames."
     assert names(folder) == sorted([*NOT_OURS, STORED, INTERRUPTED, f".{FOREIGN}.part"])
     assert clean()["summary"] == "Deleted 0 files, 0 bytes."
 

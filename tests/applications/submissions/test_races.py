@@ -45,9 +45,7 @@ def test_snapshot_that_a_purge_deletes_meanwhile_is_stored_again(headers, monkey
     purge = partial(purge_credentials, now=timezone.now())
     step_in(monkeypatch, submitting, "queue_receipt", lambda: elsewhere(lambda: gone.append(purge())))
 
-    response = send_files(vacancy, headers=headers, **CV)
-
-    assert (response.status_code, gone[0]["form_snapshots"]) == (201, 1)
+    assert (send_files(vacancy, headers=headers, **CV).status_code, gone[0]["form_snapshots"]) == (201, 1)
     assert Application.objects.get().submission.snapshot.sections == form.sections
     assert Message.objects.count() == SubmissionFile.objects.count() == len(private_files(settings)) == 1
 
@@ -109,9 +107,7 @@ def test_equal_application_that_is_erased_meanwhile_is_stored_again(monkeypatch)
 
 @pytest.mark.parametrize("_", range(3))
 def test_equal_submissions_at_once_are_one_application(_, settings):
-    vacancy = make_open_vacancy()
-
-    answers = at_once(*[partial(send_files, vacancy, **CV)] * 5)
+    answers = at_once(*[partial(send_files, make_open_vacancy(), **CV)] * 5)
 
     assert [answer.status_code for answer in answers] == [201] * 5
     assert len({answer.json()["data"]["reference"] for answer in answers}) == 1
@@ -121,9 +117,7 @@ def test_equal_submissions_at_once_are_one_application(_, settings):
 
 @pytest.mark.parametrize("_", range(3))
 def test_one_key_at_once_is_one_application(_, settings):
-    vacancy = make_open_vacancy()
-
-    answers = at_once(*[partial(send_files, vacancy, headers=KEY, **CV)] * 5)
+    answers = at_once(*[partial(send_files, make_open_vacancy(), headers=KEY, **CV)] * 5)
 
     references = [answer.json()["data"]["reference"] for answer in answers if answer.status_code == 201]
     assert {answer.status_code for answer in answers} <= {201, 409}

@@ -1,14 +1,12 @@
-"""Submissions under gunicorn: bodies in chunks, clients that disconnect, and workers that share no memory."""
+"""Submissions under gunicorn: bodies in chunks, and clients that disconnect."""
 
 import http.client
 import json
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
-from applications.api.bodies import BODY_BYTES_MAX
 from tests.applications.submissions.sending import PDF, VALUES
 from tests.servers import Instance
 from tests.servers.web import Gunicorn
@@ -81,19 +79,6 @@ def test_body_in_chunks_is_read(instance, server):
     assert stored(instance) == [before[0] + 1, before[1] + 1]
 
 
-def test_body_in_chunks_over_25_mb_is_a_413(instance, server):
-    before = stored(instance)
-    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=30)) as link:
-        head = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        link.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
-        chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
-        for _ in range(BODY_BYTES_MAX // 0x10000 + 2):
-            link.sendall(chunk)
-        link.sendall(b"0\r\n\r\n")
-        assert link.recv(1000).startswith(b"HTTP/1.1 413")
-    assert stored(instance) == before
-
-
 def test_client_that_disconnects_early_stores_nothing(instance, server):
     before = stored(instance)
     body = multipart(server, PDF * 20_000, email="gone@example.org")
@@ -107,19 +92,3 @@ def test_client_that_disconnects_early_stores_nothing(instance, server):
 
     assert stored(instance) == before
     assert not [path for path in (instance.folder / "private").rglob("*.part*") if path.is_file()]
-
-
-def test_one_key_in_two_workers_stores_one_application(instance, server):
-    body = multipart(server, PDF * 100_000, email="key@example.org")
-    before = stored(instance)
-    with ThreadPoolExecutor(8) as pool:
-        calls = [
-            pool.submit(post, server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")
-            for _ in range(8)
-        ]
-        answers = [call.result() for call in calls]
-
-    assert {status for status, _answer in answers} <= {201, 409}
-    assert len({answer["data"]["reference"] for status, answer in answers if status == 201}) == 1
-    assert stored(instance) == [before[0] + 1, before[1] + 1]
-    assert post(server, body, "multipart/form-data; boundary=B", Idempotency_Key="a")[0] == 201
