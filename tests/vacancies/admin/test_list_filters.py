@@ -165,3 +165,10 @@ def test_extend_by_weeks_keeps_the_end_of_the_day_when_the_clocks_change(anna: C
     anna.post(f"{LIST}{vacancy.pk}/extend/", {"by": "2"})
     vacancy.refresh_from_db()
     assert vacancy.publish_until == end_of_day(datetime(2199, 4, 3).date())
+
+
+def test_field_for_a_vacancy_searches_titles(anna: Client) -> None:
+    nurse, _baker = make_vacancy(title="Nurse"), make_vacancy(title="Baker")
+    field = "app_label=applications&model_name=application&field_name=vacancy"
+    response = anna.get(f"/admin/autocomplete/?{field}&term=nur")
+    assert response.json()["results"] == [{"id": str(nurse.pk), "text": "Nurse"}]

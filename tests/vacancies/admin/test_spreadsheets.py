@@ -6,6 +6,7 @@ from io import BytesIO, StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import translation
@@ -375,3 +376,9 @@ def test_all_rows_are_imported_or_none(anna, nurse):
     again = confirm(anna, shown)  # a row became invalid
     assert (again.status_code, [each[1] for each in errors(again)]) == (409, ["ID"])
     assert list(Vacancy.objects.values_list("title", flat=True)) == ["New"]
+
+
+def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
+    make_brand("A second one").members.add(User.objects.get(username="colleague"))
+    shown = upload(colleague, csv_file(["Title"], ["New"]))
+    assert changes(shown)["Brand"] == "<div><ins>A second one</ins></div>"
