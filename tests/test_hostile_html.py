@@ -259,8 +259,7 @@ def write_around_the_models(vacancy: Vacancy, html: str) -> None:
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in TEXTS)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s",
-            [*[html] * len(TEXTS), vacancy.pk],
+            f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s", [*[html] * len(TEXTS), vacancy.pk]
         )
     assert Vacancy.objects.get(pk=vacancy.pk).offer == html
 

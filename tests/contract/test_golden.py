@@ -93,10 +93,7 @@ FORM = [
                 "checkbox-group",
                 "Vos jours",
                 css="col-4",
-                options=[
-                    {"value": "sat", "label": "Samedi"},
-                    {"value": "sun", "label": "Dimanche"},
-                ],
+                options=[{"value": "sat", "label": "Samedi"}, {"value": "sun", "label": "Dimanche"}],
                 conditional=[_field("why_sunday", "text", "Pourquoi ?", on_value="sun")],
             ),
         ],

@@ -178,7 +178,7 @@ def test_removed_markup_is_noted():
     assert [each["description"] for each in reading.structure] == ["<p>Hi</p>", "<p>Hi</p>"]
     assert reading.notes == []
     assert [(path, change.message) for path, change in reading.changes] == [
-        ("sections.0.description", "removed 1 <script>"),
+        ("sections.0.description", "removed 1 <script>")
     ]
 
 
@@ -228,7 +228,7 @@ def test_range_has_the_six_levels_in_order():
 
     assert faults(sections) == {
         "sections.1.fields.0.options": 'Must have the values "0" to "5" in order; '
-        "received ['5', '4', '3', '2', '1', '0'].",
+        "received ['5', '4', '3', '2', '1', '0']."
     }
 
 

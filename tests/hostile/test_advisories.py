@@ -60,8 +60,7 @@ def test_no_input_names_a_column():
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key"],
+    "name", ["cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key"]
 )
 def test_page_caches_of_django_are_not_used(name):
     """CVE-2026-35193 and others: they store private pages."""

@@ -4,15 +4,7 @@
 from collections.abc import Iterator
 
 from tests.hostile.content import HIDDEN, Content
-from tests.hostile.corpus.case import (
-    ABSENT_HERE,
-    BAD,
-    MINE,
-    OK,
-    PAGE,
-    Case,
-    case,
-)
+from tests.hostile.corpus.case import ABSENT_HERE, BAD, MINE, OK, PAGE, Case, case
 
 PATHS = (
     "/v1/%00", "/v1/vacancies%00", "/v1/vacancies/%00", "/v1/vacancies/1%00", "/v1/%0d%0aX-Injected:%201", "/v1/vacancies%0a",

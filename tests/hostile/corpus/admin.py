@@ -4,10 +4,7 @@
 from collections.abc import Iterator
 
 from tests.hostile.content import Content
-from tests.hostile.corpus.case import (
-    Case,
-    case,
-)
+from tests.hostile.corpus.case import Case, case
 
 QUERIES = (
     "_facets", "_facets=1", "_facets=%00", "p=99999999999999999999", "p=-1", "p=0", "p=abc", "p=%00", "p=1e9", "p=٣", "all=", "all=1", "o=99", "o=-99.1", "o=abc", "o=..", "o=%00",

@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.hostile.content import ABSENT, HIDDEN, Content
-from tests.hostile.corpus.case import (
-    Case,
-    case,
-)
+from tests.hostile.corpus.case import Case, case
 
 CONDITIONS = (
     "X-Nothing: x", "If-None-Match: *", "If-Match: *", 'If-Match: "x"', "If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT", "Range: bytes=0-0",
