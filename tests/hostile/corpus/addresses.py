@@ -39,13 +39,8 @@ ELSEWHERE = (
 
 def paths(content: Content) -> Iterator[Case]:
     for path in PATHS:
-        yield case(
-            "path",
-            path,
-            path,
-            allowed={400, 404},
-            is_malformed=any(c in path for c in "%<\\") or not path.isascii(),
-        )
+        is_malformed = any(c in path for c in "%<\\") or not path.isascii()
+        yield case("path", path, path, allowed={400, 404}, is_malformed=is_malformed)
     for path in ELSEWHERE:
         yield case("path", path[:60], path, allowed={200, 301, 302, 400, 401, 403, 404} if "account/" in path else
                    {400, 403, 404, 302}, is_malformed=True)  # fmt: skip
@@ -58,14 +53,8 @@ def paths(content: Content) -> Iterator[Case]:
     for suffix in ("/x.css", ";x.css", "%2fx.js", "/.css", "%00.css", "%0a.css", "/%2e%2e/x.css", ".json", "%3fx.css", "%23.css", "/", "//",
                    "%5cx.css", "/..%2fx.js", ".css", "!x.css", ",x.css", "%3bx.css", "/x/../y.css"):  # fmt: skip
         for credential in (bearer, cookie):
-            yield case(
-                "deception",
-                f"{suffix} by {credential[:6]}",
-                MINE + suffix,
-                credential,
-                allowed={400, 401, 404},
-                is_malformed="%" in suffix,
-            )
+            name, how = f"{suffix} by {credential[:6]}", {"allowed": {400, 401, 404}}
+            yield case("deception", name, MINE + suffix, credential, is_malformed="%" in suffix, **how)
 
 
 IDS = (
@@ -121,22 +110,16 @@ def parameters() -> Iterator[Case]:
         yield case("parameter", shape[:60], f"/v1/vacancies?{shape}", allowed=BAD, is_malformed=" " in shape)
     for shape in LISTS:
         yield case("parameter", shape, f"/v1/vacancies?{shape}", allowed=OK)
+    baseline = f"Content-Type: baseline {PAGE}"
     for shape in IGNORED:
-        yield case(
-            "parameter", shape[:60], f"{PAGE}&{shape}", allowed=OK, same_as=f"Content-Type: baseline {PAGE}"
-        )
+        yield case("parameter", shape[:60], f"{PAGE}&{shape}", allowed=OK, same_as=baseline)
     for value in ("%25", "_", "%5C", "'%20OR%20'1'='1", "((a%2B)%2B)%2B", "%3Cscript%3E", "a*", "%22", "(", "NEAR(", "*:*", "%E2%80%AE", "%F0%9F%98%80",
                   "%CC%81" * 60, "%C4%B0", "%EF%AC%83" * 20, "%F0%9D%94%98", "\\", "--", "/*", "%7B%7B7*7%7D%7D", "AND", "OR"):  # fmt: skip
         for path in ("/v1/vacancies", "/v1/filters", "/v1/vacancies/hot"):
             yield case("search", f"{path} {value[:24]}", f"{path}?filter[search]={value}", allowed=OK | BAD)
-    for path in ("/v0.1/vacancies",):
-        for shape in ("filter[search]=x", "filter[regions]=x", "sort=title", "fields=id"):
-            yield case("parameter", f"{path} {shape}", f"{path}?{shape}", allowed=BAD)
+    for shape in ("filter[search]=x", "filter[regions]=x", "sort=title", "fields=id"):
+        yield case("parameter", f"/v0.1/vacancies {shape}", f"/v0.1/vacancies?{shape}", allowed=BAD)
     for value in ("", "x", "%00", "%FF", "a" * 3000, "1:1:1", "null", "x&preview=y"):
         for suffix in ("", "/form", "/form/schema"):
-            yield case(
-                "parameter",
-                f"preview{suffix} {value[:12]}",
-                f"/v1/vacancies/{HIDDEN['draft']}{suffix}?preview={value}",
-                allowed={400, 404},
-            )
+            path = f"/v1/vacancies/{HIDDEN['draft']}{suffix}?preview={value}"
+            yield case("parameter", f"preview{suffix} {value[:12]}", path, allowed={400, 404})
