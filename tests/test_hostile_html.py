@@ -103,6 +103,7 @@ def test_checker_rejects_every_payload_and_accepts_allowed_markup() -> None:
     assert faults('<p>a<br>&lt;b&gt;</p><ul><li><a href="TEL:+32">c</a></li></ul><h2>d</h2>') == []
 
 
+@pytest.mark.smoke
 def test_sanitiser_removes_each_payload_and_is_idempotent() -> None:
     assert wrong({name: sanitise(html) for name, html in PAYLOADS.items()}) == {}
 
@@ -129,7 +130,6 @@ def test_unknown_attributes_and_urls_without_a_scheme_are_removed() -> None:
 # --- models ---
 
 
-@pytest.mark.smoke
 def test_written_texts_are_clean(client: Client, ready: Any) -> None:
     """tests/vacancies/test_fields.py writes in the other ways."""
     for name in NAMES:
