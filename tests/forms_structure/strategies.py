@@ -72,13 +72,8 @@ class _Draw:
 
     def field(self, depth: int, values: list[str] | None) -> dict[str, Any]:
         draw = self.draw
-        field: dict[str, Any] = {
-            "name": self.name(),
-            "type": draw(st.sampled_from(TYPES)),
-            "label": draw(texts),
-            "required": draw(st.booleans()),
-            "css": draw(st.sampled_from(WIDTHS)),
-        }
+        field: dict[str, Any] = {"name": self.name(), "type": draw(st.sampled_from(TYPES))}
+        field |= {"label": draw(texts), "required": draw(st.booleans()), "css": draw(st.sampled_from(WIDTHS))}
         fitting = [role for role in self.roles if field["type"] in ROLES[role]]
         if values is not None:
             fitting = [role for role in fitting if role != "email"]
@@ -168,23 +163,18 @@ def served(
         if "options" in field:
             item["options"] = [{"name": name, **option} for option in field["options"]]
         if field["type"] == "range":
-            item["options"] = [
-                {"name": name, "value": str(n), "label": word} for n, word in enumerate(LEVELS[language])
-            ]
+            levels = enumerate(LEVELS[language])
+            item["options"] = [{"name": name, "value": str(n), "label": word} for n, word in levels]
         if "conditional" in field:
             item["conditional"] = [field_of(each) for each in field["conditional"]]
         if "on_value" in field:
             item["on_value"] = field["on_value"]
         return item
 
-    sections = [
-        {
-            "title": each["title"],
-            "description": each["description"] or None,
-            "fields": [field_of(field) for field in each["fields"]],
-        }
-        for each in structure
-    ]
+    sections = []
+    for each in structure:
+        fields = [field_of(field) for field in each["fields"]]
+        sections.append({**each, "description": each["description"] or None, "fields": fields})
     if consent:
         sections[-1]["fields"].append(consent)
     return sections
@@ -231,9 +221,8 @@ NOT_TEXT = (None, 5, True, ["x"], {"x": "y"})
 NOT_ONE_LINE = ("a\x00b", "a\nb", "tab\t", "\x7f", "lone \ud800")
 NOT_A_LIST = (None, "x", 5, {})
 NOT_AN_OBJECT = (None, "x", 5, [])
-NOT_A_NAME = (
-    *("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", "contact_me_by_fax", None, 5),
-)
+NOT_A_NAME = ("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", None, 5)
+NOT_A_NAME += ("contact_me_by_fax",)
 
 
 def corruptions(sections: Any, *, is_served: bool = False) -> list[Corruption]:
@@ -264,12 +253,9 @@ class _Corruptions:
         yield Corruption((*at, "colour"), "red")
 
     def text(self, at: tuple[Any, ...], longest: int, *, may_be_empty: bool = False) -> Any:
-        for value in (
-            *NOT_TEXT,
-            *NOT_ONE_LINE,
-            "x" * (longest + 1),
-            *([] if may_be_empty else ["", " \u2003"]),
-        ):
+        for value in (*NOT_TEXT, *NOT_ONE_LINE, "x" * (longest + 1)):
+            yield Corruption(at, value)
+        for value in () if may_be_empty else ("", " \u2003"):
             yield Corruption(at, value)
 
     def name(self, at: tuple[Any, ...], name: str) -> Any:
@@ -295,48 +281,37 @@ class _Corruptions:
         for value in ("yes", 1, 0, None):
             yield Corruption((*at, "required"), value)
         yield from self.label(at, field)
-        if values is None:
-            yield Corruption((*at, "on_value"), "1")
-        else:
-            for value in ("no such value", 1, None, [values[0]]):
-                yield Corruption((*at, "on_value"), value)
+        for value in ("1",) if values is None else ("no such value", 1, None, [values[0]]):
+            yield Corruption((*at, "on_value"), value)
         option = {"name": field["name"]} if self.is_served else {}
         if has_options:
             yield from self.options(at, field)
         elif type_ == "range" and self.is_served:
             yield from self.levels(at, field)
         else:
-            yield Corruption((*at, "options"), [{**option, "value": "x", "label": "X"}])
-            yield Corruption((*at, "options"), [])
+            for value in ([{**option, "value": "x", "label": "X"}], []):
+                yield Corruption((*at, "options"), value)
         own_values = [option["value"] for option in field.get("options", ())]
         own_values = own_values or {"range": list("012345"), "checkbox": ["1"]}.get(type_, [])
         if "conditional" in field:
             yield from self.fields((*at, "conditional"), field["conditional"], own_values)
-        elif own_values:
-            for value in NOT_A_LIST:
-                yield Corruption((*at, "conditional"), value)
         else:
-            yield Corruption((*at, "conditional"), [text_field("never_there", on_value="1")])
-            yield Corruption((*at, "conditional"), [])
+            for value in NOT_A_LIST if own_values else ([text_field("never_there", on_value="1")], []):
+                yield Corruption((*at, "conditional"), value)
 
     def label(self, at: tuple[Any, ...], field: Any) -> Any:
         at, label = (*at, "label"), field["label"]
-        requested = {"name": "never_there_before", "label": "X"} | (
-            {"type": "text"} if self.is_served else {}
-        )
+        more = {"type": "text"} if self.is_served else {}
+        requested = {"name": "never_there_before", "label": "X"} | more
         if isinstance(label, dict):
             for value in (None, 5, [], "", " "):
                 yield Corruption(at, value)
-            yield Corruption((*at, "name"), GONE)
-            yield Corruption((*at, "label"), GONE)
-            yield Corruption((*at, "colour"), "red")
+            for key, value in (("name", GONE), ("label", GONE), ("colour", "red")):
+                yield Corruption((*at, key), value)
             yield from self.name((*at, "name"), label["name"])
             yield from self.text((*at, "label"), 2_000)
-            if self.is_served:
-                for value in (GONE, "textarea", None):
-                    yield Corruption((*at, "type"), value)
-            else:
-                yield Corruption((*at, "type"), "text")
+            for value in (GONE, "textarea", None) if self.is_served else ("text",):
+                yield Corruption((*at, "type"), value)
         else:
             for value in (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001):
                 yield Corruption(at, value)
@@ -355,19 +330,16 @@ class _Corruptions:
             yield from self.text((*at, n, "label"), 2_000)
             if n:
                 yield Corruption((*at, n, "value"), field["options"][0]["value"])
-            if self.is_served:
-                for value in ("another_field", None, 5):
-                    yield Corruption((*at, n, "name"), value)
-            else:
-                yield Corruption((*at, n, "name"), field["name"])
+            for value in ("another_field", None, 5) if self.is_served else (field["name"],):
+                yield Corruption((*at, n, "name"), value)
 
     def levels(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")
         path = ".".join(map(str, ("sections", *at)))
         for value in (GONE, *NOT_A_LIST, [], field["options"][:5], field["options"][::-1]):
             yield Corruption(at, value, path)
-        for key, value in (("value", "6"), ("value", 2), ("value", GONE)):
-            yield Corruption((*at, 2, key), value, path)
+        for value in ("6", 2, GONE):
+            yield Corruption((*at, 2, "value"), value, path)
         yield Corruption((*at, 2), "2")
         for key, value in (("label", GONE), ("label", 5), ("colour", "red")):
             yield Corruption((*at, 2, key), value, f"{path}.2")

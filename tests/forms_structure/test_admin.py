@@ -13,6 +13,7 @@ from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.builder import LIST, OTHER, STRUCTURE, recruiter
+from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +69,7 @@ def root():
     return client
 
 
-def test_form_in_use_and_site_form_cannot_be_deleted(root, form):
+def test_form_in_use_and_site_form_cannot_be_deleted_others_can(root, form):
     Form.objects.update(is_default=True)
 
     page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
@@ -81,16 +82,14 @@ def test_form_in_use_and_site_form_cannot_be_deleted(root, form):
     assertContains(page, "would require deleting the following protected related objects")
     assert Form.objects.exists()
 
-
-def test_unused_form_can_be_deleted(anna, form):
-    anna.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
-
+    Vacancy.objects.update(form=None)
+    root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
     assert not Form.objects.exists()
 
 
 def test_consent_text_cannot_be_changed(anna):
-    anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
-    anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
+    for language, text in (("nl", "Ja"), ("en", "Yes")):
+        anna.post("/admin/forms_structure/consenttext/add/", {"language": language, "text": text})
 
     texts = list(ConsentText.objects.order_by("version").values_list("language", "version", "text"))
     assert texts == [("nl", 2, "Ja"), ("en", 3, "Yes")]
@@ -127,24 +126,15 @@ def test_each_endpoint_checks_its_permission(form):
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_copy_for_a_vacancy_needs_the_change_permission(form):
-    vacancy = make_vacancy(form=form)
-
-    client = recruiter("view_form", "add_form", "view_vacancy")
-
-    answer = client.post(f"{LIST}{form.pk}/copy/", json.dumps({"for": vacancy.pk}), "application/json")
-
-    assert answer.status_code == 403
-    assert Form.objects.count() == 1
-
-
-def test_endpoints_need_the_csrf_token(form):
-    strict = Client(enforce_csrf_checks=True)
+def test_copy_for_a_vacancy_needs_the_change_permission_and_posts_the_csrf_token(form):
+    client, strict = recruiter("view_form", "add_form", "view_vacancy"), Client(enforce_csrf_checks=True)
     strict.force_login(User.objects.create_superuser("root"))
+    data, url = json.dumps({"for": make_vacancy(form=form).pk}), f"{LIST}{form.pk}"
 
+    assert client.post(f"{url}/copy/", data, "application/json").status_code == 403
+    assert Form.objects.count() == 1
     for view in QUESTIONS:
-        url = f"{LIST}{form.pk}/{view}/"
-        assert strict.post(url, "{}", content_type="application/json").status_code == 403
+        assert strict.post(f"{url}/{view}/", "{}", "application/json").status_code == 403
 
 
 def test_unknown_form_is_404(anna):
