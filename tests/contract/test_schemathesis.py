@@ -24,12 +24,8 @@ pytestmark = pytest.mark.slow("sends generated requests to each operation")
 
 CASES = int(os.environ.get("SCHEMATHESIS_CASES", "40"))
 METHODS = ("get", "put", "post", "delete", "patch")
-OPERATIONS = [
-    (path, method)
-    for path, item in docs._document("")["paths"].items()
-    for method in METHODS
-    if method in item
-]
+PATHS = docs._document("")["paths"]
+OPERATIONS = [(path, method) for path, item in PATHS.items() for method in METHODS if method in item]
 
 
 def settings_of(cases: int) -> hypothesis.settings:
@@ -72,14 +68,7 @@ def send(path: str, method: str, *, cases: int) -> None:
     from schemathesis.checks import not_a_server_error
     from schemathesis.generation.feedback import NO_FEEDBACK
     from schemathesis.pytest._test_builder import build_operation_test
-    from schemathesis.specs.openapi.checks import (
-        content_type_conformance,
-        positive_data_acceptance,
-        response_headers_conformance,
-        response_schema_conformance,
-        status_code_conformance,
-        unsupported_method,
-    )
+    from schemathesis.specs.openapi import checks as rules
 
     schema = load_schema()
     required = set(schema.raw_schema["components"]["schemas"]["Vacancy"]["required"])
@@ -95,16 +84,10 @@ def send(path: str, method: str, *, cases: int) -> None:
 
     # Without negative_data_rejection: it judges a value before it is serialised into the query string, where
     # an integer for a comma-separated list is a list of one. tests/jobsite/api tests the values to refuse.
-    checks = [
-        not_a_server_error,
-        status_code_conformance,
-        content_type_conformance,
-        positive_data_acceptance,
-        response_headers_conformance,
-        response_schema_conformance,
-        unsupported_method,
-        items_are_complete,
-    ]
+    checks = [not_a_server_error, items_are_complete]
+    checks += [rules.unsupported_method, rules.positive_data_acceptance]
+    checks += [rules.status_code_conformance, rules.content_type_conformance]
+    checks += [rules.response_headers_conformance, rules.response_schema_conformance]
 
     def check(case):
         requests[f"{case.method} {case.path}"] += 1
