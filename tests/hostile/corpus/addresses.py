@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from tests.hostile.content import HIDDEN, Content
-from tests.hostile.corpus.case import ABSENT_HERE, BAD, MINE, OK, PAGE, Case, case
+from tests.hostile.corpus.case import MINE, PAGE, Case, case
 
 PATHS = (
     "/v1/%00", "/v1/vacancies%00", "/v1/vacancies/%00", "/v1/vacancies/1%00", "/v1/%0d%0aX-Injected:%201", "/v1/vacancies%0a",
@@ -46,7 +46,7 @@ def paths(content: Content) -> Iterator[Case]:
                    {400, 403, 404, 302}, is_malformed=True)  # fmt: skip
     for path in ("/v1%2fvacancies", "/%76%31/vacancies", "/v1/%76acancies", "/v1/./vacancies", "//v1/vacancies", "/v1/x/../vacancies",
                  "/v1/../v1/vacancies", "/./v1/vacancies", "///v1///vacancies", "/v1/vacancies/.", "/v1/vacancies/..", "/v1/vacancies/../filters"):  # fmt: skip
-        yield case("path", path, path, allowed=OK | BAD | ABSENT_HERE, is_malformed=True)
+        yield case("path", path, path, allowed={200, 400, 404}, is_malformed=True)
     # Web cache deception: a cache may take the address for a file's.
     bearer = f"Authorization: Bearer {content.tokens['A']}"
     cookie = f"Cookie: sessionid={content.sessions['A']}"
@@ -69,7 +69,7 @@ IDS = (
 def ids() -> Iterator[Case]:
     for pk in IDS:
         for suffix in ("", "/form", "/form/schema"):
-            yield case("id", f"{pk[:24]}{suffix}", f"/v1/vacancies/{pk}{suffix}", allowed={400, 404} if "%00" in pk else ABSENT_HERE,
+            yield case("id", f"{pk[:24]}{suffix}", f"/v1/vacancies/{pk}{suffix}", allowed={400, 404} if "%00" in pk else {404},
                        is_malformed="%00" in pk or len(pk) > 1000)  # fmt: skip
 
 
@@ -105,20 +105,22 @@ IGNORED = (
 def parameters() -> Iterator[Case]:
     for name in ("page[size]", "page[number]"):
         for value in NUMBERS:
-            yield case("parameter", f"{name}={value[:24]}", f"/v1/vacancies?{name}={value}", allowed=BAD)
+            yield case("parameter", f"{name}={value[:24]}", f"/v1/vacancies?{name}={value}", allowed={400})
     for shape in SHAPES:
-        yield case("parameter", shape[:60], f"/v1/vacancies?{shape}", allowed=BAD, is_malformed=" " in shape)
+        yield case(
+            "parameter", shape[:60], f"/v1/vacancies?{shape}", allowed={400}, is_malformed=" " in shape
+        )
     for shape in LISTS:
-        yield case("parameter", shape, f"/v1/vacancies?{shape}", allowed=OK)
+        yield case("parameter", shape, f"/v1/vacancies?{shape}", allowed={200})
     baseline = f"Content-Type: baseline {PAGE}"
     for shape in IGNORED:
-        yield case("parameter", shape[:60], f"{PAGE}&{shape}", allowed=OK, same_as=baseline)
+        yield case("parameter", shape[:60], f"{PAGE}&{shape}", allowed={200}, same_as=baseline)
     for value in ("%25", "_", "%5C", "'%20OR%20'1'='1", "((a%2B)%2B)%2B", "%3Cscript%3E", "a*", "%22", "(", "NEAR(", "*:*", "%E2%80%AE", "%F0%9F%98%80",
                   "%CC%81" * 60, "%C4%B0", "%EF%AC%83" * 20, "%F0%9D%94%98", "\\", "--", "/*", "%7B%7B7*7%7D%7D", "AND", "OR"):  # fmt: skip
         for path in ("/v1/vacancies", "/v1/filters", "/v1/vacancies/hot"):
-            yield case("search", f"{path} {value[:24]}", f"{path}?filter[search]={value}", allowed=OK | BAD)
+            yield case("search", f"{path} {value[:24]}", f"{path}?filter[search]={value}", allowed={200, 400})
     for shape in ("filter[search]=x", "filter[regions]=x", "sort=title", "fields=id"):
-        yield case("parameter", f"/v0.1/vacancies {shape}", f"/v0.1/vacancies?{shape}", allowed=BAD)
+        yield case("parameter", f"/v0.1/vacancies {shape}", f"/v0.1/vacancies?{shape}", allowed={400})
     for value in ("", "x", "%00", "%FF", "a" * 3000, "1:1:1", "null", "x&preview=y"):
         for suffix in ("", "/form", "/form/schema"):
             path = f"/v1/vacancies/{HIDDEN['draft']}{suffix}?preview={value}"

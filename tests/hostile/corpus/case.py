@@ -10,7 +10,6 @@ INTERNAL = "/v1/vacancies/hot/internal"
 TOKEN = "/v1/auth/token"
 PAGE = "/v1/vacancies?page[size]=2&page[number]=2"
 
-OK, NO_CONTENT, BAD, UNAUTHORIZED, ABSENT_HERE, METHOD = {200}, {204}, {400}, {401}, {404}, {405}
 CLOSED = 0  # the connection is closed without a response
 # The statuses for bytes that are not a valid request. 501 and 505 are right for transfer codings and versions
 # of HTTP that the server does not know.
