@@ -85,6 +85,12 @@ TEXTS = {
     "company": "<p>Hôpital</p>",
     "postcustom1": "<h3>Plus</h3><p>日本語 🚑</p>",
 }
+OF_BRAND = {
+    "description": "<p>Zorg met een hart.</p>",
+    "url": "https://www.example.com/elisabeth",
+    "icon_small": "brands/elisabeth-64.png",
+    "icon_large_url": "https://static.example.com/elisabeth-256.png",
+}
 OF_HEAD = {"function": "HR", "email": "noor@example.com", "is_email_public": True, "phone": "+32 3 555"}
 
 
@@ -94,14 +100,7 @@ def site(at, filters, settings):
     settings.TIME_ZONE = "Europe/Brussels"
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
     make_filter(Keyword.JOBCUSTOM4, is_active=False)
-    brand = make_brand(
-        "Ziekenhuis Sint-Elisabeth",
-        id=11,
-        description="<p>Zorg met een hart.</p>",
-        url="https://www.example.com/elisabeth",
-        icon_small="brands/elisabeth-64.png",
-        icon_large_url="https://static.example.com/elisabeth-256.png",
-    )
+    brand = make_brand("Ziekenhuis Sint-Elisabeth", id=11, **OF_BRAND)
     head = make_recruiter("Noor Peeters", id=21, **OF_HEAD)
     bare_head = make_recruiter("HR desk", id=22)
     make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")

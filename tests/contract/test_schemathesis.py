@@ -28,17 +28,6 @@ PATHS = docs._document("")["paths"]
 OPERATIONS = [(path, method) for path, item in PATHS.items() for method in METHODS if method in item]
 
 
-def settings_of(cases: int) -> hypothesis.settings:
-    return hypothesis.settings(
-        max_examples=cases,
-        derandomize=os.environ.get("SCHEMATHESIS_SEED") != "random",
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-
-
 requests: Counter[str] = Counter()
 
 
@@ -94,14 +83,13 @@ def send(path: str, method: str, *, cases: int) -> None:
         response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
         case.validate_response(response, checks=checks)
 
-    build_operation_test(
-        config=schema.config,
-        operation=schema[path][method],
-        test_func=check,
-        given_kwargs={},
-        feedback=NO_FEEDBACK,
-        explicit_settings=settings_of(cases),
-    )()
+    is_random = os.environ.get("SCHEMATHESIS_SEED") == "random"
+    every, phases = list(hypothesis.HealthCheck), [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    how = {"max_examples": cases, "derandomize": not is_random, "database": None, "deadline": None}
+    settings = hypothesis.settings(phases=phases, suppress_health_check=every, **how)
+    given = {"given_kwargs": {}, "feedback": NO_FEEDBACK, "explicit_settings": settings}
+    operation = schema[path][method]
+    build_operation_test(config=schema.config, operation=operation, test_func=check, **given)()
 
 
 @pytest.mark.usefixtures("_site")

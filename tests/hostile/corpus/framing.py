@@ -65,24 +65,8 @@ def framing(content: Content) -> Iterator[Case]:
     spaced = post("Transfer-Encoding : chunked", "Content-Length: 4", body=hidden)
     yield wire("space before the colon", spaced)
     yield wire("underscored length", post("Content_Length: 0", f"Content-Length: {len(inner)}", body=inner))
-    numbers = (
-        "5, 5",
-        "5,6",
-        "+5",
-        "-1",
-        "-5",
-        "5 5",
-        "0x5",
-        "5.0",
-        "1e1",
-        "",
-        " ",
-        "９",
-        "5;",
-        "9" * 30,
-        "05",
-    )
-    for value in (*numbers, "٥", "5_0", "5\t", "a"):
+    numbers = ("5, 5", "5,6", "+5", "-1", "-5", "5 5", "0x5", "5.0", "1e1", "", " ", "９", "5;", "05")
+    for value in (*numbers, "9" * 30, "٥", "5_0", "5\t", "a"):
         yield wire(f"Content-Length: {value[:12]!r}", post(f"Content-Length: {value}", body=b'{"a":'))
     yield wire("two lengths", post("Content-Length: 5", "Content-Length: 6", body=b'{"a":1'))
     yield wire("the same length twice", post("Content-Length: 2", "Content-Length: 2", body=b"{}"))
