@@ -47,7 +47,6 @@ APPS = ("auth", "forms_structure", "vacancies", "applications")
 
 
 def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
-    """Every route of the site."""
     for pattern in (resolver or get_resolver()).url_patterns:
         route = before + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
@@ -57,7 +56,6 @@ def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
 
 
 def routes() -> Iterator[str]:
-    """The routes of the admin."""
     return (route for route in every_route() if route.startswith("admin"))
 
 
@@ -72,7 +70,6 @@ def kind_of(route: str) -> tuple[str, str] | None:
 
 
 def address(route: str, pk: Any = 0, number: Any = 0) -> str:
-    """The URL of `route` for the row `pk`."""
     filled = re.sub(r"<int:number>", str(number), route)
     return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
 

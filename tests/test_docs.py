@@ -50,7 +50,6 @@ class Block(NamedTuple):
 
 
 def blocks(name):
-    """Return the blocks of a document, each with its expected output."""
     found, lines = [], (ROOT / name).read_text().splitlines()
     number, last_end = 0, None
     while number < len(lines):

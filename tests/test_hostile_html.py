@@ -42,7 +42,6 @@ VACANCIES = "/admin/vacancies/vacancy/"
 
 
 def dirty(name: str) -> dict[str, str]:
-    """Return the payload of that name for each text field of a vacancy."""
     return dict.fromkeys(TEXTS, PAYLOADS[name])
 
 
@@ -197,7 +196,6 @@ def test_texts_written_with_sql_stay_inside_their_form_field(anna: Client, filte
 
 
 def test_copies_and_restored_versions_of_unsanitised_texts_are_clean(client: Client, filters: Any) -> None:
-    """Duplicating and restoring sanitise like any other save."""
     source = make_vacancy()
     html = "".join(PAYLOADS[name] for name in ("img-onerror", "p-onmouseover", "href-javascript"))
     write_around_the_models(source, html)

@@ -53,7 +53,6 @@ def _site(db, wsgi, settings):
 
 
 def send(path: str, method: str, *, cases: int) -> None:
-    """Send generated requests for an operation, and check the responses."""
     from schemathesis.checks import not_a_server_error
     from schemathesis.generation.feedback import NO_FEEDBACK
     from schemathesis.pytest._test_builder import build_operation_test

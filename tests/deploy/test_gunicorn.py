@@ -73,7 +73,6 @@ def test_two_workers_with_threads_and_one_listening_port(site):
 
 @pytest.fixture
 def node(tmp_path):
-    """A node on SQLite, with one worker."""
     static = {"STATIC_ROOT": str(tmp_path / "static"), "MEDIA_ROOT": str(tmp_path / "media")}
     instance = Instance(tmp_path / "site", WEB_CONCURRENCY="1", **static)
     instance.manage("shell", "-v0", "-c", MAKE)

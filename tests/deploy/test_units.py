@@ -3,13 +3,11 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -76,7 +74,6 @@ def test_all_services_have_the_same_sandbox():
 
 
 def test_commands_exist():
-    """The manage.py commands of units and containers."""
     text = "".join(unit.read_text() for unit in SERVICES)
     text += "".join(f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values())
     started = set(re.findall(r"manage\.py ([a-z_]+)", text))
@@ -115,51 +112,26 @@ def test_no_secret_is_committed():
     assert "SECRET_KEY" not in output  # it stays in .env
 
 
-def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
-    user = "postgres" if os.getuid() == 0 else None
-    return subprocess.Popen(
-        command, user=user, group=user, extra_groups=[] if user else None, cwd="/",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs,
-    )  # fmt: skip
-
-
 @pytest.mark.slow("starts PostgreSQL")
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_database_container_has_the_database_of_the_site():
-    """The script of compose.yaml for PostgreSQL's image, after the commands of the image itself."""
-    folder, port = servers.folder(), servers.free_port()
-    env = {
-        "PATH": f"{servers.POSTGRES}:{os.environ['PATH']}", "PGDATA": f"{folder}/primary",
-        "PGHOST": str(folder), "PGPORT": str(port),
-        "DATABASE_PASSWORD": "of-the-site", "POSTGRES_USER": "postgres",
-    }  # fmt: skip
-    running: list[subprocess.Popen] = []
-
-    def run(*command: str | Path, check: bool = True) -> bool:
-        process = as_postgres(*command, env=env)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0 or not check, output
-        return process.returncode == 0
-
-    try:
-        accounts = ("--username=postgres", "--auth-local=trust", "--auth-host=scram-sha-256")
-        run("initdb", *accounts, "--no-sync", "--encoding=UTF8", "--locale=C")
-        small = f"-c fsync=off -c shared_buffers=16MB -c unix_socket_directories={folder}"
-        running.append(as_postgres("postgres", *small.split(), env=env))
-        servers.until(lambda: run("pg_isready", "-q", check=False))
-        shutil.copy(DEPLOY / "create-database.sh", folder)
-        run("sh", folder / "create-database.sh")
-
-        url = f"postgres://jobsite:of-the-site@127.0.0.1:{port}/jobsite"
+    """The script of compose.yaml for PostgreSQL's image."""
+    folder = servers.folder()
+    server = servers.Postgres(folder / "primary")
+    lines = ("host all postgres 127.0.0.1/32 trust", "host all all 127.0.0.1/32 scram-sha-256", "")
+    (server.folder / "pg_hba.conf").write_text("\n".join(lines))
+    env = {"PATH": f"{servers.POSTGRES}:{os.environ['PATH']}", "PGHOST": "127.0.0.1"}
+    env |= {"PGPORT": f"{server.port}", "DATABASE_PASSWORD": "of-the-site", "POSTGRES_USER": "postgres"}
+    with server:
+        script = ["sh", DEPLOY / "create-database.sh"]
+        done = subprocess.run(script, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        url = f"postgres://jobsite:of-the-site@127.0.0.1:{server.port}/jobsite"
         with psycopg.connect(url, connect_timeout=2) as connection:
             connection.execute("CREATE TABLE vacancy AS SELECT 1 AS id")
             role = "SELECT rolsuper, rolreplication FROM pg_roles WHERE rolname = 'jobsite'"
             assert connection.execute(role).fetchone() == (False, False)
-    finally:
-        for process in running:
-            process.send_signal(signal.SIGQUIT)
-            process.communicate(timeout=servers.TIMEOUT)
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 # --- Releases ----------------------------------------------------------------------------------

@@ -105,7 +105,6 @@ def structures(
 
 
 def chain(depth: int) -> list[dict[str, Any]]:
-    """Return a structure with conditions of `depth` levels."""
     field: dict[str, Any] = {}
     for level in range(depth, -1, -1):
         field = {

@@ -188,21 +188,6 @@ def test_one_error_anywhere_is_reported_with_its_path(structure, data):
     assert corruption.blames_only_its_owner(found)
 
 
-def test_label_input_and_options_are_those_of_their_field():
-    sections = served(specimen())
-    sections[1]["fields"][0]["label"]["type"] = "textarea"
-    sections[1]["fields"][0]["options"].reverse()
-    sections[0]["fields"][2]["options"][1]["name"] = "first_name"
-
-    assert faults(sections) == {
-        "sections.1.fields.0.label.type": "Must be text; received 'textarea'.",
-        "sections.1.fields.0.options": 'Must have the values "0" to "5" in order; '
-        "received ['5', '4', '3', '2', '1', '0'].",
-        "sections.0.fields.2.options.1.name": "Must be the name of its field, 'permit'; "
-        "received 'first_name'.",
-    }
-
-
 def test_other_json_and_deeply_nested_forms_are_refused():
     for data in (None, {}, {"data": []}, "x", 5):
         assert list(faults(data)) == ["sections"], data

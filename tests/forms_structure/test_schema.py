@@ -58,7 +58,6 @@ JUNK = [
 
 
 def fits(field, value):
-    """Whether `field` accepts `value`."""
     values = [option["value"] for option in field.get("options", ())]
     if field["type"] == "checkbox-group":
         is_list = isinstance(value, list) and value != [] and all(isinstance(each, str) for each in value)
@@ -146,7 +145,6 @@ def forms(draw):
 
 @st.composite
 def submissions(draw, sections):
-    """Strategy of valid submissions of a form."""
     submission = {}
 
     def fill_in(fields):

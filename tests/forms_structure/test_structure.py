@@ -22,7 +22,6 @@ def faults(structure, **how):
 
 
 def turned_round(value):
-    """Return `value` with the keys of every object in reverse order."""
     if isinstance(value, dict):
         return {key: turned_round(value[key]) for key in reversed(value)}
     return [turned_round(member) for member in value] if isinstance(value, list) else value
@@ -125,19 +124,6 @@ def test_all_errors_are_reported():
     }
 
 
-def test_names_are_unique_in_the_form():
-    field, label = text_field("a"), text_field("b", type="range", label={"name": "a", "label": "X"})
-    box = text_field("b", type="checkbox", conditional=[text_field("a", on_value="1")])
-    for first, second, path in (
-        (field, field, "name"),
-        (field, label, "label.name"),
-        (label, field, "name"),
-        (box, field, "name"),
-        (field, box, "conditional.0.name"),
-    ):
-        assert list(faults([section(first), section(second)])) == [f"sections.1.fields.0.{path}"]
-
-
 def test_names_that_are_taken():
     city = [section(text_field("city"))]
     language = text_field("a", type="range", label={"name": "a", "label": "X"})
@@ -154,38 +140,6 @@ def test_names_that_are_taken():
     assert faults([section(text_field("privacy_consent"))]) == {
         "sections.0.fields.0.name": "privacy_consent is the name of the consent box that the system adds."
     }
-
-
-def test_condition_requires_a_value_of_its_owner():
-    for values, type_, options in (
-        (["0", "5"], "range", {}),
-        (["1"], "checkbox", {}),
-        (["é"], "select", {"options": [{"value": "é", "label": "É"}]}),
-        (["a b"], "radio-group", {"options": [{"value": "a b", "label": "A"}]}),
-        (["x"], "checkbox-group", {"options": [{"value": "x", "label": "X"}]}),
-    ):
-        for value in (*values, "6"):
-            more = [text_field("more", on_value=value)]
-            structure = [section(text_field(type=type_, conditional=more) | options)]
-            if value in values:
-                assert clean(structure) == structure
-            else:
-                assert list(faults(structure)) == ["sections.0.fields.0.conditional.0.on_value"], type_
-
-
-def test_only_fields_with_options_have_conditional_fields_and_options():
-    """The options of a range and of a checkbox are fixed."""
-    texts = ["text", "textarea", "email", "tel", "date", "file"]
-    more, options = [text_field("more", on_value="x")], [{"value": "x", "label": "X"}]
-
-    for type_ in texts:
-        assert faults([section(text_field(type=type_, conditional=more))]) == {
-            "sections.0.fields.0.conditional": f"Nothing can depend on a {type_} field: it has no options."
-        }
-    for type_ in (*texts, "range", "checkbox"):
-        assert faults([section(text_field(type=type_, options=options))]) == {
-            "sections.0.fields.0.options": f"A {type_} field has no options of its own."
-        }
 
 
 def test_depth_of_conditions_is_limited_by_the_setting():

@@ -39,7 +39,6 @@ class Content:
 
 
 def create() -> Content:
-    """Create the content in an empty database."""
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 

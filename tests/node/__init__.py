@@ -65,7 +65,6 @@ class Validators:
 
 @contextmanager
 def validators() -> Iterator[Validators]:
-    """Start Node with validate.mjs."""
     require()
     command, pipe = ["node", FOLDER / "validate.mjs", VALIDATION_JS], subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
