@@ -122,8 +122,7 @@ def test_unknown_attributes_and_urls_without_a_scheme_are_removed() -> None:
     for attribute in attributes:
         html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
         assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
-    for address in addresses:
-        assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>", address
+    assert {sanitise(f'<a href="{address}">x</a>') for address in addresses} == {"<a>x</a>"}
 
 
 # --- models ---

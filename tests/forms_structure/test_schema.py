@@ -85,16 +85,11 @@ def is_email(value):
     if value.count("@") != 1:
         return False
     local, host = value.split("@")
-    letters = set(ascii_letters + digits)
-    labels = host.split(".")
-    return (
-        len(local) <= 64
-        and all(local.split("."))
-        and set(local) <= letters | set("!#$%&'*+-/=?^_`{|}~.")
-        and len(labels) > 1
-        and all(0 < len(label) <= 63 and set(label) <= letters | {"-"} for label in labels)
-        and not any(label.startswith("-") or label.endswith("-") for label in labels)
-    )
+    letters, labels = set(ascii_letters + digits), host.split(".")
+    atom = letters | set("!#$%&'*+-/=?^_`{|}~.")
+    fit = [0 < len(label) <= 63 and set(label) <= letters | {"-"} for label in labels]
+    fit += [not label.startswith("-") and not label.endswith("-") for label in labels]
+    return len(local) <= 64 and all(local.split(".")) and set(local) <= atom and len(labels) > 1 and all(fit)
 
 
 def is_day(value):
@@ -165,23 +160,27 @@ def submissions(draw, sections):
     return submission
 
 
-def all_names(sections):
-    def below(fields):
-        for field in fields:
-            yield field["name"]
-            if isinstance(field["label"], dict):
-                yield field["label"]["name"]
-            yield from below(field.get("conditional", ()))
+def all_fields(sections):
+    fields = [field for each in sections for field in each["fields"]]
+    for field in fields:  # grows
+        fields += field.get("conditional", ())
+    return fields
 
-    return [name for each in sections for name in below(each["fields"])]
+
+def all_names(sections):
+    requested = [[field, field["label"]] for field in all_fields(sections)]
+    return [each["name"] for pair in requested for each in pair if isinstance(each, dict)]
+
+
+def all_values(sections):
+    return [option["value"] for field in all_fields(sections) for option in field.get("options", ())]
 
 
 @st.composite
 def mutations(draw, sections, submission):
     """Strategy of `submission` with one or two members removed, added or changed."""
     submission = dict(submission)
-    values = [value for each in sections for field in each["fields"] for value in all_values(field)]
-    wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
+    values, wrong = all_values(sections), [value for kind in WRONG_BY_KIND.values() for value in kind]
     for _ in range(draw(st.integers(1, 2))):
         name = draw(st.sampled_from([*all_names(sections), "unheard_of"]))
         if draw(st.booleans()) and name in submission:
@@ -190,12 +189,6 @@ def mutations(draw, sections, submission):
             one = st.sampled_from([*values, *values, *wrong, *JUNK])
             submission[name] = draw(one | st.lists(st.sampled_from([*values, "x"]), max_size=3))
     return submission
-
-
-def all_values(field):
-    yield from [option["value"] for option in field.get("options", ())]
-    for each in field.get("conditional", ()):
-        yield from all_values(each)
 
 
 # --- The schema --------------------------------------------------------------------------------

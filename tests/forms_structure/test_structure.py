@@ -174,11 +174,7 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 
 
 @search(max_examples=60)
-@given(
-    st.recursive(
-        VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner), max_leaves=20
-    )
-)
+@given(st.recursive(VALUES, lambda x: st.lists(x, max_size=3) | st.dictionaries(KEYS, x), max_leaves=20))
 def test_any_json_is_valid_or_refused(value):
     try:
         structure = clean(value)
