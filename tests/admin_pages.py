@@ -392,9 +392,13 @@ def stored() -> dict[str, list[tuple]]:
     for app in APPS:
         for model in apps.get_app_config(app).get_models(include_auto_created=True):
             if model is not AccessLog:
-                columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
-                found[model._meta.label] = list(model._base_manager.order_by("pk").values_list(*columns))
+                found[model._meta.label] = _values(model)
     return found
+
+
+def _values(model: Any, **wanted: Any) -> list[tuple]:
+    columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
+    return list(model._base_manager.filter(**wanted).order_by("pk").values_list(*columns))
 
 
 def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
@@ -417,12 +421,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
-    found = {}
-    for label, wanted in own.items():
-        model = apps.get_model(label)
-        columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
-        rows = model._base_manager.filter(**wanted).order_by("pk")
-        found[label] = list(rows.values_list(*columns))
+    found = {label: _values(apps.get_model(label), **wanted) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")
     found["served"] = list(served.values_list("pk", "served_form_id"))
     found["gone"] = sorted(set(vacancies) - set(Vacancy.objects.values_list("pk", flat=True)))

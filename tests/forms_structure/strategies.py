@@ -4,7 +4,7 @@ The lists below are independent of the code, so that tests detect a wrong change
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -224,6 +224,10 @@ NOT_A_NAME = ("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_cons
 NOT_A_NAME += ("contact_me_by_fax",)
 
 
+def each(at: tuple[Any, ...], values: Any) -> Iterator[Corruption]:
+    return (Corruption(at, value) for value in values)
+
+
 def corruptions(sections: Any, *, is_served: bool = False) -> list[Corruption]:
     """Yield each possible error in valid `sections`, stored or in the format of the API."""
     return list(_Corruptions(is_served).of(sections))
@@ -235,36 +239,30 @@ class _Corruptions:
         self.names: list[str] = []
 
     def of(self, sections: Any) -> Any:
-        for value in NOT_A_LIST:
-            yield Corruption((), value)
-        for n, each in enumerate(sections):
+        yield from each((), NOT_A_LIST)
+        for n, part in enumerate(sections):
             yield from self.object((n,), ("title", "description", "fields"))
             yield from self.text((n, "title"), 300, may_be_empty=True)
-            for value in (5, ["x"], "a\x00b", "\ud800", "x" * 50_001, *([] if self.is_served else [None])):
-                yield Corruption((n, "description"), value)
-            yield from self.fields((n, "fields"), each["fields"], None)
+            texts = (5, ["x"], "a\x00b", "\ud800", "x" * 50_001, *([] if self.is_served else [None]))
+            yield from each((n, "description"), texts)
+            yield from self.fields((n, "fields"), part["fields"], None)
 
     def object(self, at: tuple[Any, ...], keys: tuple[str, ...]) -> Any:
-        for value in NOT_AN_OBJECT:
-            yield Corruption(at, value)
+        yield from each(at, NOT_AN_OBJECT)
         for key in keys:
             yield Corruption((*at, key), GONE)
         yield Corruption((*at, "colour"), "red")
 
     def text(self, at: tuple[Any, ...], longest: int, *, may_be_empty: bool = False) -> Any:
-        for value in (*NOT_TEXT, *NOT_ONE_LINE, "x" * (longest + 1)):
-            yield Corruption(at, value)
-        for value in () if may_be_empty else ("", " \u2003"):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_TEXT, *NOT_ONE_LINE, "x" * (longest + 1)))
+        yield from each(at, () if may_be_empty else ("", " \u2003"))
 
     def name(self, at: tuple[Any, ...], name: str) -> Any:
-        for value in (*NOT_A_NAME, *self.names[-1:], *self.names[:1]):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_A_NAME, *self.names[-1:], *self.names[:1]))
         self.names.append(name)
 
     def fields(self, at: tuple[Any, ...], fields: Any, values: list[str] | None) -> Any:
-        for value in NOT_A_LIST:
-            yield Corruption(at, value)
+        yield from each(at, NOT_A_LIST)
         for n, field in enumerate(fields):
             yield from self.field((*at, n), field, values)
 
@@ -273,55 +271,47 @@ class _Corruptions:
         keys = ("name", "type", "label", "required", "css")
         yield from self.object(at, (*keys, "on_value") if values is not None else keys)
         yield from self.name((*at, "name"), field["name"])
-        for value in ("password", "Text", None, 5, ["text"]):
-            yield Corruption((*at, "type"), value)
-        for value in ("col-5", "", None, 12, {"width": 6}):
-            yield Corruption((*at, "css"), value)
-        for value in ("yes", 1, 0, None):
-            yield Corruption((*at, "required"), value)
+        yield from each((*at, "type"), ("password", "Text", None, 5, ["text"]))
+        yield from each((*at, "css"), ("col-5", "", None, 12, {"width": 6}))
+        yield from each((*at, "required"), ("yes", 1, 0, None))
         yield from self.label(at, field)
-        for value in ("1",) if values is None else ("no such value", 1, None, [values[0]]):
-            yield Corruption((*at, "on_value"), value)
+        others = ("1",) if values is None else ("no such value", 1, None, [values[0]])
+        yield from each((*at, "on_value"), others)
         option = {"name": field["name"]} if self.is_served else {}
         if has_options:
             yield from self.options(at, field)
         elif type_ == "range" and self.is_served:
             yield from self.levels(at, field)
         else:
-            for value in ([{**option, "value": "x", "label": "X"}], []):
-                yield Corruption((*at, "options"), value)
+            yield from each((*at, "options"), ([{**option, "value": "x", "label": "X"}], []))
         own_values = [option["value"] for option in field.get("options", ())]
         own_values = own_values or {"range": list("012345"), "checkbox": ["1"]}.get(type_, [])
         if "conditional" in field:
             yield from self.fields((*at, "conditional"), field["conditional"], own_values)
         else:
-            for value in NOT_A_LIST if own_values else ([text_field("never_there", on_value="1")], []):
-                yield Corruption((*at, "conditional"), value)
+            others = NOT_A_LIST if own_values else ([text_field("never_there", on_value="1")], [])
+            yield from each((*at, "conditional"), others)
 
     def label(self, at: tuple[Any, ...], field: Any) -> Any:
         at, label = (*at, "label"), field["label"]
         more = {"type": "text"} if self.is_served else {}
         requested = {"name": "never_there_before", "label": "X"} | more
         if isinstance(label, dict):
-            for value in (None, 5, [], "", " "):
-                yield Corruption(at, value)
+            yield from each(at, (None, 5, [], "", " "))
             for key, value in (("name", GONE), ("label", GONE), ("colour", "red")):
                 yield Corruption((*at, key), value)
             yield from self.name((*at, "name"), label["name"])
             yield from self.text((*at, "label"), 2_000)
-            for value in (GONE, "textarea", None) if self.is_served else ("text",):
-                yield Corruption((*at, "type"), value)
+            yield from each((*at, "type"), (GONE, "textarea", None) if self.is_served else ("text",))
         else:
-            for value in (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001):
-                yield Corruption(at, value)
+            yield from each(at, (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001))
             if field["type"] != "range":
                 yield Corruption(at, requested)
 
     def options(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")
         yield Corruption(at, GONE)
-        for value in (*NOT_A_LIST, []):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_A_LIST, []))
         keys = ("name", "value", "label") if self.is_served else ("value", "label")
         for n in range(len(field["options"])):
             yield from self.object((*at, n), keys)
@@ -329,8 +319,8 @@ class _Corruptions:
             yield from self.text((*at, n, "label"), 2_000)
             if n:
                 yield Corruption((*at, n, "value"), field["options"][0]["value"])
-            for value in ("another_field", None, 5) if self.is_served else (field["name"],):
-                yield Corruption((*at, n, "name"), value)
+            names = ("another_field", None, 5) if self.is_served else (field["name"],)
+            yield from each((*at, n, "name"), names)
 
     def levels(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")

@@ -62,28 +62,21 @@ def test_added_form_opens_in_the_builder(anna):
     assert form.snapshots.get().author.username == "anna"
 
 
-@pytest.fixture
-def root():
-    client = Client()
-    client.force_login(User.objects.create_superuser("root"))
-    return client
-
-
-def test_form_in_use_and_site_form_cannot_be_deleted_others_can(root, form):
+def test_form_in_use_and_site_form_cannot_be_deleted_others_can(admin_client, form):
     Form.objects.update(is_default=True)
 
-    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
-    root.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
+    page = admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    admin_client.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
     assertContains(page, "“Standard” is the site&#x27;s form")
 
     Form.objects.update(is_default=False)
     make_vacancy(form=form)
-    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    page = admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
     assertContains(page, "would require deleting the following protected related objects")
     assert Form.objects.exists()
 
     Vacancy.objects.update(form=None)
-    root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
     assert not Form.objects.exists()
 
 
@@ -153,7 +146,7 @@ def test_page_data_is_escaped_in_the_script(anna):
 # --- from the vacancy ---
 
 
-def test_vacancy_page_names_its_served_form_and_links_to_it(root, form):
+def test_vacancy_page_names_its_served_form_and_links_to_it(admin_client, form):
     page = "/admin/vacancies/vacancy/{}/change/"
     vacancy = make_vacancy(brand=make_brand("Other", form=form))
     reader = recruiter("view_vacancy", "view_form", name="reader")
@@ -163,6 +156,6 @@ def test_vacancy_page_names_its_served_form_and_links_to_it(root, form):
     assert reader.get(link)["Location"] == f"{LIST}{form.pk}/change/?for={vacancy.pk}"
 
     url = page.format(make_vacancy().pk)
-    assertContains(root.get(url), "Applicants are currently only asked for consent.")
+    assertContains(admin_client.get(url), "Applicants are currently only asked for consent.")
     Form.objects.update(is_default=True)
-    assertContains(root.get(url), "Applicants currently get “Standard”.")
+    assertContains(admin_client.get(url), "Applicants currently get “Standard”.")
