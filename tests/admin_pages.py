@@ -113,18 +113,17 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         "shown": {"publish_until": now + timedelta(days=3), "form": form},
         "archived": {"status": "archived", "is_hot": True},
     }
-    made = {
-        name: make_vacancy(title=f"{text} {name} {WORD}", recruiters=(contact.name,), **common | values)
-        for name, values in rows.items()
-    }
+    made = {}
+    for name, values in rows.items():
+        more = {"title": f"{text} {name} {WORD}", "recruiters": (contact.name,), **values}
+        made[name] = make_vacancy(**common | more)
     for vacancy in made.values():
         Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
         record(vacancy, Change.FOUND, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
-    VacancyTemplate.objects.create(
-        name=f"{text} stored {WORD}", brand=brand, content=content(made["draft"]), updated_by=colleague
-    )
+    stored = {"content": content(made["draft"]), "updated_by": colleague}
+    VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
     record_deletion([gone.pk], author=colleague, at=now)

@@ -9,9 +9,8 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-TAGS = frozenset(
-    ["p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote", "strong", "b", "em", "i", "u", "a"]
-)
+TAGS = frozenset(["p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote", "strong", "b"])
+TAGS |= {"em", "i", "u", "a"}
 SCHEMES = ("http:", "https:", "mailto:", "tel:")
 
 _DEEP = 600  # browsers flatten what is nested deeper than 512

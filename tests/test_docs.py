@@ -201,11 +201,8 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
 
 # --- Commands and their options ---
 
-OURS = {
-    name: load_command_class(app, name)
-    for name, app in get_commands().items()
-    if app in ("jobsite", "vacancies", "applications", "forms_structure")
-}
+APPS = ("jobsite", "vacancies", "applications", "forms_structure")
+OURS = {name: load_command_class(app, name) for name, app in get_commands().items() if app in APPS}
 REFERENCE = (ROOT / "docs/commands.md").read_text()
 TABLE = re.findall(r"^\| `([a-z_]+)([^`]*)` \|", REFERENCE, re.MULTILINE)
 MENTIONED = [

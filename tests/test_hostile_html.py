@@ -170,9 +170,8 @@ def write_around_the_models(vacancy: Vacancy, html: str) -> None:
     """Store `html` unchanged in every text of `vacancy`."""
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in TEXTS)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s", [*[html] * len(TEXTS), vacancy.pk]
-        )
+        sql = f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s"
+        cursor.execute(sql, [*[html] * len(TEXTS), vacancy.pk])
     assert Vacancy.objects.get(pk=vacancy.pk).offer == html
 
 

@@ -26,16 +26,7 @@ from django.utils import timezone
 
 from applications.mail.digest import queue_digest, recipients
 from applications.mail.outbox import queue
-from applications.models import (
-    AccessLog,
-    Application,
-    MailTemplate,
-    Message,
-    Note,
-    Stage,
-    SubmissionFile,
-    Token,
-)
+from applications.models import AccessLog, Application, MailTemplate, Message, Note, SubmissionFile, Token
 from applications.operations import claim, move
 from applications.operations.notes import add_note
 from applications.submissions.links import receipt_path
@@ -78,15 +69,15 @@ class World:
         make_filter("regions")
         days = {"Received": 0, "Talk": 3, "No": 1}
         self.stages = [make_stage(name, embargo_days=embargo) for name, embargo in days.items()]
-        Stage.objects.filter(pk=self.stages[2].pk).update(kind="rejected")
+        self.stages[2].kind = "rejected"
+        self.stages[2].save()
         form = make_form()
         texts = {"subject_en": "For {name}", "body_en": "{name}, {reference}, {vacancy}"}
         self.template = MailTemplate.objects.create(name="Hello", **texts)
         self.brands = {name: make_brand(name) for name in ("Ours", "Theirs")}
-        self.vacancies = {
-            name: make_open_vacancy(form, title=f"Job of {name}", brand=brand)
-            for name, brand in self.brands.items()
-        }
+        self.vacancies = {}
+        for name, brand in self.brands.items():
+            self.vacancies[name] = make_open_vacancy(form, title=f"Job of {name}", brand=brand)
         self.staff = {
             "recruiter": self._colleague("recruiter", "Recruiter", "Ours"),
             "recruiter of another brand": self._colleague("outsider", "Recruiter", "Theirs"),

@@ -28,9 +28,8 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
     own_form = operations.create(name="Yard", extends=form, structure=yard)
     privacy = {"statement_url": "https://www.example.com/privacy", "statement_label": "Hoe?"}
     ConsentText.objects.add(language="nl", text="Akkoord.", **privacy)
-    brand = Brand.objects.create(
-        name="Harbour Works", icon_small_url="https://images.example.com/small.png", form=form
-    )
+    icon = "https://images.example.com/small.png"
+    brand = Brand.objects.create(name="Harbour Works", icon_small_url=icon, form=form)
     options = []
     for position, keyword in enumerate(Keyword):
         values = {"label": keyword.label, "position": position, "is_active": keyword != Keyword.JOBCUSTOM4}

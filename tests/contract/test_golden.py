@@ -105,9 +105,8 @@ def site(at, filters, settings):
     bare_head = make_recruiter("HR desk", id=22)
     make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
     times = {"created_at": at - timedelta(days=9), "updated_at": at - timedelta(seconds=1)}
-    ConsentText.objects.add(
-        language="fr", text="J’accepte.", statement_url="https://example.com/vie-privée?a=1&b=2"
-    )
+    url = "https://example.com/vie-privée?a=1&b=2"
+    ConsentText.objects.add(language="fr", text="J’accepte.", statement_url=url)
     base = operations.create(name="Base", language="fr", structure=BASE)
     form = operations.create(name="Soins", language="fr", structure=FORM, extends=base)
     values = {"form": form, "brand": brand, "head_recruiter": head, "recruiters": ("Sam Öz", "HR desk")}

@@ -42,9 +42,8 @@ def checkout(tmp_path):
 
 
 def make(folder, *words, **kwargs):
-    return subprocess.run(
-        ["make", *words], cwd=folder, env=SYSTEM_ENV, capture_output=True, text=True, timeout=120, **kwargs
-    )
+    how = {"env": SYSTEM_ENV, "capture_output": True, "text": True, "timeout": 120, **kwargs}
+    return subprocess.run(["make", *words], cwd=folder, **how)
 
 
 def fake(folder, change):

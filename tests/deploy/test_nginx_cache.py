@@ -165,9 +165,8 @@ def test_uploaded_files_are_served_only_through_x_accel_redirect(edge):
     response = edge.nginx.request("/media/1")
 
     assert (response.status, response.body) == (200, b"%PDF")
-    assert {name: response.headers.get_all(name) for name in expected} == {
-        name: [value] for name, value in expected.items()
-    }
+    different = [name for name in expected if response.headers.get_all(name) != [expected[name]]]
+    assert different == []
     assert "X-Accel-Redirect" not in response.headers
     assert edge.nginx.request("/media/2").status != 200
     for path in ("/_media/x.pdf", "/%5fmedia/x.pdf", "//_media/x.pdf", "/_problem", "/_page"):

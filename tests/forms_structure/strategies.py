@@ -59,11 +59,8 @@ class _Draw:
         return f"{self.prefix}{self.draw(_stems)}{self.number}"
 
     def section(self) -> dict[str, Any]:
-        return {
-            "title": self.draw(titles),
-            "description": self.draw(descriptions),
-            "fields": self.fields(0, None, self.draw(st.integers(0, 4))),
-        }
+        made = {"title": self.draw(titles), "description": self.draw(descriptions)}
+        return made | {"fields": self.fields(0, None, self.draw(st.integers(0, 4)))}
 
     def fields(self, depth: int, values: list[str] | None, count: int) -> list[dict[str, Any]]:
         count = min(count, self.left)

@@ -14,9 +14,8 @@ from forms_structure.exchange import ParsedForm, digest
 from forms_structure.roles import add_roles, with_roles_of, without_roles
 from forms_structure.structure import StructureError
 from tests.factories import make_vacancy
+from tests.forms_structure import strategies as made
 from tests.forms_structure.strategies import (
-    LANGUAGES,
-    ROLES,
     chain,
     corruptions,
     section,
@@ -46,7 +45,7 @@ def faults(sections, **how):
 @given(
     structures(roles=["email", "cv"]),
     structures(fields_max=4, prefix="own-", roles=["phone"]) | st.none(),
-    st.sampled_from(LANGUAGES),
+    st.sampled_from(made.LANGUAGES),
 )
 def test_served_form_is_parsed_unchanged(client, structure, extension, language):
     """Validated, saved, served and parsed again, a form and its extension are unchanged, without roles."""
@@ -70,7 +69,7 @@ def test_served_form_is_parsed_unchanged(client, structure, extension, language)
 
 
 @search(max_examples=40)
-@given(structures(roles=ROLES), st.sampled_from(LANGUAGES))
+@given(structures(roles=made.ROLES), st.sampled_from(made.LANGUAGES))
 def test_exported_form_keeps_its_roles(structure, language):
     sections = served(without_roles(structure), language)
     add_roles(sections, structure)
@@ -127,9 +126,9 @@ def test_consent_must_be_a_required_checkbox_and_the_last_field():
 
 
 def test_language_is_determined_by_the_levels():
-    languages = [ParsedForm(served(specimen(), language)).language for language in LANGUAGES]
+    languages = [ParsedForm(served(specimen(), language)).language for language in made.LANGUAGES]
 
-    assert languages == list(LANGUAGES)
+    assert languages == list(made.LANGUAGES)
     assert ParsedForm([section(text_field())]).language is None
 
 
@@ -149,15 +148,13 @@ def test_other_level_labels_and_levels_in_two_languages_are_noted():
 
 
 def test_removed_markup_is_noted():
-    reading = ParsedForm(
-        [section(description="<p>Hi<script>x</script></p>"), section(description="<p>Hi</p>")]
-    )
+    received = ("<p>Hi<script>x</script></p>", "<p>Hi</p>")
+    reading = ParsedForm([section(description=html) for html in received])
 
     assert [each["description"] for each in reading.structure] == ["<p>Hi</p>", "<p>Hi</p>"]
     assert reading.notes == []
-    assert [(path, change.message) for path, change in reading.changes] == [
-        ("sections.0.description", "removed 1 <script>")
-    ]
+    [(path, change)] = reading.changes
+    assert (path, change.message) == ("sections.0.description", "removed 1 <script>")
 
 
 # --- What is wrong -----------------------------------------------------------------------------

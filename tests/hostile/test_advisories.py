@@ -23,9 +23,7 @@ from vacancies.models import Filter, FilterOption
 
 APPS = ("jobsite", "applications", "vacancies", "forms_structure")
 SOURCES = [path for app in APPS for path in sorted((settings.BASE_DIR / app).rglob("*.py"))]
-TEMPLATES = [
-    path for path in sorted(settings.BASE_DIR.rglob("templates/**/*.html")) if ".venv" not in str(path)
-]
+TEMPLATES = [path for path in settings.BASE_DIR.rglob("templates/**/*.html") if ".venv" not in str(path)]
 REQUEST_DATA = re.compile(r"\b(request|query_params|GET|POST|QueryDict|validated_data|cleaned_data)\b")
 QUERIES = {"filter", "exclude", "get", "annotate", "aggregate", "alias", "order_by", "extra"}
 QUERIES |= {"values", "values_list", "Q"}

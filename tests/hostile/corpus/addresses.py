@@ -107,9 +107,8 @@ def parameters() -> Iterator[Case]:
         for value in NUMBERS:
             yield case("parameter", f"{name}={value[:24]}", f"/v1/vacancies?{name}={value}", allowed={400})
     for shape in SHAPES:
-        yield case(
-            "parameter", shape[:60], f"/v1/vacancies?{shape}", allowed={400}, is_malformed=" " in shape
-        )
+        path, is_malformed = f"/v1/vacancies?{shape}", " " in shape
+        yield case("parameter", shape[:60], path, allowed={400}, is_malformed=is_malformed)
     for shape in LISTS:
         yield case("parameter", shape, f"/v1/vacancies?{shape}", allowed={200})
     baseline = f"Content-Type: baseline {PAGE}"

@@ -124,10 +124,9 @@ def forms(content: Content) -> Iterator[Case]:
     for target in ("//evil.example", "https://evil.example", "javascript:alert(1)", "\\\\evil.example", "/\\evil.example", "%0d%0aX-Injected:1", "%00", "///evil.example",
                    "http:///evil.example", "%09//evil.example", "https:evil.example", "/%2f/evil.example"):  # fmt: skip
         for page in ("/account/login", "/admin/login/", "/account/logout"):
-            cookie, how = f"Cookie: sessionid={content.sessions['A']}", {"allowed": {200, 302, 405}}
-            yield case(
-                "redirect", f"{page} {target}", f"{page}?next={target}", cookie, is_malformed=True, **how
-            )
+            cookie = f"Cookie: sessionid={content.sessions['A']}"
+            how = {"allowed": {200, 302, 405}, "is_malformed": True}
+            yield case("redirect", f"{page} {target}", f"{page}?next={target}", cookie, **how)
         yield case("redirect", f"language {target}", "/admin/language", f"Cookie: csrftoken={csrf}", "Content-Type: application/x-www-form-urlencoded", f"Referer: {target}",
                    f"Origin: {content.origin}", method="POST", body=f"csrfmiddlewaretoken={csrf}&language=nl&next={target}".encode(), allowed={204, 302, 400, 403})  # fmt: skip
     for language in ("%00", "xx", "../../x", "n" * 600, "nl%0d%0aX-Injected:1", ""):
