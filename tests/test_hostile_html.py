@@ -14,7 +14,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from django.utils import timezone
 
 from forms_structure import operations
 from forms_structure.models import Form, Snapshot
@@ -25,9 +24,7 @@ from tests.forms_structure.strategies import section, text_field
 from tests.hostile_html import PAYLOADS, faults
 from tests.vacancies.admin.forms import opened
 from vacancies.fields import html_fields
-from vacancies.history.versions import record
-from vacancies.models import Brand, Change, Vacancy
-from vacancies.operations import duplicate, restore
+from vacancies.models import Brand, Vacancy
 
 pytestmark = [pytest.mark.slow("stores many payloads in every text"), pytest.mark.django_db]
 
@@ -184,25 +181,6 @@ def test_texts_written_with_sql_stay_inside_their_form_field(admin_client: Clien
         page = admin_client.get(url).content.decode()
         assert "<img src=x" not in page
         assert "<b title=" not in page
-
-
-def test_copies_and_restored_versions_of_unsanitised_texts_are_clean(client: Client, filters: Any) -> None:
-    source = make_vacancy()
-    html = "".join(PAYLOADS[name] for name in ("img-onerror", "p-onmouseover", "href-javascript"))
-    write_around_the_models(source, html)
-    now = timezone.now()
-
-    copy = duplicate(vacancy=Vacancy.objects.get(pk=source.pk), at=now)
-    assert [getattr(Vacancy.objects.get(pk=copy.pk), name) for name in TEXTS] == [sanitise(html)] * len(TEXTS)
-    copy.delete()
-
-    version = record(source, Change.FOUND, author=None, at=now)
-    assert version is not None
-    assert version.content["offer"] == html
-    Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
-    restore(version, author=None, at=now)
-    check_vacancies(client, 1)
-    assert Vacancy.objects.get().offer == sanitise(html)
 
 
 # --- imports ---

@@ -87,9 +87,11 @@ def test_request_body_size_is_limited(site, edge):
 
 def test_applications_have_a_larger_body(edge):
     megabyte = b" " * (1 << 20)
-    for path in ("/v1/vacancies/1/applications", "/apply/1"):
+    problem = "application/problem+json"
+    for path, kind in (("/v1/vacancies/1/applications", problem), ("/apply/1", "text/html")):
         assert edge.nginx.request(path, "POST", 25 * megabyte).status == 200
-        assert edge.nginx.request(path, "POST", 27 * megabyte).status == 413
+        refused = edge.nginx.request(path, "POST", 27 * megabyte)
+        assert (refused.status, refused.headers["Content-Type"]) == (413, kind)
     others = ("/v1/vacancies/1/form", "/v1/vacancies/1/applications/2", "/v1/user/applications", "/apply")
     assert [edge.nginx.request(path, "POST", b" " * 70_000).status for path in others] == [413] * 4
 

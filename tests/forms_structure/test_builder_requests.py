@@ -1,5 +1,6 @@
 """The server side of the form builder: saving, checking, copying, versions."""
 
+import json
 from copy import deepcopy
 
 import pytest
@@ -94,8 +95,7 @@ def test_request_that_is_no_object_is_refused(anna, form):
     assert [(*case, send(*case)) for case in cases] == [(*case, refused) for case in cases]
 
     make_vacancy(form=form)
-    deep = '{"structure": ' + '{"a": ' * 600 + "{}" + "}" * 601
-    assert send("save", deep)[0] == 400
+    assert save(anna, form, json.loads('{"a": ' * 600 + "{}" + "}" * 600))[0] == 400
 
 
 # --- checking, copying, extending, exporting ---

@@ -173,9 +173,13 @@ def test_consent_is_the_newest_text_in_the_language(settings):
 
 
 def test_default_consent_is_built_in():
-    begins = {"en": "I agree that my", "nl": "Ik ga ermee", "fr": "J’accepte que", "de": "Ich bin damit"}
+    texts = {
+        "en": "I agree that my data is kept and used for this application.",
+        "nl": "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt.",
+        "fr": "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
+        "de": "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und verwendet "
+        "werden.",
+    }
     with translation.override("fr"):
-        for language, begin in begins.items():
-            assert current(language)[:2] == (language, 1)
-            assert current(language)[2].startswith(begin)
+        assert [current(language) for language in texts] == [(code, 1, text) for code, text in texts.items()]
     assert not ConsentText.objects.exists()

@@ -72,15 +72,6 @@ def test_name_is_numbered_when_taken():
 # --- save --------------------------------------------------------------------------------------
 
 
-def test_save_keeps_the_replaced_state(anna):
-    form = operations.create(name="A", structure=ONE)
-
-    assert operations.save(form=form, structure=TWO, author=anna, origin="builder") is True
-
-    assert (form.structure, form.revision) == (TWO, 2)
-    assert history(form) == [(2, TWO, "anna", "builder"), (1, ONE, None, "")]
-
-
 def test_same_structure_changes_nothing(at, time_machine):
     form = operations.create(name="A", structure=specimen())
     before = everything()
