@@ -47,7 +47,6 @@ APPS = ("auth", "forms_structure", "vacancies", "applications")
 
 
 def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
-    """Every route of the site."""
     for pattern in (resolver or get_resolver()).url_patterns:
         route = before + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
@@ -57,7 +56,6 @@ def every_route(resolver: Any = None, before: str = "") -> Iterator[str]:
 
 
 def routes() -> Iterator[str]:
-    """The routes of the admin."""
     return (route for route in every_route() if route.startswith("admin"))
 
 
@@ -72,7 +70,6 @@ def kind_of(route: str) -> tuple[str, str] | None:
 
 
 def address(route: str, pk: Any = 0, number: Any = 0) -> str:
-    """The URL of `route` for the row `pk`."""
     filled = re.sub(r"<int:number>", str(number), route)
     return "/" + re.sub(r"<(path:object_id|id|int:pk)>", str(pk), filled)
 
@@ -103,14 +100,11 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     """Create a brand with rows of every model. All contain `text` and have `colleague` as author."""
     now = timezone.now()
     form = make_form(text, author=colleague)
-    brand = make_brand(
-        f"{text} brand {WORD}", description=f"<p>{text}</p>", form=form, url=f"https://{text}.test"
-    )
+    values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
+    brand = make_brand(f"{text} brand {WORD}", **values)
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
-    texts = {
-        name: f"{text} {name} {WORD}"
-        for name in ("title_internal", "location", "profile", "offer", "contact")
-    }
+    columns = ("title_internal", "location", "profile", "offer", "contact")
+    texts = {name: f"{text} {name} {WORD}" for name in columns}
     common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
     rows = {
         "draft": {"status": "draft", "publish_from": None},
@@ -119,27 +113,25 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         "shown": {"publish_until": now + timedelta(days=3), "form": form},
         "archived": {"status": "archived", "is_hot": True},
     }
-    made = {
-        name: make_vacancy(title=f"{text} {name} {WORD}", recruiters=(contact.name,), **common | values)
-        for name, values in rows.items()
-    }
+    made = {}
+    for name, values in rows.items():
+        more = {"title": f"{text} {name} {WORD}", "recruiters": (contact.name,), **values}
+        made[name] = make_vacancy(**common | more)
     for vacancy in made.values():
         Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
         record(vacancy, Change.FOUND, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
         record(vacancy, Change.CHANGED, author=colleague, at=now)
-    VacancyTemplate.objects.create(
-        name=f"{text} stored {WORD}", brand=brand, content=content(made["draft"]), updated_by=colleague
-    )
+    stored = {"content": content(made["draft"]), "updated_by": colleague}
+    VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
     gone = make_vacancy(title=f"{text} gone {WORD}", **common)
     record_deletion([gone.pk], author=colleague, at=now)
     pk = gone.pk
     gone.delete()
     applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
-    application = make_application(
-        user=applicant, vacancy=made["shown"], stage=make_stage(f"Stage {text[2:]}"), read_at=now
-    )
+    first = make_stage(f"Stage {text[2:]}")
+    application = make_application(user=applicant, vacancy=made["shown"], stage=first, read_at=now)
     later = make_stage(f"Later {text[2:]}", embargo_days=9)
     StageChange.objects.create(application=application, stage=later, author=colleague, at=now)
     Note.objects.create(application=application, author=colleague, text=f"{text} note {WORD}")
@@ -200,12 +192,8 @@ def build() -> SimpleNamespace:
             description=f"<p>{FOREIGN} taken over</p>", audience="internal",
         ), own.brand, (theirs, editor), **texts,
     )  # fmt: skip
-    given_away = moved(
-        make_vacancy(title=f"{OWN} given away", brand=own.brand),
-        foreign.brand,
-        (anna, editor),
-        title=f"{FOREIGN} given",
-    )
+    given_away = make_vacancy(title=f"{OWN} given away", brand=own.brand)
+    moved(given_away, foreign.brand, (anna, editor), title=f"{FOREIGN} given")
     lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
     record_deletion([lost.pk], author=theirs, at=timezone.now())
     lost_pk = lost.pk
@@ -252,18 +240,14 @@ def build() -> SimpleNamespace:
     for role in roles.NAMES:
         if role not in staff:
             staff[role] = User.objects.create_user(role.split()[0].lower(), is_staff=True)
-        user = staff[role]
-        user.groups.add(Group.objects.get(name=role))
+        staff[role].groups.add(Group.objects.get(name=role))
     staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
     staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand
     staff["Homeless"].groups.add(Group.objects.get(name="Recruiter"))
     # no role is like this, but a group could be: all permissions, for its own brand only
     staff["Handy"] = User.objects.create_user("handy", is_staff=True)
-    staff["Handy"].user_permissions.set(
-        Permission.objects.filter(content_type__app_label__in=roles.OURS).exclude(
-            codename=EVERY_BRAND.partition(".")[2]
-        )
-    )
+    ours = Permission.objects.filter(content_type__app_label__in=roles.OURS)
+    staff["Handy"].user_permissions.set(ours.exclude(codename=EVERY_BRAND.partition(".")[2]))
     for user in (staff["Recruiter"], staff["Approver"], staff["Brand administrator"], staff["Handy"]):
         user.brands.add(own.brand, spare_brand, strict)
     spare["auth.user"].brands.add(spare_brand)
@@ -328,59 +312,56 @@ JSON = ("save", "check", "copy", "extend")
 def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
     """Arguments of `client.post` for the page `kind` of the row `pk`: data that would change something."""
     row = apps.get_model(model).objects.filter(pk=pk).first() if pk else None
-    data: dict[str, Any] = {}
+    change = row.changes.last().pk if row and model == "applications.application" else 0
     day = timezone.now().date() + timedelta(days=30)
-    if kind == "list":
-        data = {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}
-    elif kind == "delete":
-        data = {"post": "yes"}
-    elif kind.startswith("bulk/"):
+    simple: dict[str, dict[str, Any]] = {
+        "list": {"action": "delete_selected", "_selected_action": [pk], "post": "yes"},
+        "delete": {"post": "yes"},
+        "restore": {"revision": 1, "seen": getattr(row, "revision", 1)},
+        "approval": {"withdraw": "1"},
+        "template": {"name": "Posted", "brand": world.own.brand.pk},
+        "schedule": {"publish_from_0": str(day), "publish_from_1": "10:00:00"},
+        "extend": {"day": str(day)},
+        "import": {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted".encode())},
+        "list-preference": {"columns": ["location"]},
+        "views": {"name": "Posted", "query": "state=draft"},
+        "views/add": {"name": "Posted", "query": "state=draft"},
+        "note": {"text": "Posted"},
+        "email": {"subject": "Posted", "body": "Posted", "step": "send"},
+        "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
+        "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
+        "undo": {"change": change} if model == "applications.application" else {},
+        "option": {"label": "Posted"},
+        "password": dict.fromkeys(("password1", "password2"), "correct horse battery")
+        | {"usable_password": "true"},
+        "autosave": {"page": "posted", "title": "Posted"},
+        "discard": {"page": "posted", "title": "Posted"},
+    }
+    if kind.startswith("bulk/"):
         selection = Selection.of(Vacancy.objects.filter(pk=pk))
         return {"data": {"vacancies": str(selection), **posted(world, model, kind[5:], pk)["data"]}}
-    elif kind in JSON and model == "forms_structure.form":
+    if kind in JSON and model == "forms_structure.form":
         requested = {"structure": structure("posted")} if kind != "extend" else {}
         if kind == "save" and row:
             requested |= {"revision": row.revision, "name": row.name, "language": row.language}
         return {"data": json.dumps(requested), "content_type": "application/json"}
-    elif kind == "restore":
-        data = {"revision": 1, "seen": row.revision if row else 1}
-    elif kind == "approval":
-        data = {"withdraw": "1"}
-    elif kind == "template":
-        data = {"name": "Posted", "brand": world.own.brand.pk}
-    elif kind == "schedule":
-        data = {"publish_from_0": str(day), "publish_from_1": "10:00:00"}
-    elif kind == "extend":
-        data = {"day": str(day)}
-    elif kind == "import":
-        data = {"file": SimpleUploadedFile("rows.csv", f"ID,Title\n{pk},Posted".encode())}
-    elif kind == "list-preference":
-        data = {"columns": ["location"]}
-    elif kind in ("views", "views/add"):
-        data = {"name": "Posted", "query": "state=draft"}
-    elif kind == "note":
-        data = {"text": "Posted"}
-    elif kind == "email":
-        data = {"subject": "Posted", "body": "Posted", "step": "send"}
-    elif kind in ("move", "emails"):
-        changes = f"{pk}:{row.changes.last().pk}" if row else "0:"
-        data = {"applications": changes, "stage": world.other_stage.pk}
-    elif kind == "undo" and model == "applications.application":
-        data = {"change": row.changes.last().pk if row else 0}
-    elif kind == "option":
-        data = {"label": "Posted"}
-    elif kind == "password":
-        data = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
-            "usable_password": "true"
-        }
-    elif kind in ("autosave", "discard"):
-        data = {"page": "posted", "title": "Posted"}
-    elif kind in ("add", "change", "review"):
-        data = {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}
-    return {"data": data}
+    if kind in ("add", "change", "review"):
+        return {"data": {**NO_ROWS, **_fields(world, model, None if kind == "add" else row)}}
+    return {"data": simple.get(kind, {})}
 
 
 def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
+    posted, status = {"name": "Posted"}, world.other_stage.status_id
+    texts: dict[str, dict[str, Any]] = {
+        "vacancies.vacancytemplate": posted | {"brand": world.own.brand.pk},
+        "vacancies.filter": {"label": "Posted", "position": 0},
+        "vacancies.filteroption": {"label": "Posted", "value": "posted", "position": 0},
+        "forms_structure.form": posted | {"language": "en"},
+        "forms_structure.consenttext": {"text": "Posted", "language": "en"},
+        "applications.stage": posted | {"status": status, "embargo_days": 0, "position": 0},
+        "applications.status": {"label_en": "Posted"},
+        "applications.mailtemplate": posted | {"subject_en": "Posted", "body_en": "Posted"},
+    }
     match model:
         case "vacancies.vacancy":
             return {
@@ -388,33 +369,17 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
                 "brand": world.own.brand.pk, "head_recruiter": world.own.contact.pk,
                 "version": row.updated_at.isoformat() if row else "",
             }  # fmt: skip
-        case "vacancies.vacancytemplate":
-            return {"name": "Posted", "brand": world.own.brand.pk}
-        case "vacancies.filter":
-            return {"label": "Posted", "position": 0}
         case "vacancies.filteroption":
-            return {"label": "Posted", "value": "posted", "filter": Filter.objects.first().pk, "position": 0}
-        case "forms_structure.form":
-            return {"name": "Posted", "language": "en"}
-        case "forms_structure.consenttext":
-            return {"text": "Posted", "language": "en"}
-        case "applications.stage":
-            status = world.other_stage.status_id
-            return {"name": "Posted", "status": status, "embargo_days": 0, "position": 0}
-        case "applications.status":
-            return {"label_en": "Posted"}
-        case "applications.mailtemplate":
-            return {"name": "Posted", "subject_en": "Posted", "body_en": "Posted"}
+            return texts[model] | {"filter": Filter.objects.first().pk}
         case "applications.application":
-            seen = row.changes.last().pk if row else ""
-            return {"stage": world.other_stage.pk, "seen": seen}
+            return {"stage": world.other_stage.pk, "seen": row.changes.last().pk if row else ""}
         case "auth.user":
             brands = [world.own.brand.pk]
             if row:
                 return {"username": "posted", "is_active": "on", "brands": brands}
             role = Group.objects.get(name="Recruiter").pk
             return {"email": "posted@example.org", "role": role, "brands": brands, "language": "en"}
-    return {"name": "Posted"}
+    return texts.get(model, posted)
 
 
 # --- stored rows ----------------------------------------------------------------------------
@@ -426,9 +391,13 @@ def stored() -> dict[str, list[tuple]]:
     for app in APPS:
         for model in apps.get_app_config(app).get_models(include_auto_created=True):
             if model is not AccessLog:
-                columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
-                found[model._meta.label] = list(model._base_manager.order_by("pk").values_list(*columns))
+                found[model._meta.label] = _values(model)
     return found
+
+
+def _values(model: Any, **wanted: Any) -> list[tuple]:
+    columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
+    return list(model._base_manager.filter(**wanted).order_by("pk").values_list(*columns))
 
 
 def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
@@ -451,12 +420,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in ("StageChange", "HistoryEntry", "Note", "Message"):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
-    found = {}
-    for label, wanted in own.items():
-        model = apps.get_model(label)
-        columns = [f.attname for f in model._meta.concrete_fields if f.name != "last_login"]
-        rows = model._base_manager.filter(**wanted).order_by("pk")
-        found[label] = list(rows.values_list(*columns))
+    found = {label: _values(apps.get_model(label), **wanted) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")
     found["served"] = list(served.values_list("pk", "served_form_id"))
     found["gone"] = sorted(set(vacancies) - set(Vacancy.objects.values_list("pk", flat=True)))

@@ -115,6 +115,5 @@ def at(time_machine):
 
 @pytest.fixture
 def filters(db):
-    """The nine filters by keyword, all active."""
     Filter.objects.update(is_active=True)
     return {Keyword(each.keyword): each for each in Filter.objects.all()}

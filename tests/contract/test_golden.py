@@ -15,6 +15,7 @@ import pytest
 from forms_structure import operations
 from forms_structure.models import ConsentText
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
+from tests.forms_structure.strategies import section, text_field
 from vacancies.choices import Keyword
 from vacancies.models import Attachment
 
@@ -46,75 +47,51 @@ BODIES = {
 }
 
 
-def _field(name, type_, label, *, required=False, css="col-12", **more):
-    return {"name": name, "type": type_, "label": label, "required": required, "css": css, **more}
-
-
 # The five types of the interface, every kind of parent field, nested conditions; one further type.
 BASE = [
-    {
-        "title": "À propos de vous",
-        "description": '<p>Deux <strong>minutes</strong> &amp; "c\'est" tout.</p><script>alert(1)</script>',
-        "fields": [
-            _field("first_name", "text", "Prénom", required=True, css="col-6"),
-            _field("email", "email", "E-mail", required=True, css="col-6"),
-        ],
-    }
+    section(
+        text_field("first_name", label="Prénom", required=True, css="col-6"),
+        text_field("email", type="email", label="E-mail", required=True, css="col-6"),
+        title="À propos de vous",
+        description='<p>Deux <strong>minutes</strong> &amp; "c\'est" tout.</p><script>alert(1)</script>',
+    )
 ]
-FORM = [
-    {
-        "title": "Diplômes 日本語 🚑",
-        "description": "",
-        "fields": [
-            _field(
-                "diploma",
-                "select",
-                "Votre diplôme ?",
-                required=True,
-                options=[
-                    {"value": "nurse", "label": "Infirmier·ère <A1>"},
-                    {"value": "other", "label": "Autre"},
-                ],
-                conditional=[
-                    _field("which-diploma", "text", "Lequel ?", required=True, css="col-8", on_value="other"),
-                    _field(
-                        "visa",
-                        "checkbox",
-                        "J’ai mon visa",
-                        on_value="nurse",
-                        conditional=[
-                            _field("visa_year", "text", "Depuis ?", required=True, css="col-3", on_value="1")
-                        ],
-                    ),
-                ],
-            ),
-            _field(
-                "days",
-                "checkbox-group",
-                "Vos jours",
-                css="col-4",
-                options=[
-                    {"value": "sat", "label": "Samedi"},
-                    {"value": "sun", "label": "Dimanche"},
-                ],
-                conditional=[_field("why_sunday", "text", "Pourquoi ?", on_value="sun")],
-            ),
-        ],
-    },
-    {
-        "title": "",
-        "description": "",
-        "fields": [
-            _field(
-                "dutch",
-                "range",
-                "Néerlandais",
-                conditional=[_field("certificate", "checkbox", "Avec certificat", on_value="5")],
-            ),
-            _field("other_level", "range", {"name": "other_language", "label": "Autre langue"}),
-        ],
-    },
+DIPLOMAS = [{"value": "nurse", "label": "Infirmier·ère <A1>"}, {"value": "other", "label": "Autre"}]
+DIPLOMA = text_field("diploma", type="select", label="Votre diplôme ?", required=True, options=DIPLOMAS)
+YEAR = text_field("visa_year", label="Depuis ?", required=True, css="col-3", on_value="1")
+DIPLOMA["conditional"] = [
+    text_field("which-diploma", label="Lequel ?", required=True, css="col-8", on_value="other"),
+    text_field("visa", type="checkbox", label="J’ai mon visa", on_value="nurse", conditional=[YEAR]),
 ]
+DAYS = text_field("days", type="checkbox-group", label="Vos jours", css="col-4")
+DAYS["options"] = [{"value": "sat", "label": "Samedi"}, {"value": "sun", "label": "Dimanche"}]
+DAYS["conditional"] = [text_field("why_sunday", label="Pourquoi ?", on_value="sun")]
+CERTIFICATE = text_field("certificate", type="checkbox", label="Avec certificat", on_value="5")
+LANGUAGES = [
+    text_field("dutch", type="range", label="Néerlandais", conditional=[CERTIFICATE]),
+    text_field("other_level", type="range", label={"name": "other_language", "label": "Autre langue"}),
+]
+FORM = [section(DIPLOMA, DAYS, title="Diplômes 日本語 🚑"), section(*LANGUAGES, title="")]
+OPTIONS = {"functiongroup": ["Care"], "types": ["Nurse", "Carer"], "contract_types": ["Permanent"]}
+OPTIONS |= {"work_regimes": ["Nights", "Part-time"], "regions": ["Liège", "Antwerp"]}
+OPTIONS |= {"jobcustom1_values": ["Dutch"], "jobcustom2_values": ["3-5 years"]}
+OPTIONS |= {"jobcustom3_values": ["Bachelor"], "jobcustom4_values": ["Bike lease", "Meal vouchers"]}
+TEXTS = {
+    "description": '<p>Soins &amp; "accueil"</p><script>alert(1)</script>',
+    "short_description": "<p>Court.</p>",
+    "profile": "<ul><li>Diplôme</li></ul>",
+    "offer": "<p>€ 3.500 &lt; brut</p>",
+    "contact": '<p><a href="mailto:noor@example.com" onclick="x()">Noor</a></p>',
+    "company": "<p>Hôpital</p>",
+    "postcustom1": "<h3>Plus</h3><p>日本語 🚑</p>",
+}
+OF_BRAND = {
+    "description": "<p>Zorg met een hart.</p>",
+    "url": "https://www.example.com/elisabeth",
+    "icon_small": "brands/elisabeth-64.png",
+    "icon_large_url": "https://static.example.com/elisabeth-256.png",
+}
+OF_HEAD = {"function": "HR", "email": "noor@example.com", "is_email_public": True, "phone": "+32 3 555"}
 
 
 @pytest.fixture
@@ -123,70 +100,21 @@ def site(at, filters, settings):
     settings.TIME_ZONE = "Europe/Brussels"
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
     make_filter(Keyword.JOBCUSTOM4, is_active=False)
-    brand = make_brand(
-        "Ziekenhuis Sint-Elisabeth",
-        id=11,
-        description="<p>Zorg met een hart.</p>",
-        url="https://www.example.com/elisabeth",
-        icon_small="brands/elisabeth-64.png",
-        icon_large_url="https://static.example.com/elisabeth-256.png",
-    )
-    head = make_recruiter(
-        "Noor Peeters",
-        id=21,
-        function="HR",
-        email="noor@example.com",
-        is_email_public=True,
-        phone="+32 3 555",
-    )
+    brand = make_brand("Ziekenhuis Sint-Elisabeth", id=11, **OF_BRAND)
+    head = make_recruiter("Noor Peeters", id=21, **OF_HEAD)
     bare_head = make_recruiter("HR desk", id=22)
     make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
     times = {"created_at": at - timedelta(days=9), "updated_at": at - timedelta(seconds=1)}
-    ConsentText.objects.add(
-        language="fr", text="J’accepte.", statement_url="https://example.com/vie-privée?a=1&b=2"
-    )
-    form = operations.create(
-        name="Soins",
-        language="fr",
-        structure=FORM,
-        extends=operations.create(name="Base", language="fr", structure=BASE),
-    )
-    make_vacancy(
-        pk=101,
-        form=form,
-        title="Infirmier·ère « nuit » & week-end",
-        title_internal="Nacht 12B",
-        brand=brand,
-        head_recruiter=head,
-        recruiters=("Sam Öz", "HR desk"),
-        is_hot=True,
-        is_permanent=True,
-        audience="both",
-        options={
-            "functiongroup": ["Care"],
-            "types": ["Nurse", "Carer"],
-            "contract_types": ["Permanent"],
-            "work_regimes": ["Nights", "Part-time"],
-            "regions": ["Liège", "Antwerp"],
-            "jobcustom1_values": ["Dutch"],
-            "jobcustom2_values": ["3-5 years"],
-            "jobcustom3_values": ["Bachelor"],
-            "jobcustom4_values": ["Bike lease", "Meal vouchers"],
-        },
-        location="Liège",
-        description='<p>Soins &amp; "accueil"</p><script>alert(1)</script>',
-        short_description="<p>Court.</p>",
-        profile="<ul><li>Diplôme</li></ul>",
-        offer="<p>€ 3.500 &lt; brut</p>",
-        contact='<p><a href="mailto:noor@example.com" onclick="x()">Noor</a></p>',
-        company="<p>Hôpital</p>",
-        postcustom1="<h3>Plus</h3><p>日本語 🚑</p>",
-        image="vacancies/nuit.jpg",
-        video="https://video.example.com/1",
-        apply_url="https://apply.example.com/nuit",
-        publish_from=at - timedelta(days=1),
-        **times,
-    )
+    url = "https://example.com/vie-privée?a=1&b=2"
+    ConsentText.objects.add(language="fr", text="J’accepte.", statement_url=url)
+    base = operations.create(name="Base", language="fr", structure=BASE)
+    form = operations.create(name="Soins", language="fr", structure=FORM, extends=base)
+    values = {"form": form, "brand": brand, "head_recruiter": head, "recruiters": ("Sam Öz", "HR desk")}
+    values |= {"title": "Infirmier·ère « nuit » & week-end", "title_internal": "Nacht 12B"}
+    values |= {"is_hot": True, "is_permanent": True, "audience": "both", "image": "vacancies/nuit.jpg"}
+    values |= {"video": "https://video.example.com/1", "apply_url": "https://apply.example.com/nuit"}
+    values |= {"location": "Liège", "publish_from": at - timedelta(days=1), "options": OPTIONS}
+    make_vacancy(pk=101, **values, **TEXTS, **times)
     Attachment.objects.create(vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf")
     Attachment.objects.create(vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1)
     make_vacancy(

@@ -24,23 +24,8 @@ pytestmark = pytest.mark.slow("sends generated requests to each operation")
 
 CASES = int(os.environ.get("SCHEMATHESIS_CASES", "40"))
 METHODS = ("get", "put", "post", "delete", "patch")
-OPERATIONS = [
-    (path, method)
-    for path, item in docs._document("")["paths"].items()
-    for method in METHODS
-    if method in item
-]
-
-
-def settings_of(cases: int) -> hypothesis.settings:
-    return hypothesis.settings(
-        max_examples=cases,
-        derandomize=os.environ.get("SCHEMATHESIS_SEED") != "random",
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
+PATHS = docs._document("")["paths"]
+OPERATIONS = [(path, method) for path, item in PATHS.items() for method in METHODS if method in item]
 
 
 requests: Counter[str] = Counter()
@@ -68,18 +53,10 @@ def _site(db, wsgi, settings):
 
 
 def send(path: str, method: str, *, cases: int) -> None:
-    """Send generated requests for an operation, and check the responses."""
     from schemathesis.checks import not_a_server_error
     from schemathesis.generation.feedback import NO_FEEDBACK
     from schemathesis.pytest._test_builder import build_operation_test
-    from schemathesis.specs.openapi.checks import (
-        content_type_conformance,
-        positive_data_acceptance,
-        response_headers_conformance,
-        response_schema_conformance,
-        status_code_conformance,
-        unsupported_method,
-    )
+    from schemathesis.specs.openapi import checks as rules
 
     schema = load_schema()
     required = set(schema.raw_schema["components"]["schemas"]["Vacancy"]["required"])
@@ -95,30 +72,23 @@ def send(path: str, method: str, *, cases: int) -> None:
 
     # Without negative_data_rejection: it judges a value before it is serialised into the query string, where
     # an integer for a comma-separated list is a list of one. tests/jobsite/api tests the values to refuse.
-    checks = [
-        not_a_server_error,
-        status_code_conformance,
-        content_type_conformance,
-        positive_data_acceptance,
-        response_headers_conformance,
-        response_schema_conformance,
-        unsupported_method,
-        items_are_complete,
-    ]
+    checks = [not_a_server_error, items_are_complete]
+    checks += [rules.unsupported_method, rules.positive_data_acceptance]
+    checks += [rules.status_code_conformance, rules.content_type_conformance]
+    checks += [rules.response_headers_conformance, rules.response_schema_conformance]
 
     def check(case):
         requests[f"{case.method} {case.path}"] += 1
         response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
         case.validate_response(response, checks=checks)
 
-    build_operation_test(
-        config=schema.config,
-        operation=schema[path][method],
-        test_func=check,
-        given_kwargs={},
-        feedback=NO_FEEDBACK,
-        explicit_settings=settings_of(cases),
-    )()
+    is_random = os.environ.get("SCHEMATHESIS_SEED") == "random"
+    every, phases = list(hypothesis.HealthCheck), [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    how = {"max_examples": cases, "derandomize": not is_random, "database": None, "deadline": None}
+    settings = hypothesis.settings(phases=phases, suppress_health_check=every, **how)
+    given = {"given_kwargs": {}, "feedback": NO_FEEDBACK, "explicit_settings": settings}
+    operation = schema[path][method]
+    build_operation_test(config=schema.config, operation=operation, test_func=check, **given)()
 
 
 @pytest.mark.usefixtures("_site")

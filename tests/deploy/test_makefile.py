@@ -42,9 +42,8 @@ def checkout(tmp_path):
 
 
 def make(folder, *words, **kwargs):
-    return subprocess.run(
-        ["make", *words], cwd=folder, env=SYSTEM_ENV, capture_output=True, text=True, timeout=120, **kwargs
-    )
+    how = {"env": SYSTEM_ENV, "capture_output": True, "text": True, "timeout": 120, **kwargs}
+    return subprocess.run(["make", *words], cwd=folder, **how)
 
 
 def fake(folder, change):
@@ -54,42 +53,26 @@ def fake(folder, change):
     return path
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (
-            "sys.version_info = (3, 8, 18)",
-            "{python} is Python 3.8; 3.11 or newer is needed. Set PYTHON=/path/to/python3.",
-        ),
-        (
-            "sys.modules['ensurepip'] = None",
-            "{python} cannot make a virtual environment (import of ensurepip halted; None in sys.modules). "
-            "On Debian and Ubuntu: apt install python3-venv.",
-        ),
-    ],
-)
-def test_unsuitable_python_is_reported_with_the_reason(checkout, change, reason):
-    python = fake(checkout, change)
-
-    done = make(checkout, "demo", f"PYTHON={python}")
-
+def refused(folder, python, **kwargs):
+    """Return the first line of the error of make demo, which does nothing else."""
+    done = make(folder, "demo", f"PYTHON={python}", **kwargs)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[0] == reason.format(python=python)
-    assert not (checkout / ".venv").exists()
+    assert not (folder / ".venv").exists()
+    return done.stderr.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("python", "reason"),
-    [
-        ("", "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3."),
-        ("/no/such/python", "PYTHON is /no/such/python, which is no program."),
-    ],
-)
-def test_missing_python_is_reported(checkout, python, reason):
-    done = make(checkout, "demo", f"PYTHON={python}")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[0] == reason
+def test_missing_or_unsuitable_python_is_reported_with_the_reason(checkout):
+    assert refused(checkout, "") == "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3."
+    assert refused(checkout, "/no/python") == "PYTHON is /no/python, which is no program."
+    python = fake(checkout, "sys.version_info = (3, 8, 18)")
+    assert refused(checkout, python) == (
+        f"{python} is Python 3.8; 3.11 or newer is needed. Set PYTHON=/path/to/python3."
+    )
+    fake(checkout, "sys.modules['ensurepip'] = None")
+    assert refused(checkout, python) == (
+        f"{python} cannot make a virtual environment (import of ensurepip halted; None in sys.modules). "
+        "On Debian and Ubuntu: apt install python3-venv."
+    )
 
 
 @pytest.fixture
@@ -111,55 +94,44 @@ def test_read_only_folder_is_reported(read_only):
     if not Path(python).exists() or subprocess.run([python, "-c", test], check=False).returncode:
         pytest.skip(f"{python} will not do for another reason")
 
-    done = make(folder, "demo", f"PYTHON={python}", **visitor)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[0] == (
+    assert refused(folder, python, **visitor) == (
         f"{folder} cannot be written to, and the environment .venv belongs there. Set VENV=/another/folder."
     )
 
 
 @pytest.fixture
-def slow_pip(checkout, monkeypatch, tmp_path):
-    """Create the environment with a pip that waits for the second line of progress and exits with a code."""
+def run_demo(checkout, monkeypatch, tmp_path):
+    """Return a function that runs make demo with a pip that waits until its progress was printed, and ends
+    with a code. It returns the exit code, the lines and stderr."""
+    script = (checkout / "deploy/install.py").read_text()
+    assert script.count("INTERVAL = 5") == 1
+    (checkout / "deploy/install.py").write_text(script.replace("INTERVAL = 5", "INTERVAL = 0.2"))
+    folder, go_on, venv = tmp_path / "packages", tmp_path / "go on", checkout / ".venv/bin"
+    folder.mkdir()
+    venv.mkdir(parents=True)
+    (venv / "python").symlink_to(sys.executable)
+    monkeypatch.setitem(SYSTEM_ENV, "PYTHONPATH", str(folder))
 
-    def prepare(code):
-        (checkout / "deploy/install.py").write_text(
-            (checkout / "deploy/install.py").read_text().replace("EVERY = 5", "EVERY = 0.2")
-        )
-        folder = tmp_path / "packages"
-        folder.mkdir()
-        (folder / "pip.py").write_text(PIP.format(marker=str(tmp_path / "go on"), code=code))
-        monkeypatch.setitem(SYSTEM_ENV, "PYTHONPATH", str(folder))
-        venv = checkout / ".venv/bin"
-        venv.mkdir(parents=True)
-        (venv / "python").symlink_to(sys.executable)
+    def run_demo(code):
+        (folder / "pip.py").write_text(PIP.format(marker=str(go_on), code=code))
+        lines, command = [], ["make", "demo", "PORT=8001"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=checkout, env=SYSTEM_ENV, **pipes) as process:
+            deadline = time.monotonic() + 60
+            for line in process.stdout:
+                assert time.monotonic() < deadline
+                lines.append(line.rstrip("\n"))
+                if line.endswith(" s: package 1 of 2, alpha\n"):
+                    go_on.touch()
+            err = process.stderr.read()
+        return process.returncode, lines, err
 
-    return prepare
-
-
-def run_demo(checkout, go_on):
-    """Run make demo; pip continues after two lines of progress. Return exit code, lines and stderr."""
-    lines = []
-    with subprocess.Popen(
-        ["make", "demo", "PORT=8001"], cwd=checkout, env=SYSTEM_ENV, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        deadline = time.monotonic() + 60
-        for line in process.stdout:
-            assert time.monotonic() < deadline
-            lines.append(line.rstrip("\n"))
-            if len(lines) == 3:
-                go_on.touch()
-        err = process.stderr.read()
-    return process.returncode, lines, err
+    return run_demo
 
 
 @pytest.mark.slow("runs make in processes")
-def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
-    slow_pip(0)
-
-    code, lines, err = run_demo(checkout, tmp_path / "go on")
+def test_progress_is_printed_while_pip_is_slow(checkout, run_demo):
+    code, lines, err = run_demo(0)
 
     assert (code, err) == (0, "")
     assert lines[0] == "Installing the 2 packages of requirements.txt ..."
@@ -171,18 +143,14 @@ def test_progress_is_printed_while_pip_is_slow(checkout, slow_pip, tmp_path):
 
 
 @pytest.mark.slow("runs make in processes")
-def test_errors_of_pip_are_printed(checkout, slow_pip, tmp_path):
-    slow_pip(1)
+def test_errors_of_pip_are_printed(checkout, run_demo):
+    code, _, err = run_demo(1)
 
-    code, _, err = run_demo(checkout, tmp_path / "go on")
-
-    assert (code, err.splitlines()[:2]) == (
-        2,
-        [
-            "ERROR: No matching distribution found for beta",
-            "pip could not install requirements.txt, see above.",
-        ],
-    )
+    assert code == 2
+    assert err.splitlines()[:2] == [
+        "ERROR: No matching distribution found for beta",
+        "pip could not install requirements.txt, see above.",
+    ]
     assert not (checkout / ".venv/.run").exists()
 
 

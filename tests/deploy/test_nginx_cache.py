@@ -53,26 +53,17 @@ def test_requests_with_credentials_bypass_the_cache(site):
     assert site.nginx.request(path).headers["X-Cache-Status"] == "MISS"
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/v1/vacancies/internal", 401),
-        ("/v1/vacancies/hot/internal", 401),
-        ("/v0.1/vacancies/internal", 401),
-        ("/v1/user/applications", 401),
-        ("/v1/user/applications/x.css", 404),
-        ("/v1/vacancies/1", 404),
-        ("/v1/vacancies/1/form", 404),
-    ],
-)
-def test_internal_and_personal_responses_are_not_cached(site, path, status):
-    for _ in range(4):
-        mine = site.nginx.request(path, **site.cookie)
-        assert mine.status == (404 if path.endswith(".css") else 200)
-        assert mine.headers["X-Cache-Status"] in (None, "BYPASS")
-        other = site.nginx.request(path)
-        assert is_problem(other, status)
-        assert other.headers["X-Cache-Status"] in (None, "MISS")
+def test_internal_and_personal_responses_are_not_cached(site):
+    lists = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
+    statuses = dict.fromkeys((*lists, "/v1/user/applications"), 401)
+    statuses |= dict.fromkeys(("/v1/user/applications/x.css", "/v1/vacancies/1", "/v1/vacancies/1/form"), 404)
+    for path, status in statuses.items():
+        for _ in range(4):
+            mine, other = site.nginx.request(path, **site.cookie), site.nginx.request(path)
+            assert mine.status == (404 if path.endswith(".css") else 200), path
+            assert mine.headers["X-Cache-Status"] in (None, "BYPASS"), path
+            assert is_problem(other, status), path
+            assert other.headers["X-Cache-Status"] in (None, "MISS"), path
 
 
 def test_cache_separates_hosts_queries_encodings_and_origins(site):
@@ -97,15 +88,12 @@ def test_cache_separates_hosts_queries_encodings_and_origins(site):
                 if response.headers["X-Cache-Status"] == "HIT":
                     hits.add(n)
 
-    deadline = time.monotonic() + servers.TIMEOUT
     with ThreadPoolExecutor(6) as pool:
-        while len(hits) < len(variants):
-            assert time.monotonic() < deadline
-            list(pool.map(request_all, range(6)))
+        servers.until(lambda: list(pool.map(request_all, range(6))) and len(hits) == len(variants))
 
 
 def test_unpublished_vacancy_disappears_within_a_second(site):
-    paths = [*(f"{path}?page[size]=100" if "filters" not in path else path for path in LISTS)]
+    paths = [f"{path}?page[size]=100" if "filters" not in path else path for path in LISTS]
     singles = [single.format(40) for single in SINGLES]
     before = {path: cached_response(site, path) for path in (*paths, *singles)}
     file = urlsplit(before[singles[0]].json["data"]["attachments"][0]["path"]).path
@@ -120,10 +108,8 @@ def test_unpublished_vacancy_disappears_within_a_second(site):
         response = site.nginx.request(path)
         assert response.status == 200
         if "filters" not in path:
-            ids_before, ids = (
-                {item["id"] for item in each.json["data"]} for each in (before[path], response)
-            )
-            assert ids_before - ids == {40}
+            ids = [{item["id"] for item in each.json["data"]} for each in (before[path], response)]
+            assert ids[0] - ids[1] == {40}
     for path in singles:
         assert is_problem(site.nginx.request(path), 404)
     assert site.nginx.request(file).status == 404
@@ -179,9 +165,8 @@ def test_uploaded_files_are_served_only_through_x_accel_redirect(edge):
     response = edge.nginx.request("/media/1")
 
     assert (response.status, response.body) == (200, b"%PDF")
-    assert {name: response.headers.get_all(name) for name in expected} == {
-        name: [value] for name, value in expected.items()
-    }
+    different = [name for name in expected if response.headers.get_all(name) != [expected[name]]]
+    assert different == []
     assert "X-Accel-Redirect" not in response.headers
     assert edge.nginx.request("/media/2").status != 200
     for path in ("/_media/x.pdf", "/%5fmedia/x.pdf", "//_media/x.pdf", "/_problem", "/_page"):
@@ -190,28 +175,15 @@ def test_uploaded_files_are_served_only_through_x_accel_redirect(edge):
     assert b"secret" not in edge.nginx.request("/_media../secret").body  # no parent directory
 
 
-def test_robots_txt_and_favicon_are_served(site):
-    assert site.nginx.request("/robots.txt").body.startswith(b"User-agent: *")
-    assert site.nginx.request("/favicon.ico").body[:4] == b"\0\0\1\0"
-
-
-@pytest.mark.parametrize("path", ["/static/a.css", "/media/1"])
-def test_unchanged_file_is_a_304(edge, path):
+def test_unchanged_file_is_a_304(edge):
     for folder, name in (("static", "a.css"), ("media", "x.pdf")):
         (edge.nginx.folder / folder).mkdir(exist_ok=True)
         (edge.nginx.folder / folder / name).write_text("a {}")
+    media = {"X-Accel-Redirect": "/_media/x.pdf", "Content-Type": "application/pdf"}
     for node in edge.nodes:
-        node.response_headers["/media/1"] = {
-            "X-Accel-Redirect": "/_media/x.pdf",
-            "Content-Type": "application/pdf",
-        }
-    tag = edge.nginx.request(path).headers["ETag"]
-
-    for condition, status in (
-        (tag, 304),
-        (f"W/{tag}", 304),
-        (f'"x" , W/{tag}', 304),
-        ("*", 304),
-        ('"x"', 200),
-    ):
-        assert edge.nginx.request(path, If_None_Match=condition).status == status, condition
+        node.response_headers["/media/1"] = media
+    for path in ("/static/a.css", "/media/1"):
+        tag = edge.nginx.request(path).headers["ETag"]
+        statuses = {tag: 304, f"W/{tag}": 304, f'"x" , W/{tag}': 304, "*": 304, '"x"': 200}
+        for condition, status in statuses.items():
+            assert edge.nginx.request(path, If_None_Match=condition).status == status, condition

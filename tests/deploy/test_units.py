@@ -3,13 +3,11 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -25,9 +23,8 @@ TIMERS = sorted(DEPLOY.glob("*.timer"))
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 EXPOSURE_MAX = 1.2  # of 10, as systemd counts
 
-needs_systemd = pytest.mark.skipif(
-    not shutil.which("systemd-analyze"), reason="there is no systemd-analyze here"
-)
+ANALYZE = shutil.which("systemd-analyze")
+needs_systemd = pytest.mark.skipif(not ANALYZE, reason="there is no systemd-analyze here")
 
 
 # --- systemd -----------------------------------------------------------------------------------
@@ -42,60 +39,51 @@ def units(tmp_path):
     return [str(tmp_path / unit.name) for unit in (*SERVICES, *TIMERS)]
 
 
+def analyze(*words):
+    return subprocess.run([ANALYZE, *words], capture_output=True, text=True, check=False)
+
+
 @needs_systemd
 def test_systemd_accepts_the_units(units):
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True, check=False
-    )
+    done = analyze("verify", "--man=no", *units)
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @needs_systemd
-@pytest.mark.parametrize("unit", [unit.name for unit in SERVICES])
-def test_exposure_is_low(units, unit):
-    command = ["systemd-analyze", "security", "--no-pager", "--offline=true", DEPLOY / unit]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if "--offline" in done.stderr:
-        pytest.skip("this systemd-analyze asks a running systemd")
-
-    exposure = re.search(r"exposure level for \S+: ([0-9.]+)", done.stdout)
-
-    assert exposure
-    assert float(exposure[1]) <= EXPOSURE_MAX
+def test_exposure_is_low():
+    for unit in SERVICES:
+        done = analyze("security", "--no-pager", "--offline=true", unit)
+        if "--offline" in done.stderr:
+            pytest.skip("this systemd-analyze asks a running systemd")
+        [exposure] = re.findall(r"exposure level for \S+: ([0-9.]+)", done.stdout)
+        assert float(exposure) <= EXPOSURE_MAX, unit
 
 
 def test_all_services_have_the_same_sandbox():
-    sections = {unit.read_text().split("# Sandbox")[1].split("\n\n")[0].strip() for unit in SERVICES}
-    accounts = {
-        tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", unit.read_text(), re.M)) for unit in SERVICES
-    }
+    texts = [unit.read_text() for unit in SERVICES]
+    accounts = {tuple(re.findall(r"^(?:User|EnvironmentFile)=.*", text, re.M)) for text in texts}
 
-    assert len(sections) == 1
+    assert len({text.split("# Sandbox")[1].split("\n\n")[0].strip() for text in texts}) == 1
     assert accounts == {("User=jobsite", "EnvironmentFile=/etc/jobsite/env")}
-    assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - {
-        "jobsite",
-        "jobsite-deliver",
-    }
+    always = {"jobsite", "jobsite-deliver"}
+    assert {timer.stem for timer in TIMERS} == {unit.stem for unit in SERVICES} - always
 
 
 # --- Commands ----------------------------------------------------------------------------------
 
 
-def started() -> set[str]:
-    """Return the manage.py commands of units and containers."""
+def test_commands_exist():
     text = "".join(unit.read_text() for unit in SERVICES)
     text += "".join(f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values())
-    return set(re.findall(r"manage\.py ([a-z_]+)", text))
+    started = set(re.findall(r"manage\.py ([a-z_]+)", text))
 
-
-def test_commands_exist():
-    assert started() == {
+    assert started == {
         "backup", "check", "clean_media", "collectstatic", "create_roles", "deliver", "maintain_lists",
         "update_figures",
         "migrate", "purge_applications", "purge_credentials",
     }  # fmt: skip
-    assert started() <= get_commands().keys()
+    assert started <= get_commands().keys()
 
 
 # --- Containers --------------------------------------------------------------------------------
@@ -105,9 +93,8 @@ def test_only_nginx_publishes_a_port():
     services = COMPOSE["services"]
 
     assert [name for name, service in services.items() if "ports" in service] == ["nginx"]
-    assert services["app"]["environment"]["TRUSTED_PROXIES"] == "{}/32".format(
-        services["nginx"]["networks"]["inside"]["ipv4_address"]
-    )
+    address = services["nginx"]["networks"]["inside"]["ipv4_address"]
+    assert services["app"]["environment"]["TRUSTED_PROXIES"] == f"{address}/32"
     assert all(service.get("image", "").count(":") == 1 for service in services.values())
 
 
@@ -125,53 +112,26 @@ def test_no_secret_is_committed():
     assert "SECRET_KEY" not in output  # it stays in .env
 
 
-def as_postgres(*command: str | Path, **kwargs: Any) -> subprocess.Popen:
-    user = "postgres" if os.getuid() == 0 else None
-    return subprocess.Popen(
-        command, user=user, group=user, extra_groups=[] if user else None, cwd="/",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs,
-    )  # fmt: skip
-
-
 @pytest.mark.slow("starts PostgreSQL")
 @pytest.mark.skipif(servers.POSTGRES is None, reason="there is no PostgreSQL here")
 def test_database_container_has_the_database_of_the_site():
-    """The script of compose.yaml for PostgreSQL's image, after the commands of the image itself."""
-    folder, port = servers.folder(), servers.free_port()
-    env = {
-        "PATH": f"{servers.POSTGRES}:{os.environ['PATH']}", "PGDATA": f"{folder}/primary",
-        "PGHOST": str(folder), "PGPORT": str(port),
-        "DATABASE_PASSWORD": "of-the-site", "POSTGRES_USER": "postgres",
-    }  # fmt: skip
-    running: list[subprocess.Popen] = []
-
-    def run(*command: str | Path, check: bool = True) -> bool:
-        process = as_postgres(*command, env=env)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0 or not check, output
-        return process.returncode == 0
-
-    try:
-        accounts = ("--username=postgres", "--auth-local=trust", "--auth-host=scram-sha-256")
-        run("initdb", *accounts, "--no-sync", "--encoding=UTF8", "--locale=C")
-        small = f"-c fsync=off -c shared_buffers=16MB -c unix_socket_directories={folder}"
-        running.append(as_postgres("postgres", *small.split(), env=env))
-        servers.until(lambda: run("pg_isready", "-q", check=False))
-        shutil.copy(DEPLOY / "create-database.sh", folder)
-        run("sh", folder / "create-database.sh")
-
-        url = f"postgres://jobsite:of-the-site@127.0.0.1:{port}/jobsite"
+    """The script of compose.yaml for PostgreSQL's image."""
+    folder = servers.folder()
+    server = servers.Postgres(folder / "primary")
+    lines = ("host all postgres 127.0.0.1/32 trust", "host all all 127.0.0.1/32 scram-sha-256", "")
+    (server.folder / "pg_hba.conf").write_text("\n".join(lines))
+    env = {"PATH": f"{servers.POSTGRES}:{os.environ['PATH']}", "PGHOST": "127.0.0.1"}
+    env |= {"PGPORT": f"{server.port}", "DATABASE_PASSWORD": "of-the-site", "POSTGRES_USER": "postgres"}
+    with server:
+        script = ["sh", DEPLOY / "create-database.sh"]
+        done = subprocess.run(script, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        url = f"postgres://jobsite:of-the-site@127.0.0.1:{server.port}/jobsite"
         with psycopg.connect(url, connect_timeout=2) as connection:
             connection.execute("CREATE TABLE vacancy AS SELECT 1 AS id")
-            role = connection.execute(
-                "SELECT rolsuper, rolreplication FROM pg_roles WHERE rolname = 'jobsite'"
-            )
-            assert role.fetchone() == (False, False)
-    finally:
-        for process in running:
-            process.send_signal(signal.SIGQUIT)
-            process.communicate(timeout=servers.TIMEOUT)
-        shutil.rmtree(folder, ignore_errors=True)
+            role = "SELECT rolsuper, rolreplication FROM pg_roles WHERE rolname = 'jobsite'"
+            assert connection.execute(role).fetchone() == (False, False)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 # --- Releases ----------------------------------------------------------------------------------
@@ -190,17 +150,14 @@ def test_reload_replaces_all_workers_and_loses_no_request(tmp_path):
     server = servers.Application(tmp_path / "answers", *command.split(), env={}, probe="/")
     server.cwd = tmp_path
 
-    def ask() -> bytes | None:
-        with suppress(OSError):
-            return servers.get(server.port, "/", timeout=servers.TIMEOUT)[2]
-        return None
-
     answers: list[bytes | None] = []
     is_over = threading.Event()
 
     def ask_on() -> None:
         while not is_over.wait(0.02):
-            answers.append(ask())
+            answers.append(None)
+            with suppress(OSError):
+                answers[-1] = servers.get(server.port, "/", timeout=servers.TIMEOUT)[2]
 
     with server:
         servers.until(lambda: len(server.pids()) == 3)

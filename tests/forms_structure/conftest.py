@@ -13,12 +13,5 @@ def form():
 
 @pytest.fixture
 def anna(client):
-    return recruiter(
-        "view_form",
-        "add_form",
-        "change_form",
-        "delete_form",
-        "add_consenttext",
-        "view_vacancy",
-        "change_vacancy",
-    )
+    of_forms = ("view_form", "add_form", "change_form", "delete_form", "add_consenttext")
+    return recruiter(*of_forms, "view_vacancy", "change_vacancy")

@@ -4,7 +4,7 @@ The lists below are independent of the code, so that tests detect a wrong change
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -59,11 +59,8 @@ class _Draw:
         return f"{self.prefix}{self.draw(_stems)}{self.number}"
 
     def section(self) -> dict[str, Any]:
-        return {
-            "title": self.draw(titles),
-            "description": self.draw(descriptions),
-            "fields": self.fields(0, None, self.draw(st.integers(0, 4))),
-        }
+        made = {"title": self.draw(titles), "description": self.draw(descriptions)}
+        return made | {"fields": self.fields(0, None, self.draw(st.integers(0, 4)))}
 
     def fields(self, depth: int, values: list[str] | None, count: int) -> list[dict[str, Any]]:
         count = min(count, self.left)
@@ -72,13 +69,8 @@ class _Draw:
 
     def field(self, depth: int, values: list[str] | None) -> dict[str, Any]:
         draw = self.draw
-        field: dict[str, Any] = {
-            "name": self.name(),
-            "type": draw(st.sampled_from(TYPES)),
-            "label": draw(texts),
-            "required": draw(st.booleans()),
-            "css": draw(st.sampled_from(WIDTHS)),
-        }
+        field: dict[str, Any] = {"name": self.name(), "type": draw(st.sampled_from(TYPES))}
+        field |= {"label": draw(texts), "required": draw(st.booleans()), "css": draw(st.sampled_from(WIDTHS))}
         fitting = [role for role in self.roles if field["type"] in ROLES[role]]
         if values is not None:
             fitting = [role for role in fitting if role != "email"]
@@ -110,7 +102,6 @@ def structures(
 
 
 def chain(depth: int) -> list[dict[str, Any]]:
-    """Return a structure with conditions of `depth` levels."""
     field: dict[str, Any] = {}
     for level in range(depth, -1, -1):
         field = {
@@ -168,23 +159,18 @@ def served(
         if "options" in field:
             item["options"] = [{"name": name, **option} for option in field["options"]]
         if field["type"] == "range":
-            item["options"] = [
-                {"name": name, "value": str(n), "label": word} for n, word in enumerate(LEVELS[language])
-            ]
+            levels = enumerate(LEVELS[language])
+            item["options"] = [{"name": name, "value": str(n), "label": word} for n, word in levels]
         if "conditional" in field:
             item["conditional"] = [field_of(each) for each in field["conditional"]]
         if "on_value" in field:
             item["on_value"] = field["on_value"]
         return item
 
-    sections = [
-        {
-            "title": each["title"],
-            "description": each["description"] or None,
-            "fields": [field_of(field) for field in each["fields"]],
-        }
-        for each in structure
-    ]
+    sections = []
+    for each in structure:
+        fields = [field_of(field) for field in each["fields"]]
+        sections.append({**each, "description": each["description"] or None, "fields": fields})
     if consent:
         sections[-1]["fields"].append(consent)
     return sections
@@ -231,9 +217,12 @@ NOT_TEXT = (None, 5, True, ["x"], {"x": "y"})
 NOT_ONE_LINE = ("a\x00b", "a\nb", "tab\t", "\x7f", "lone \ud800")
 NOT_A_LIST = (None, "x", 5, {})
 NOT_AN_OBJECT = (None, "x", 5, [])
-NOT_A_NAME = (
-    *("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", "contact_me_by_fax", None, 5),
-)
+NOT_A_NAME = ("", "1a", "_a", "a b", "a.b", "é", "a\n", "a" * 65, "privacy_consent", None, 5)
+NOT_A_NAME += ("contact_me_by_fax",)
+
+
+def each(at: tuple[Any, ...], values: Any) -> Iterator[Corruption]:
+    return (Corruption(at, value) for value in values)
 
 
 def corruptions(sections: Any, *, is_served: bool = False) -> list[Corruption]:
@@ -247,39 +236,30 @@ class _Corruptions:
         self.names: list[str] = []
 
     def of(self, sections: Any) -> Any:
-        for value in NOT_A_LIST:
-            yield Corruption((), value)
-        for n, each in enumerate(sections):
+        yield from each((), NOT_A_LIST)
+        for n, part in enumerate(sections):
             yield from self.object((n,), ("title", "description", "fields"))
             yield from self.text((n, "title"), 300, may_be_empty=True)
-            for value in (5, ["x"], "a\x00b", "\ud800", "x" * 50_001, *([] if self.is_served else [None])):
-                yield Corruption((n, "description"), value)
-            yield from self.fields((n, "fields"), each["fields"], None)
+            texts = (5, ["x"], "a\x00b", "\ud800", "x" * 50_001, *([] if self.is_served else [None]))
+            yield from each((n, "description"), texts)
+            yield from self.fields((n, "fields"), part["fields"], None)
 
     def object(self, at: tuple[Any, ...], keys: tuple[str, ...]) -> Any:
-        for value in NOT_AN_OBJECT:
-            yield Corruption(at, value)
+        yield from each(at, NOT_AN_OBJECT)
         for key in keys:
             yield Corruption((*at, key), GONE)
         yield Corruption((*at, "colour"), "red")
 
     def text(self, at: tuple[Any, ...], longest: int, *, may_be_empty: bool = False) -> Any:
-        for value in (
-            *NOT_TEXT,
-            *NOT_ONE_LINE,
-            "x" * (longest + 1),
-            *([] if may_be_empty else ["", " \u2003"]),
-        ):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_TEXT, *NOT_ONE_LINE, "x" * (longest + 1)))
+        yield from each(at, () if may_be_empty else ("", " \u2003"))
 
     def name(self, at: tuple[Any, ...], name: str) -> Any:
-        for value in (*NOT_A_NAME, *self.names[-1:], *self.names[:1]):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_A_NAME, *self.names[-1:], *self.names[:1]))
         self.names.append(name)
 
     def fields(self, at: tuple[Any, ...], fields: Any, values: list[str] | None) -> Any:
-        for value in NOT_A_LIST:
-            yield Corruption(at, value)
+        yield from each(at, NOT_A_LIST)
         for n, field in enumerate(fields):
             yield from self.field((*at, n), field, values)
 
@@ -288,66 +268,47 @@ class _Corruptions:
         keys = ("name", "type", "label", "required", "css")
         yield from self.object(at, (*keys, "on_value") if values is not None else keys)
         yield from self.name((*at, "name"), field["name"])
-        for value in ("password", "Text", None, 5, ["text"]):
-            yield Corruption((*at, "type"), value)
-        for value in ("col-5", "", None, 12, {"width": 6}):
-            yield Corruption((*at, "css"), value)
-        for value in ("yes", 1, 0, None):
-            yield Corruption((*at, "required"), value)
+        yield from each((*at, "type"), ("password", "Text", None, 5, ["text"]))
+        yield from each((*at, "css"), ("col-5", "", None, 12, {"width": 6}))
+        yield from each((*at, "required"), ("yes", 1, 0, None))
         yield from self.label(at, field)
-        if values is None:
-            yield Corruption((*at, "on_value"), "1")
-        else:
-            for value in ("no such value", 1, None, [values[0]]):
-                yield Corruption((*at, "on_value"), value)
+        others = ("1",) if values is None else ("no such value", 1, None, [values[0]])
+        yield from each((*at, "on_value"), others)
         option = {"name": field["name"]} if self.is_served else {}
         if has_options:
             yield from self.options(at, field)
         elif type_ == "range" and self.is_served:
             yield from self.levels(at, field)
         else:
-            yield Corruption((*at, "options"), [{**option, "value": "x", "label": "X"}])
-            yield Corruption((*at, "options"), [])
+            yield from each((*at, "options"), ([{**option, "value": "x", "label": "X"}], []))
         own_values = [option["value"] for option in field.get("options", ())]
         own_values = own_values or {"range": list("012345"), "checkbox": ["1"]}.get(type_, [])
         if "conditional" in field:
             yield from self.fields((*at, "conditional"), field["conditional"], own_values)
-        elif own_values:
-            for value in NOT_A_LIST:
-                yield Corruption((*at, "conditional"), value)
         else:
-            yield Corruption((*at, "conditional"), [text_field("never_there", on_value="1")])
-            yield Corruption((*at, "conditional"), [])
+            others = NOT_A_LIST if own_values else ([text_field("never_there", on_value="1")], [])
+            yield from each((*at, "conditional"), others)
 
     def label(self, at: tuple[Any, ...], field: Any) -> Any:
         at, label = (*at, "label"), field["label"]
-        requested = {"name": "never_there_before", "label": "X"} | (
-            {"type": "text"} if self.is_served else {}
-        )
+        more = {"type": "text"} if self.is_served else {}
+        requested = {"name": "never_there_before", "label": "X"} | more
         if isinstance(label, dict):
-            for value in (None, 5, [], "", " "):
-                yield Corruption(at, value)
-            yield Corruption((*at, "name"), GONE)
-            yield Corruption((*at, "label"), GONE)
-            yield Corruption((*at, "colour"), "red")
+            yield from each(at, (None, 5, [], "", " "))
+            for key, value in (("name", GONE), ("label", GONE), ("colour", "red")):
+                yield Corruption((*at, key), value)
             yield from self.name((*at, "name"), label["name"])
             yield from self.text((*at, "label"), 2_000)
-            if self.is_served:
-                for value in (GONE, "textarea", None):
-                    yield Corruption((*at, "type"), value)
-            else:
-                yield Corruption((*at, "type"), "text")
+            yield from each((*at, "type"), (GONE, "textarea", None) if self.is_served else ("text",))
         else:
-            for value in (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001):
-                yield Corruption(at, value)
+            yield from each(at, (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001))
             if field["type"] != "range":
                 yield Corruption(at, requested)
 
     def options(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")
         yield Corruption(at, GONE)
-        for value in (*NOT_A_LIST, []):
-            yield Corruption(at, value)
+        yield from each(at, (*NOT_A_LIST, []))
         keys = ("name", "value", "label") if self.is_served else ("value", "label")
         for n in range(len(field["options"])):
             yield from self.object((*at, n), keys)
@@ -355,19 +316,16 @@ class _Corruptions:
             yield from self.text((*at, n, "label"), 2_000)
             if n:
                 yield Corruption((*at, n, "value"), field["options"][0]["value"])
-            if self.is_served:
-                for value in ("another_field", None, 5):
-                    yield Corruption((*at, n, "name"), value)
-            else:
-                yield Corruption((*at, n, "name"), field["name"])
+            names = ("another_field", None, 5) if self.is_served else (field["name"],)
+            yield from each((*at, n, "name"), names)
 
     def levels(self, at: tuple[Any, ...], field: Any) -> Any:
         at = (*at, "options")
         path = ".".join(map(str, ("sections", *at)))
         for value in (GONE, *NOT_A_LIST, [], field["options"][:5], field["options"][::-1]):
             yield Corruption(at, value, path)
-        for key, value in (("value", "6"), ("value", 2), ("value", GONE)):
-            yield Corruption((*at, 2, key), value, path)
+        for value in ("6", 2, GONE):
+            yield Corruption((*at, 2, "value"), value, path)
         yield Corruption((*at, 2), "2")
         for key, value in (("label", GONE), ("label", 5), ("colour", "red")):
             yield Corruption((*at, 2, key), value, f"{path}.2")

@@ -13,6 +13,7 @@ from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.builder import LIST, OTHER, STRUCTURE, recruiter
+from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -61,36 +62,27 @@ def test_added_form_opens_in_the_builder(anna):
     assert form.snapshots.get().author.username == "anna"
 
 
-@pytest.fixture
-def root():
-    client = Client()
-    client.force_login(User.objects.create_superuser("root"))
-    return client
-
-
-def test_form_in_use_and_site_form_cannot_be_deleted(root, form):
+def test_form_in_use_and_site_form_cannot_be_deleted_others_can(admin_client, form):
     Form.objects.update(is_default=True)
 
-    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
-    root.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
+    page = admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    admin_client.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
     assertContains(page, "“Standard” is the site&#x27;s form")
 
     Form.objects.update(is_default=False)
     make_vacancy(form=form)
-    page = root.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
+    page = admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
     assertContains(page, "would require deleting the following protected related objects")
     assert Form.objects.exists()
 
-
-def test_unused_form_can_be_deleted(anna, form):
-    anna.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
-
+    Vacancy.objects.update(form=None)
+    admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
     assert not Form.objects.exists()
 
 
 def test_consent_text_cannot_be_changed(anna):
-    anna.post("/admin/forms_structure/consenttext/add/", {"language": "nl", "text": "Ja"})
-    anna.post("/admin/forms_structure/consenttext/add/", {"language": "en", "text": "Yes"})
+    for language, text in (("nl", "Ja"), ("en", "Yes")):
+        anna.post("/admin/forms_structure/consenttext/add/", {"language": language, "text": text})
 
     texts = list(ConsentText.objects.order_by("version").values_list("language", "version", "text"))
     assert texts == [("nl", 2, "Ja"), ("en", 3, "Yes")]
@@ -107,44 +99,33 @@ PAGES = ("change", "history", "export", "sections")
 QUESTIONS = ("save", "check", "copy", "extend")
 
 
-def statuses(client, form):
-    question = {"structure": OTHER, "revision": form.revision, "name": form.name, "language": form.language}
-    found = {page: client.get(f"{LIST}{form.pk}/{page}/").status_code for page in PAGES}
-    for view in QUESTIONS:
-        answer = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(question), "application/json")
-        found[view] = answer.status_code
-    return found | {"restore": client.post(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code}
-
-
 def test_each_endpoint_checks_its_permission(form):
-    everything = (*PAGES, *QUESTIONS, "restore")
-    assert statuses(Client(), form) == dict.fromkeys(everything, 302)
-    assert statuses(recruiter(name="none"), form) == dict.fromkeys(everything, 403)
+    refused = dict.fromkeys((*PAGES, *QUESTIONS, "restore"), 403)
     reading = dict.fromkeys((*PAGES, "check"), 200)
-    refused = dict.fromkeys(("save", "copy", "extend", "restore"), 403)
-    assert statuses(recruiter("view_form", name="reader"), form) == reading | refused
-    assert Form.objects.count() == 1
+    for client, expected in (
+        (Client(), dict.fromkeys(refused, 302)),
+        (recruiter(name="none"), refused),
+        (recruiter("view_form", name="reader"), refused | reading),
+    ):
+        found = {page: client.get(f"{LIST}{form.pk}/{page}/").status_code for page in PAGES}
+        for view in QUESTIONS:
+            whole = {"structure": OTHER, "revision": 1, "name": form.name, "language": form.language}
+            answer = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(whole), "application/json")
+            found[view] = answer.status_code
+        found["restore"] = client.post(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code
+        assert found == expected
     assert Form.objects.get().structure == STRUCTURE
 
 
-def test_copy_for_a_vacancy_needs_the_change_permission(form):
-    vacancy = make_vacancy(form=form)
-
-    client = recruiter("view_form", "add_form", "view_vacancy")
-
-    answer = client.post(f"{LIST}{form.pk}/copy/", json.dumps({"for": vacancy.pk}), "application/json")
-
-    assert answer.status_code == 403
-    assert Form.objects.count() == 1
-
-
-def test_endpoints_need_the_csrf_token(form):
-    strict = Client(enforce_csrf_checks=True)
+def test_copy_for_a_vacancy_needs_the_change_permission_and_posts_the_csrf_token(form):
+    client, strict = recruiter("view_form", "add_form", "view_vacancy"), Client(enforce_csrf_checks=True)
     strict.force_login(User.objects.create_superuser("root"))
+    data, url = json.dumps({"for": make_vacancy(form=form).pk}), f"{LIST}{form.pk}"
 
+    assert client.post(f"{url}/copy/", data, "application/json").status_code == 403
+    assert Form.objects.count() == 1
     for view in QUESTIONS:
-        url = f"{LIST}{form.pk}/{view}/"
-        assert strict.post(url, "{}", content_type="application/json").status_code == 403
+        assert strict.post(f"{url}/{view}/", "{}", "application/json").status_code == 403
 
 
 def test_unknown_form_is_404(anna):
@@ -165,7 +146,7 @@ def test_page_data_is_escaped_in_the_script(anna):
 # --- from the vacancy ---
 
 
-def test_vacancy_page_names_its_served_form_and_links_to_it(root, form):
+def test_vacancy_page_names_its_served_form_and_links_to_it(admin_client, form):
     page = "/admin/vacancies/vacancy/{}/change/"
     vacancy = make_vacancy(brand=make_brand("Other", form=form))
     reader = recruiter("view_vacancy", "view_form", name="reader")
@@ -175,6 +156,6 @@ def test_vacancy_page_names_its_served_form_and_links_to_it(root, form):
     assert reader.get(link)["Location"] == f"{LIST}{form.pk}/change/?for={vacancy.pk}"
 
     url = page.format(make_vacancy().pk)
-    assertContains(root.get(url), "Applicants are currently only asked for consent.")
+    assertContains(admin_client.get(url), "Applicants are currently only asked for consent.")
     Form.objects.update(is_default=True)
-    assertContains(root.get(url), "Applicants currently get “Standard”.")
+    assertContains(admin_client.get(url), "Applicants currently get “Standard”.")

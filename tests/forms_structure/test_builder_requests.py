@@ -1,10 +1,10 @@
 """The server side of the form builder: saving, checking, copying, versions."""
 
+import json
 from copy import deepcopy
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.messages import get_messages
 from pytest_django.asserts import assertContains, assertNotContains
 
 from forms_structure import operations
@@ -13,7 +13,7 @@ from forms_structure.outline import difference
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.builder import LIST, NAME, OTHER, STRUCTURE, ask, recruiter, save
 from tests.forms_structure.strategies import section, text_field
-from vacancies.models import Vacancy
+from tests.messages import messages_of
 
 pytestmark = pytest.mark.django_db
 
@@ -29,31 +29,14 @@ def test_save_returns_the_stored_form(anna, form):
 
     form.refresh_from_db()
     stored = OTHER[0] | {"description": "<p>Hi</p>"}
-    assert (status, answer) == (
-        200,
-        {
-            "form": {
-                "id": form.pk,
-                "name": "Engineers",
-                "language": "nl",
-                "structure": [stored],
-                "revision": 2,
-                "is_default": False,
-            },
-            "use": {"total": 0, "published": 0, "some": []},
-            "frozen": [],
-        },
-    )
+    shown = {"id": form.pk, "name": "Engineers", "language": "nl", "structure": [stored], "revision": 2}
+    use = {"total": 0, "published": 0, "some": []}
+    assert (status, answer) == (200, {"form": shown | {"is_default": False}, "use": use, "frozen": []})
     assert (form.name, form.language, form.structure, form.revision) == ("Engineers", "nl", [stored], 2)
     assert form.snapshots.first().author.username == "anna"
+    again = save(anna, form, [stored])[1]  # no change
+    assert again["form"]["revision"] == 2
     assert [entry.change_message for entry in LogEntry.objects.all()] == ["Version 2."]
-
-
-def test_save_without_changes_records_nothing(anna, form):
-    status, answer = save(anna, form, STRUCTURE)
-
-    assert (status, answer["form"]["revision"]) == (200, 1)
-    assert not LogEntry.objects.exists()
 
 
 def test_save_reports_the_path_of_each_error(anna, form):
@@ -77,46 +60,28 @@ def test_save_reports_the_path_of_each_error(anna, form):
 
 def test_concurrent_save_is_a_conflict(anna, form):
     save(recruiter("view_form", "change_form", name="bart"), form)
-    changed_at = Form.objects.get().updated_at
-
-    status, answer = save(anna, form, [])
-
-    assert (status, answer) == (
-        409,
-        {"conflict": {"who": "bart", "when": f"{changed_at:%-d %b %Y, %H:%M}", "revision": 2}},
-    )
+    when = f"{Form.objects.get().updated_at:%-d %b %Y, %H:%M}"
+    assert save(anna, form, []) == (409, {"conflict": {"who": "bart", "when": when, "revision": 2}})
+    for revision in (None, "2", 0, -1, 3, [2], {}):
+        assert (revision, save(anna, form, revision=revision)[0]) == (revision, 409)
     assert Form.objects.get().structure == OTHER
 
 
-def test_save_without_the_current_revision_is_a_conflict(anna, form):
-    revisions = (None, "1", 0, -1, 2, [1], {})
-
-    assert [save(anna, form, revision=revision)[0] for revision in revisions] == [409] * 7
-    assert Form.objects.get().structure == STRUCTURE
-
-
 def test_published_names_are_removed_only_if_listed_as_lost(anna, form):
-    make_vacancy(title="Nurse", form=form)
-    pk = Vacancy.objects.get().pk
+    vacancy = make_vacancy(title="Nurse", form=form)
+    row = {"label": "Nurse", "url": f"/admin/vacancies/vacancy/{vacancy.pk}/change/"}
+    use = {"total": 1, "published": 1, "some": [row]}
 
-    refused = save(anna, form)
+    assert save(anna, form) == (409, {"lost": ["first_name"], "use": use})
     malformed = ("first_name", [["first_name"]], {}, 7, None, [None])
     assert [save(anna, form, lost=lost)[0] for lost in malformed] == [409] * 6
-    allowed = save(anna, form, lost=["first_name"])
+    status, answer = save(anna, form, lost=["first_name"])
+    assert (status, answer["use"], answer["frozen"]) == (200, use, ["last_name"])
 
-    use = {
-        "total": 1,
-        "published": 1,
-        "some": [{"label": "Nurse", "url": f"/admin/vacancies/vacancy/{pk}/change/"}],
-    }
-    assert refused == (409, {"lost": ["first_name"], "use": use})
-    assert (allowed[0], allowed[1]["use"], allowed[1]["frozen"]) == (200, use, ["last_name"])
-
-
-def test_form_of_drafts_may_lose_names(anna, form):
-    make_vacancy(form=form, status="draft", publish_from=None)
-
-    assert save(anna, form)[0] == 200
+    form.refresh_from_db()
+    vacancy.status = "draft"  # drafts may lose names
+    vacancy.save()
+    assert save(anna, form, STRUCTURE)[0] == 200
 
 
 def test_request_that_is_no_object_is_refused(anna, form):
@@ -129,14 +94,8 @@ def test_request_that_is_no_object_is_refused(anna, form):
     refused = (400, {"faults": {"": "Send an object as JSON."}})
     assert [(*case, send(*case)) for case in cases] == [(*case, refused) for case in cases]
 
-
-def test_structure_that_nests_too_deeply_is_refused(anna, form):
-    deep = {}
-    for _ in range(600):
-        deep = {"a": deep}
     make_vacancy(form=form)
-
-    assert save(anna, form, deep)[0] == 400
+    assert save(anna, form, json.loads('{"a": ' * 600 + "{}" + "}" * 600))[0] == 400
 
 
 # --- checking, copying, extending, exporting ---
@@ -172,15 +131,8 @@ def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
 def test_check_includes_the_names_of_the_extended_form(anna, form):
     more = operations.create(name="More", structure=[], extends=form)
 
-    assert ask(anna, more, "check", structure=STRUCTURE) == (
-        400,
-        {
-            "faults": {
-                "sections.0.fields.0.name": "'first_name' is also the name of a field of the form that "
-                "this form is added after."
-            }
-        },
-    )
+    status, answer = ask(anna, more, "check", structure=STRUCTURE)
+    assert (status, list(answer["faults"])) == (400, ["sections.0.fields.0.name"])
 
 
 def test_copy_for_a_vacancy_includes_the_edits(anna, form):
@@ -194,10 +146,7 @@ def test_copy_for_a_vacancy_includes_the_edits(anna, form):
     assert (made.name, made.structure) == ("Standard for Nurse", OTHER)
     assert Form.objects.get(pk=form.pk).structure == STRUCTURE
 
-
-def test_copy_without_a_vacancy_is_a_separate_form(anna, form):
     status, answer = ask(anna, form, "copy")
-
     made = Form.objects.get(name="Copy of Standard")
     assert (status, answer) == (200, {"url": f"{LIST}{made.pk}/change/"})
     assert made.structure == STRUCTURE
@@ -255,9 +204,14 @@ def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
     form.refresh_from_db()
 
     page = anna.get(f"{LIST}{form.pk}/history/")
-    assertContains(page, "First name [first_name]: short text, required, half")
-    assertContains(page, "Language: Dutch.")
-    assertContains(page, "anna")
+    for text in ("First name [first_name]: short text, required, half", "Language: Dutch.", "anna"):
+        assertContains(page, text)
+    revisions = ("", "0", "99", "x", "²", "9" * 30, "9" * 5_000)
+    assert [restore(anna, form, revision=revision).status_code for revision in revisions] == [404] * 7
+    assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
+    [message] = messages_of(restore(anna, form, seen=1))
+    assert "someone else saved the form in the meantime" in message
+    assert Form.objects.get().structure == OTHER
 
     restore(anna, form)
     form.refresh_from_db()
@@ -265,23 +219,12 @@ def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
     assert form.snapshots.first().origin == "version 1 restored"
 
 
-def test_restore_after_a_concurrent_save_is_refused(anna, form):
-    save(anna, form)
-
-    answer = anna.post(f"{LIST}{form.pk}/restore/", {"revision": 1, "seen": 1})
-
-    [message] = get_messages(answer.wsgi_request)
-    assert "someone else saved the form in the meantime" in str(message)
-    assert Form.objects.get().structure == OTHER
-
-
 def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
     save(anna, form)
     form.refresh_from_db()
     make_vacancy(form=form)
 
-    requested = restore(anna, form)
-    assertContains(requested, "websites use to send answers: last_name.")
+    assertContains(restore(anna, form), "websites use to send answers: last_name.")
     assert Form.objects.get().structure == OTHER
 
     restore(anna, form, lost=["last_name"])
@@ -292,24 +235,14 @@ def test_restore_confirms_before_published_vacancies_lose_names(anna, form):
 def test_large_forms_are_compared_fast():
     """Repeated texts must not make the comparison quadratic: 400 fields, 8,000 options."""
     options = [{"value": str(n), "label": f"Option {n}"} for n in range(20)]
-    many = [
-        NAME | {"name": f"f{n}", "type": "select", "options": options, "required": bool(n % 2)}
-        for n in range(400)
-    ]
+    field = NAME | {"type": "select", "options": options}
+    many = [field | {"name": f"f{n}", "required": bool(n % 2)} for n in range(400)]
     other = [field | {"required": not field["required"]} for field in many]
-    before, after = ([{"title": "", "description": "", "fields": fields}] for fields in (many, other))
 
-    lines = difference(before, after)
+    lines = difference([section(*many)], [section(*other)])
 
     assert [line for line in lines if line[0] in "+-"][:2] == [
         ("-", "  First name [f0]: drop-down list, optional, half"),
         ("+", "  First name [f0]: drop-down list, required, half"),
     ]
     assert len(lines) < 3_000  # what changed with a little around it, not 8,000 options
-
-
-def test_restore_needs_a_post_with_a_known_version(anna, form):
-    revisions = ("", "0", "99", "x", "²", "9" * 30, "9" * 5_000)
-
-    assert [restore(anna, form, revision=revision).status_code for revision in revisions] == [404] * 7
-    assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404

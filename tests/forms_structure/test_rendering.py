@@ -15,51 +15,24 @@ def form() -> list[dict[str, Any]]:
 
 
 def test_submitted_values_are_those_of_form_js() -> None:
-    typed = {
-        "first_name": ["  Zoë "],
-        "mail": [""],
-        "permit": ["no"],
-        "permit_when": ["\r\nOne\r\n\r\nTwo \r\n"],
-        "licences": ["yes", "no"],
-        "which": ["B"],
-        "other_language": ["Frisian"],
-        "other_level": ["2"],
-        "moves": ["1"],
-        "from": [""],
-        "shift": [""],
-    }
-    assert submitted(form(), typed, {}) == (
-        {
-            "first_name": "Zoë",
-            "permit": "no",
-            "permit_when": "One\n\nTwo",
-            "other_language": "Frisian",
-            "other_level": "2",
-            "licences": ["yes", "no"],
-            "which": "B",
-            "moves": "1",
-        },
-        {},
-    )
+    kept = {"permit": "no", "other_language": "Frisian", "other_level": "2", "which": "B", "moves": "1"}
+    typed = {name: [value] for name, value in kept.items()} | {"mail": [""], "from": [""], "shift": [""]}
+    typed |= {"first_name": ["  Zoë "], "permit_when": ["\r\nOne\r\n\r\nTwo \r\n"], "licences": ["yes", "no"]}
+
+    kept |= {"first_name": "Zoë", "permit_when": "One\n\nTwo", "licences": ["yes", "no"]}
+    assert submitted(form(), typed, {}) == (kept, {})
 
 
 def test_fields_whose_condition_does_not_hold_are_left_out() -> None:
     """Without JavaScript, an applicant sees them all."""
     file = SimpleUploadedFile("certificate.pdf", b"%PDF-")
-    typed = {
-        "permit": ["no"],
-        "permit_when": ["Soon"],
-        "english": ["5"],
-        "which": ["B"],
-        "from": ["2027-01-01"],
-    }
+    values = {"permit": "no", "permit_when": "Soon", "english": "5", "which": "B", "from": "2027-01-01"}
+    typed = {name: [value] for name, value in values.items()}
     assert submitted(form(), typed, {"certificate": file}) == ({"permit": "no", "permit_when": "Soon"}, {})
 
     typed["permit"] = ["yes"]
-    assert submitted(form(), typed, {"certificate": file}) == (
-        {"permit": "yes", "english": "5", "certificate": "certificate.pdf"},
-        {"certificate": file},
-    )
+    values = {"permit": "yes", "english": "5", "certificate": "certificate.pdf"}
+    assert submitted(form(), typed, {"certificate": file}) == (values, {"certificate": file})
     typed["english"] = ["4"]
     assert submitted(form(), typed, {"certificate": file}) == ({"permit": "yes", "english": "4"}, {})
 
@@ -72,23 +45,15 @@ def test_options_are_not_trimmed_and_white_space_is_empty() -> None:
 
 def test_what_the_form_does_not_have_is_kept_for_validation() -> None:
     file = SimpleUploadedFile("old.pdf", b"")
-    assert submitted(form(), {"gone": ["x"], "empty": [""]}, {"letter": file}) == (
-        {"gone": "x", "letter": "old.pdf"},
-        {},
-    )
+    values, files = submitted(form(), {"gone": ["x"], "empty": [""]}, {"letter": file})
+    assert (values, files) == ({"gone": "x", "letter": "old.pdf"}, {})
 
 
 def test_typed_texts_are_escaped() -> None:
     attack = '"><script>alert(1)</script></textarea><script>'
-    sections = served_in_words(
-        [section(text_field(label=attack, type="textarea"), text_field("b", label=attack), title=attack)]
-    )
-    context = form_context(
-        sections,
-        language="en",
-        typed={"city": [attack], "b": [attack]},
-        errors=[("city", attack), (attack, "")],
-    )
+    fields = (text_field(label=attack, type="textarea"), text_field("b", label=attack))
+    shown = {"typed": {"city": [attack], "b": [attack]}, "errors": [("city", attack), (attack, "")]}
+    context = form_context(served_in_words([section(*fields, title=attack)]), language="en", **shown)
     html = render_to_string("forms_structure/form.html", {"form": context, "hidden_inputs": {attack: attack}})
     assert html.count("alert(1)") > 10
     assert "<script" not in html
@@ -100,7 +65,6 @@ def test_links_to_scripts_are_left_out() -> None:
     for url, is_linked in (("https://example.com/", True), ("javascript:alert(1)", False)):
         link = {"label": "Privacy", "url": url}
         sections = served_in_words([section(text_field())], consent={**consent, "link": link})
-        html = render_to_string(
-            "forms_structure/form.html", {"form": form_context(sections, language="en"), "hidden_inputs": {}}
-        )
+        context = {"form": form_context(sections, language="en"), "hidden_inputs": {}}
+        html = render_to_string("forms_structure/form.html", context)
         assert (f'href="{url}"' in html) == is_linked

@@ -18,7 +18,6 @@ CONSENT = {
     "name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12",
     "version": 1,
 }  # fmt: skip
-FILLED_IN = r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 BY_KIND = {
     "text": ["Ghent", " x ", "1"],
     "textarea": ["One\nTwo", "日本語 🚑"],
@@ -59,15 +58,10 @@ JUNK = [
 
 
 def fits(field, value):
-    """Whether `field` accepts `value`."""
     values = [option["value"] for option in field.get("options", ())]
     if field["type"] == "checkbox-group":
-        return (
-            isinstance(value, list)
-            and value != []
-            and all(isinstance(each, str) and each in values for each in value)
-            and len(set(value)) == len(value)
-        )
+        is_list = isinstance(value, list) and value != [] and all(isinstance(each, str) for each in value)
+        return is_list and set(value) <= {*values} and len(set(value)) == len(value)
     if not isinstance(value, str):
         return False
     if values:
@@ -91,16 +85,11 @@ def is_email(value):
     if value.count("@") != 1:
         return False
     local, host = value.split("@")
-    letters = set(ascii_letters + digits)
-    labels = host.split(".")
-    return (
-        len(local) <= 64
-        and all(local.split("."))
-        and set(local) <= letters | set("!#$%&'*+-/=?^_`{|}~.")
-        and len(labels) > 1
-        and all(0 < len(label) <= 63 and set(label) <= letters | {"-"} for label in labels)
-        and not any(label.startswith("-") or label.endswith("-") for label in labels)
-    )
+    letters, labels = set(ascii_letters + digits), host.split(".")
+    atom = letters | set("!#$%&'*+-/=?^_`{|}~.")
+    fit = [0 < len(label) <= 63 and set(label) <= letters | {"-"} for label in labels]
+    fit += [not label.startswith("-") and not label.endswith("-") for label in labels]
+    return len(local) <= 64 and all(local.split(".")) and set(local) <= atom and len(labels) > 1 and all(fit)
 
 
 def is_day(value):
@@ -151,7 +140,6 @@ def forms(draw):
 
 @st.composite
 def submissions(draw, sections):
-    """Strategy of valid submissions of a form."""
     submission = {}
 
     def fill_in(fields):
@@ -172,23 +160,27 @@ def submissions(draw, sections):
     return submission
 
 
-def all_names(sections):
-    def below(fields):
-        for field in fields:
-            yield field["name"]
-            if isinstance(field["label"], dict):
-                yield field["label"]["name"]
-            yield from below(field.get("conditional", ()))
+def all_fields(sections):
+    fields = [field for each in sections for field in each["fields"]]
+    for field in fields:  # grows
+        fields += field.get("conditional", ())
+    return fields
 
-    return [name for each in sections for name in below(each["fields"])]
+
+def all_names(sections):
+    requested = [[field, field["label"]] for field in all_fields(sections)]
+    return [each["name"] for pair in requested for each in pair if isinstance(each, dict)]
+
+
+def all_values(sections):
+    return [option["value"] for field in all_fields(sections) for option in field.get("options", ())]
 
 
 @st.composite
 def mutations(draw, sections, submission):
     """Strategy of `submission` with one or two members removed, added or changed."""
     submission = dict(submission)
-    values = [value for each in sections for field in each["fields"] for value in all_values(field)]
-    wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
+    values, wrong = all_values(sections), [value for kind in WRONG_BY_KIND.values() for value in kind]
     for _ in range(draw(st.integers(1, 2))):
         name = draw(st.sampled_from([*all_names(sections), "unheard_of"]))
         if draw(st.booleans()) and name in submission:
@@ -197,12 +189,6 @@ def mutations(draw, sections, submission):
             one = st.sampled_from([*values, *values, *wrong, *JUNK])
             submission[name] = draw(one | st.lists(st.sampled_from([*values, "x"]), max_size=3))
     return submission
-
-
-def all_values(field):
-    yield from [option["value"] for option in field.get("options", ())]
-    for each in field.get("conditional", ()):
-        yield from all_values(each)
 
 
 # --- The schema --------------------------------------------------------------------------------
@@ -240,7 +226,7 @@ def changed_submissions(sections):
         for name in [*all_names(sections), "unheard_of"]:
             changed += [base | {name: value} for value in changes]
             changed.append({key: value for key, value in base.items() if key != name})
-    return both + changed
+    return [None, [], "x", 1, [full], *both, *changed]
 
 
 def test_each_removed_or_added_member_is_validated_by_the_rules():
@@ -249,25 +235,13 @@ def test_each_removed_or_added_member_is_validated_by_the_rules():
     submissions = changed_submissions(sections)
     verdicts = [is_valid(sections, submission) for submission in submissions]
 
-    wrong = [
-        each
-        for each, is_right in zip(submissions, verdicts, strict=True)
-        if validator.is_valid(each) != is_right
-    ]
-    assert wrong == []
-    assert verdicts[:2] == [True, True]
-    assert verdicts.count(True) > 50
-    assert verdicts.count(False) > 50
+    assert [each for each in submissions if validator.is_valid(each) != is_valid(sections, each)] == []
+    assert verdicts[:7] == [False] * 5 + [True, True]
+    assert min(verdicts.count(True), verdicts.count(False)) > 50
 
 
 def validator_of(*fields):
     return Draft202012Validator(submission_schema(served([section(*fields)]), address=ADDRESS))
-
-
-def test_submission_is_an_object():
-    validator = validator_of(text_field())
-
-    assert not any(validator.is_valid(each) for each in (None, [], "x", 1, [{"city": "Ghent"}]))
 
 
 def test_text_of_each_kind():
@@ -308,106 +282,22 @@ def test_pattern_takes_linear_time():
     for kind in BY_KIND:
         pattern = re.compile(validator_of(text_field(type=kind)).schema["properties"]["city"]["pattern"])
         found = [bool(pattern.search(text + "\n")) for text in hostile]
-        assert found == [kind in ("text", "textarea", "file") and bool(text.strip()) for text in hostile], (
-            kind
-        )
+        takes_any = kind in ("text", "textarea", "file")
+        assert found == [takes_any and bool(text.strip()) for text in hostile], kind
 
 
-def test_conditions_apply_at_every_depth():
-    sections = served(chain(3))
-    for field in walk_chain(sections):
-        field["required"] = True
-    validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))
-    whole = {f"level{n}": "1" for n in range(4)}
-
-    assert validator.is_valid(whole)
-    for n in range(4):
-        assert not validator.is_valid({name: "1" for name in whole if name != f"level{n}"})
-
-
-def walk_chain(sections):
-    fields = sections[0]["fields"]
-    while fields:
-        yield fields[0]
-        fields = fields[0].get("conditional")
-
-
-def test_several_conditions_of_a_checkbox_group_apply_together():
+def test_conditions_apply_together_and_at_every_depth():
     options = [{"value": value, "label": value} for value in "ab"]
     more = [text_field(f"why_{value}", on_value=value, required=True) for value in "ab"]
+    deep = field = chain(3)[0]["fields"][0]
+    while field:
+        field["required"] = True
+        field = field.get("conditional", [None])[0]
     group = text_field("group", type="checkbox-group", options=options, conditional=more)
-    validator = validator_of(group)
-
-    assert validator.is_valid({"group": ["a", "b"], "why_a": "x", "why_b": "y"})
-    assert validator.is_valid({"group": ["b"], "why_b": "y"})
-    assert not validator.is_valid({"group": ["a", "b"], "why_a": "x"})
-    assert not validator.is_valid({"group": ["b"], "why_a": "x", "why_b": "y"})
-
-
-def test_schema_of_an_example_form():
-    permit = text_field(
-        "permit",
-        type="select",
-        label="Permit?",
-        options=[{"value": "yes", "label": "Yes"}, {"value": "no", "label": "No"}],
-        conditional=[text_field("when", label="When?", required=True, on_value="no", type="date")],
-    )
-    other = text_field("level", type="range", label={"name": "language", "label": "Language"})
-    sections = served([section(permit), section(other)], "en", CONSENT)
-
-    assert submission_schema(sections, address=ADDRESS) == {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": ADDRESS,
-        "type": "object",
-        "properties": {
-            "permit": {
-                "title": "Permit?",
-                "type": "string",
-                "oneOf": [{"const": "yes", "title": "Yes"}, {"const": "no", "title": "No"}],
-            },
-            "language": {"title": "Language", "type": "string", "pattern": FILLED_IN, "maxLength": 200},
-            "level": {
-                "title": "Language",
-                "type": "string",
-                "oneOf": [
-                    {"const": "0", "title": "no"},
-                    {"const": "1", "title": "weak"},
-                    {"const": "2", "title": "moderate"},
-                    {"const": "3", "title": "good"},
-                    {"const": "4", "title": "very good"},
-                    {"const": "5", "title": "native speaker"},
-                ],
-            },
-            "privacy_consent": {"title": "I agree.", "type": "string", "enum": ["1"]},
-        },
-        "required": ["privacy_consent"],
-        "dependentRequired": {"level": ["language"], "language": ["level"]},
-        "allOf": [
-            {
-                "if": {
-                    "type": "object",
-                    "properties": {"permit": {"type": "string", "const": "no"}},
-                    "required": ["permit"],
-                },
-                "then": {
-                    "type": "object",
-                    "properties": {
-                        "when": {
-                            "title": "When?",
-                            "type": "string",
-                            "format": "date",
-                            "pattern": (
-                                "^(?!0000)(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
-                                "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
-                                "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])"
-                                "|(?:[02468][048]|[13579][26])00)-02-29)$(?!\\n)"
-                            ),
-                            "maxLength": 10,
-                        }
-                    },
-                    "required": ["when"],
-                },
-            }
-        ],
-        "unevaluatedProperties": False,
-    }
+    values = {"group": ["a", "b"], "why_a": "x", "why_b": "y"}
+    for one, whole in ((deep, {f"level{n}": "1" for n in range(4)}), (group, values)):
+        sections, validator = served([section(one)]), validator_of(one)
+        parts = [whole, *({key: whole[key] for key in whole if key != left_out} for left_out in whole)]
+        parts += [whole | {"group": ["b"]}, {"group": ["b"], "why_b": "y"}] if one is group else []
+        assert [part for part in parts if validator.is_valid(part) != is_valid(sections, part)] == []
+        assert is_valid(sections, whole)

@@ -25,9 +25,8 @@ from tests.hostile.server import gunicorn, nginx
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.hostile", description=(__doc__ or "").split("\n\n")[0]
-    )
+    text = (__doc__ or "").split("\n\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=text)
     parser.add_argument("--requests", type=int, default=20_000, help="number of generated requests")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")

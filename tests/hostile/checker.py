@@ -10,35 +10,21 @@ from tests.hostile.content import ABSENT, BASE, HIDDEN, HIDDEN_WORD, Content
 from tests.hostile.corpus.baseline import BaselinePair
 from tests.hostile.corpus.case import CLOSED, MARK, PAGE, REFUSED, Case, request
 
-INTERNALS = (
-    b"Traceback (most recent",
-    b"django.core",
-    b"OperationalError",
-    b"psycopg",
-    b"sqlite3.",
-    b"DJANGO_SETTINGS",
-)
+INTERNALS = (b"Traceback (most recent", b"django.core", b"OperationalError", b"psycopg", b"sqlite3.")
+INTERNALS += (b"DJANGO_SETTINGS",)
 
 
 def is_api(path: str) -> bool:
     return path.startswith(("/v1/", "/v0.1/")) or path in ("/v1", "/v0.1")
 
 
-def violations(
-    response: Response,
-    content: Content,
-    *,
-    allowed: Iterable[int],
-    path: str,
-    is_malformed: bool = False,
-    is_inside: bool = False,
-) -> Iterator[str]:
-    """Yield what is wrong with `response`; `is_inside`: of a signed-in recruiter."""
+def violations(response: Response, content: Content, case: Case, *, is_inside: bool = False) -> Iterator[str]:
+    """Yield what is wrong with `response` to `case`; `is_inside`: of a signed-in recruiter."""
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers if name != "set-cookie")
     text = headers.encode("latin-1", "replace") + response.body
-    if response.status not in allowed:
+    if response.status not in case.allowed:
         yield f"{response.status} {response.body[:160]!r}"
-    if response.status >= 500 and not (is_malformed and response.status in (501, 505)):
+    if response.status >= 500 and not (case.is_malformed and response.status in (501, 505)):
         yield f"a server error: {response.status}"
     if response.rest:
         yield f"a second response: {response.rest[:80]!r}"
@@ -61,23 +47,19 @@ def violations(
         is_ours &= target.scheme in ("", "http", "https")
         if not is_ours or response.get("location").startswith(("//", "/\\", "\\")):
             yield f"redirects to another site: {response.get('location')}"
-    is_public = is_api(path) or path in ("/docs", "/openapi.json")
+    is_public = is_api(case.path) or case.path in ("/docs", "/openapi.json")
     if is_public and response.get("set-cookie") and "no-store" not in response.get("cache-control"):
         yield f"sets a cookie: {response.get('set-cookie')[:40]}"
-    if not is_api(path) or response.status == CLOSED or not response.body:
+    if not is_api(case.path) or response.status == CLOSED or not response.body:
         return
     if b":1337" in response.body and response.status < 400:
         yield "uses the port of the Host header"
     # nginx may reject malformed requests with its own pages.
-    is_of_nginx = is_malformed and response.status in REFUSED - {CLOSED, 404, 412}
-    if response.status < 400:
-        if not kind.startswith(("application/json", "application/problem+json")) and response.status == 200:
+    is_of_nginx = case.is_malformed and response.status in REFUSED - {CLOSED, 404, 412}
+    if response.status < 400 or is_of_nginx:
+        if response.status == 200 and not kind.startswith(("application/json", "application/problem+json")):
             yield f"is {kind}"
-    elif not is_of_nginx:
-        yield from _problem(response, kind)
-
-
-def _problem(response: Response, kind: str) -> Iterator[str]:
+        return
     if kind != "application/problem+json":
         yield f"is {kind or 'of no type'}, not a problem document"
         return
@@ -117,10 +99,7 @@ def send_cases(cases: Iterable[Case], content: Content, endpoint: Endpoint, name
     for case in cases:
         response = send(endpoint, case.raw, may_wait=CLOSED in case.allowed)
         is_admin = case.group == "admin"
-        wrong = list(
-            violations(response, content, allowed=case.allowed, path=case.path,
-                       is_malformed=case.is_malformed, is_inside=is_admin)
-        )  # fmt: skip
+        wrong = list(violations(response, content, case, is_inside=is_admin))
         if case.is_baseline:
             baselines[case.name] = response
         expected = baselines.get(case.same_as)
@@ -139,13 +118,12 @@ def send_cases(cases: Iterable[Case], content: Content, endpoint: Endpoint, name
 def compare_with_baseline(pairs: Iterable[BaselinePair], content: Content, endpoint: Endpoint) -> Report:
     """Send both requests of each pair; the responses must be the same but for the id."""
     report, connection = Report("hidden and absent ids"), Connection(endpoint)
-    ids = [str(pk).encode() for pk in HIDDEN.values()]
     for pair in pairs:
         hidden, baseline = connection.send(pair.hidden.raw), connection.send(pair.baseline.raw)
-        wrong = list(violations(hidden, content, allowed=pair.hidden.allowed, path=pair.hidden.path))
+        wrong = list(violations(hidden, content, pair.hidden))
         body = hidden.body
-        for pk in ids:
-            body = body.replace(pk, str(ABSENT).encode())
+        for pk in HIDDEN.values():
+            body = body.replace(str(pk).encode(), str(ABSENT).encode())
         if not is_same(replace(hidden, body=body), baseline):
             wrong.append(f"differs from an absent id: {hidden.status} and {baseline.status}")
         report.count(pair.name, hidden, wrong)

@@ -48,21 +48,17 @@ def parse(raw: bytes, *, is_head: bool, seconds: float = 0.0) -> Response:
         raw = rest
     pairs = [line.partition(":") for line in lines]
     headers = tuple((name.strip().lower(), value.strip()) for name, _, value in pairs)
-    values = dict(headers)
-    status = int(found[1])
+    values, status = dict(headers), int(found[1])
     if is_head or status in (204, 304):
-        length = 0
+        body = b""
     elif "chunked" in values.get("transfer-encoding", ""):
         body, rest = _dechunked(rest)
-        if "gzip" in values.get("content-encoding", ""):
-            body = gzip.decompress(body)
-        return Response(status, headers, body, rest, seconds)
     else:
         length = int(values.get("content-length", len(rest)))
-    body = rest[:length]
+        body, rest = rest[:length], rest[length:]
     if "gzip" in values.get("content-encoding", "") and body:
         body = gzip.decompress(body)
-    return Response(status, headers, body, rest[length:], seconds)
+    return Response(status, headers, body, rest, seconds)
 
 
 def _dechunked(rest: bytes) -> tuple[bytes, bytes]:
@@ -118,7 +114,7 @@ class Connection:
     def send(self, raw: bytes) -> Response:
         raw = raw.replace(b"\r\nConnection: close", b"", 1)
         is_head = raw.startswith(b"HEAD ")
-        for is_last in (False, True):
+        for _ in range(2):
             start = time.perf_counter()
             try:
                 if self.socket is None:
@@ -130,8 +126,8 @@ class Connection:
             if received:
                 break
             self.close()
-            if is_last:
-                return Response()
+        if not received:
+            return Response()
         response = parse(received, is_head=is_head, seconds=time.perf_counter() - start)
         if "close" in response.get("connection").lower():
             self.close()

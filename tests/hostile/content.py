@@ -7,26 +7,14 @@ from typing import Any
 from tests.chaos import oracle
 
 HIDDEN_WORD = "zyxhidden"  # in every text of a hidden vacancy
-HIDDEN = {
-    "draft": 4_815_162_341,
-    "scheduled": 4_815_162_342,
-    "expired": 4_815_162_343,
-    "unpublished": 4_815_162_344,
-    "internal": 4_815_162_345,
-    "deleted": 4_815_162_346,
-}
+KINDS = ("draft", "scheduled", "expired", "unpublished", "internal", "deleted")
+HIDDEN = {kind: 4_815_162_341 + number for number, kind in enumerate(KINDS)}
 ABSENT = 4_815_162_399  # never existed; as long as the ids of the hidden ones
 BASE = "https://jobs.example.org"
-ENV = {
-    "DJANGO_SETTINGS_MODULE": "tests.hostile.settings",
-    "SECRET_KEY": "only-for-hostile-requests-0123456789-abcdefghijklmnopqrstuvwxyz",
-    "ALLOWED_HOSTS": "localhost",
-    "PUBLIC_BASE_URL": BASE,
-    "INTERNAL_ACCESS": "authenticated",
-    "RATE_LIMIT": "off",
-    "APPLY_PROOF": "off",
-    "TRUSTED_PROXIES": "127.0.0.1/32",
-}
+ENV = {"DJANGO_SETTINGS_MODULE": "tests.hostile.settings", "PUBLIC_BASE_URL": BASE}
+ENV |= {"SECRET_KEY": "only-for-hostile-requests-0123456789-abcdefghijklmnopqrstuvwxyz"}
+ENV |= {"INTERNAL_ACCESS": "authenticated", "TRUSTED_PROXIES": "127.0.0.1/32"}
+ENV |= {"ALLOWED_HOSTS": "localhost", "RATE_LIMIT": "off", "APPLY_PROOF": "off"}
 
 
 @dataclass
@@ -51,7 +39,6 @@ class Content:
 
 
 def create() -> Content:
-    """Create the content in an empty database."""
     from django.contrib.sessions.models import Session
     from django.utils import timezone
 
@@ -105,6 +92,7 @@ def hide(kind: str, now: Any) -> None:
     """Create a hidden vacancy whose form, brand, recruiter and options no other vacancy has."""
     from forms_structure import operations
     from tests.factories import make_brand, make_recruiter, make_vacancy
+    from tests.forms_structure.strategies import section, text_field
     from vacancies.models import Attachment
 
     values: dict[str, Any] = {
@@ -116,28 +104,13 @@ def hide(kind: str, now: Any) -> None:
         "deleted": {},
     }[kind]
     word = f"{HIDDEN_WORD} {kind}"
-    field = {
-        "name": f"{HIDDEN_WORD}_{kind}",
-        "type": "text",
-        "label": word,
-        "required": True,
-        "css": "col-12",
-    }
-    section = {"title": word, "description": f"<p>{word}</p>", "fields": [field]}
-    vacancy = make_vacancy(
-        pk=HIDDEN[kind],
-        title=word,
-        description=f"<p>{word}</p>",
-        brand=make_brand(f"{word} brand"),
-        head_recruiter=make_recruiter(
-            f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True
-        ),
-        options={"regions": [word], "types": [word]},
-        form=operations.create(name=f"{word} form", structure=[section]),
-        **{"audience": "both", "is_hot": True} | values,
-    )
-    Attachment.objects.create(
-        vacancy=vacancy, name=f"{word}.pdf", url=f"https://files.test/{HIDDEN_WORD}.pdf"
-    )
+    html, url = f"<p>{word}</p>", f"https://files.test/{HIDDEN_WORD}.pdf"
+    field = text_field(f"{HIDDEN_WORD}_{kind}", label=word, required=True)
+    form = operations.create(name=f"{word} form", structure=[section(field, title=word, description=html)])
+    head = make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True)
+    values |= {"pk": HIDDEN[kind], "options": {"regions": [word], "types": [word]}, "form": form}
+    values |= {"brand": make_brand(f"{word} brand"), "head_recruiter": head, "title": word}
+    vacancy = make_vacancy(description=html, **{"audience": "both", "is_hot": True} | values)
+    Attachment.objects.create(vacancy=vacancy, name=f"{word}.pdf", url=url)
     if kind == "deleted":
         vacancy.delete()

@@ -9,7 +9,6 @@ from tests.hostile.corpus.case import MARK, request
 
 
 def download_files(content: Content, endpoint: Endpoint) -> Report:
-    """Download every file that the corpus uploaded."""
     from applications.models import SubmissionFile
 
     report, connection = Report("files of submissions"), Connection(endpoint)

@@ -8,7 +8,6 @@ from tests.hostile.corpus.case import HOST
 
 
 def gunicorn(folder: Path, url: str, workers: int = 2) -> servers.Gunicorn:
-    """The site with the database at `url`."""
     env = ENV | {"DATABASE_URL": url, "WEB_CONCURRENCY": str(workers), "PYTHONWARNINGS": "ignore"}
     env |= {"PRIVATE_ROOT": str(folder / "private")}
     server = servers.Gunicorn(folder / "gunicorn", env)

@@ -18,29 +18,20 @@ from django.db.models import URLField
 from packaging.version import Version
 
 from applications.models import Stage
-from tests.applications.makers import MINE, bearer, make_token, make_user
 from tests.applications.makers import signed_in as client_of
 from vacancies.models import Filter, FilterOption
 
 APPS = ("jobsite", "applications", "vacancies", "forms_structure")
 SOURCES = [path for app in APPS for path in sorted((settings.BASE_DIR / app).rglob("*.py"))]
-TEMPLATES = [
-    path for path in sorted(settings.BASE_DIR.rglob("templates/**/*.html")) if ".venv" not in str(path)
-]
+TEMPLATES = [path for path in settings.BASE_DIR.rglob("templates/**/*.html") if ".venv" not in str(path)]
 REQUEST_DATA = re.compile(r"\b(request|query_params|GET|POST|QueryDict|validated_data|cleaned_data)\b")
-QUERIES = {
-    "filter",
-    "exclude",
-    "get",
-    "annotate",
-    "aggregate",
-    "alias",
-    "order_by",
-    "extra",
-    "values",
-    "values_list",
-    "Q",
-}
+QUERIES = {"filter", "exclude", "get", "annotate", "aggregate", "alias", "order_by", "extra"}
+QUERIES |= {"values", "values_list", "Q"}
+# Django's page caches store private pages (CVE-2026-35193 and others). strip_tags and those after it need quadratic
+# time for broken tags (CVE-2025-32873, 2026-1285). DomainNameValidator accepts newlines (CVE-2026-53878).
+UNUSED = ("cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key")
+UNUSED += ("strip_tags", "Truncator", "truncatewords_html", "truncatechars_html", "striptags", "urlize")
+UNUSED += ("DomainNameValidator",)
 
 
 def test_no_input_names_a_column():
@@ -59,20 +50,9 @@ def test_no_input_names_a_column():
     assert found == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key"],
-)
-def test_page_caches_of_django_are_not_used(name):
-    """CVE-2026-35193 and others: they store private pages."""
-    assert [str(path) for path in SOURCES if name in path.read_text()] == []
-
-
-@pytest.mark.parametrize("name", ["strip_tags", "Truncator", "truncatewords_html", "truncatechars_html", "striptags",
-                                  "urlize", "DomainNameValidator"])  # fmt: skip
-def test_vulnerable_functions_of_django_are_not_used(name):
-    """CVE-2025-32873, 2026-1285: quadratic time for broken tags; 2026-53878: accepts newlines."""
-    assert [str(path) for path in (*SOURCES, *TEMPLATES) if name in path.read_text()] == []
+def test_vulnerable_functions_of_django_are_not_used():
+    texts = {str(path): path.read_text() for path in (*SOURCES, *TEMPLATES)}
+    assert [(path, name) for path, text in texts.items() for name in UNUSED if name in text] == []
 
 
 def test_only_three_admin_lists_are_editable():
@@ -90,12 +70,9 @@ def test_only_three_admin_lists_are_editable():
 def test_forged_rows_of_an_editable_list_are_not_stored(filters, rights):
     user = User.objects.create_user("of-filters", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    first, ids = (
-        Filter.objects.order_by("pk").first(),
-        list(Filter.objects.order_by("pk").values_list("pk", flat=True)),
-    )
+    ids = list(Filter.objects.order_by("pk").values_list("pk", flat=True))
     data = {
-        "form-TOTAL_FORMS": "2", "form-INITIAL_FORMS": "1", "_save": "Save", "form-0-id": first.pk, "form-0-DELETE": "on",
+        "form-TOTAL_FORMS": "2", "form-INITIAL_FORMS": "1", "_save": "Save", "form-0-id": ids[0], "form-0-DELETE": "on",
         "form-0-is_active": "on", "form-0-label": "forged", "form-0-keyword": "forged", "form-1-id": "", "form-1-is_active": "on",
         "form-1-label": "forged",
     }  # fmt: skip
@@ -107,21 +84,19 @@ def test_forged_rows_of_an_editable_list_are_not_stored(filters, rights):
     assert not Filter.objects.filter(label="forged").exists()
 
 
-FIELDS = [
-    (model, field) for app in APPS for model in apps.get_app_config(app).get_models() for field in model._meta.fields
-    if isinstance(field, URLField) or field.name in ("url", "video")
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("model", "field"), FIELDS, ids=lambda value: getattr(value, "__name__", getattr(value, "name", ""))
-)
-@pytest.mark.parametrize("address", ["javascript:alert(1)", "JaVaScript:alert(1)", "data:text/html,x", "vbscript:x",
-                                     "java\nscript:alert(1)", " javascript:alert(1)"])  # fmt: skip
-def test_script_url_is_rejected(model, field, address):
+def test_script_url_is_rejected():
     """CVE-2026-15920: the admin rendered it as a link."""
-    with pytest.raises(ValidationError):
-        field.clean(address, model())
+    addresses = ("javascript:alert(1)", "JaVaScript:alert(1)", "data:text/html,x", "vbscript:x")
+    models = [model for app in APPS for model in apps.get_app_config(app).get_models()]
+    accepted, rejected = [], 0
+    for model, field in ((owner, field) for owner in models for field in owner._meta.fields):
+        if isinstance(field, URLField) or field.name in ("url", "video"):
+            for address in (*addresses, "java\nscript:alert(1)", " javascript:alert(1)"):
+                try:
+                    accepted.append((model, field.clean(address, model())))
+                except ValidationError:
+                    rejected += 1
+    assert (accepted, rejected > 6) == ([], True)
 
 
 def test_upload_folders_are_not_writable_by_others(settings, tmp_path):
@@ -135,21 +110,6 @@ def test_upload_folders_are_not_writable_by_others(settings, tmp_path):
         assert not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-@pytest.mark.django_db
-def test_token_deleted_in_the_admin_is_invalid(client):
-    """DRF 3.18.2 (GHSA-xw6w): a token deleted in the admin stayed valid."""
-    user = make_user()
-    token = make_token(user)
-    assert client.get(MINE, headers=bearer(token)).status_code == 200
-
-    row = apps.get_model("applications.Token").objects.get(user=user)
-    root = client_of(User.objects.create_superuser("root"))
-    answer = root.post(f"/admin/applications/token/{row.pk}/delete/", {"post": "yes"})
-
-    assert answer.status_code == 302
-    assert client.get(MINE, headers=bearer(token)).status_code == 401
-
-
 def test_api_renders_and_parses_json_only():
     """DRF 3.17.2: its AdminRenderer revealed data; 3.18.2: bodies in an invalid charset."""
     assert settings.REST_FRAMEWORK["DEFAULT_RENDERER_CLASSES"] == ["jobsite.api.renderers.JSONRenderer"]
@@ -157,12 +117,8 @@ def test_api_renders_and_parses_json_only():
     assert "rest_framework.authtoken" not in settings.INSTALLED_APPS
 
 
-@pytest.mark.parametrize(
-    ("name", "oldest"),
-    [("django", "5.2.19"), ("djangorestframework", "3.18.2"), ("pillow", "13.0.0"), ("gunicorn", "27.0.1")],
-)
-def test_pinned_versions_have_the_fixes(name, oldest):
-    pinned = re.search(rf"^{name}==(\S+)", (settings.BASE_DIR / "requirements.txt").read_text(), re.M)
-
-    assert pinned
-    assert Version(pinned[1]) >= Version(oldest)
+def test_pinned_versions_have_the_fixes():
+    oldest = {"django": "5.2.19", "djangorestframework": "3.18.2", "pillow": "13.0.0", "gunicorn": "27.0.1"}
+    pinned = dict(re.findall(r"^(\w+)==(\S+)", (settings.BASE_DIR / "requirements.txt").read_text(), re.M))
+    old = {name: pinned[name] for name, fixed in oldest.items() if Version(pinned[name]) < Version(fixed)}
+    assert old == {}

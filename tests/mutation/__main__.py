@@ -29,6 +29,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from tests.mutation.defects import ROOT, Defect, read, with_recorder
 from tests.mutation.plugin import CHOSEN, FAILED, REACHED, SHARED
@@ -80,45 +81,31 @@ class Copy:
             file.write_bytes(before)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def failing(
-        self,
-        targets: Iterable[str],
-        *options: str,
-        reached: Path | None = None,
-        is_shared: bool = True,
-        database: str = "",
-    ) -> list[str]:
-        """Run the tests `targets` (files or ids), and return the ids of those that fail."""
+    def failing(self, targets: Iterable[str], *options: str, is_shared: bool = True, **env: str) -> list[str]:
+        """Run the tests `targets` (files or ids) with variables `env`; return the ids of the failing ones."""
         ids = sorted(set(targets))
         if not ids:
             return []
         chosen, failed = self.folder / ".chosen", self.folder / ".failed"
-        env = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        env |= {FAILED: str(failed)} | ({"DATABASE_URL": database} if database else {})
-        if is_shared:
-            env[SHARED] = "1"
-        if reached:
-            env[REACHED] = str(reached)
+        inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        env = inherited | {FAILED: str(failed)} | ({SHARED: "1"} if is_shared else {}) | env
         if any("::" in each for each in ids):
             chosen.write_text("\n".join(ids))
             env[CHOSEN] = str(chosen)
         files = dict.fromkeys(each.partition("::")[0] for each in ids)
         arguments = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "tests.mutation.plugin", *options]
         failed.write_text("")
-        command = [sys.executable, "-m", "pytest", *arguments, *(each for each in files if self._has(each))]
+        paths = [each for each in files if (self.folder / each).exists()]
+        command = [sys.executable, "-m", "pytest", *arguments, *paths]
+        how: dict[str, Any] = {"timeout": LIMIT, "capture_output": True, "text": True}
         try:
-            done = subprocess.run(
-                command, cwd=self.folder, env=env, timeout=LIMIT, capture_output=True, text=True
-            )
+            done = subprocess.run(command, cwd=self.folder, env=env, **how)
         except subprocess.TimeoutExpired:
             return [*dict.fromkeys(failed.read_text().splitlines()), "(a test does not end)"]
         found = list(dict.fromkeys(failed.read_text().splitlines()))
         if done.returncode not in (0, 1, 5) and not found:
             return [f"(pytest ends with {done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]})"]
         return found
-
-    def _has(self, path: str) -> bool:
-        return (self.folder / path).exists()
 
 
 def record(copy: Copy, defects: list[Defect]) -> tuple[dict[int, list[str]], list[str]]:
@@ -139,7 +126,7 @@ def record(copy: Copy, defects: list[Defect]) -> tuple[dict[int, list[str]], lis
             file.write_text(with_recorder(file.read_text(), found))
         log = Path(folder, ".reached")
         log.write_text("")
-        failing = watched.failing(["tests"], "-n", f"{WORKERS}", "--dist", "worksteal", reached=log)
+        failing = watched.failing(["tests"], "-n", f"{WORKERS}", "--dist", "worksteal", **{REACHED: str(log)})
         reached = _tests_by_place(log.read_text().splitlines())
     cache.write_text(json.dumps({"reached": reached, "failing": failing}))
     return reached, failing
@@ -175,7 +162,7 @@ def check(copy: Copy, defect: Defect, reached: list[str], failing: set[str], *, 
             elsewhere += copy.failing(defect.elsewhere, *slow, is_shared=is_shared)
             if database := os.environ.get("DATABASE_URL", ""):
                 targets = [*fast, *defect.elsewhere]
-                elsewhere += copy.failing(targets, *workers, "-m", ON_DATABASE, database=database)
+                elsewhere += copy.failing(targets, *workers, "-m", ON_DATABASE, DATABASE_URL=database)
     known = {*failing, *found}
     found = [test for test in found if test not in failing]
     return Result(defect, len(fast), found, [test for test in elsewhere if test not in known])
@@ -224,9 +211,8 @@ def main() -> None:
         print(f"{'no.':>3} {'place':60} reach  fast  else  failing tests")
         for defect in defects:
             if not wanted or defect.number in wanted:
-                result = check(
-                    copy, defect, reached.get(defect.number, []), set(failing), is_fast=options.fast
-                )
+                tests = reached.get(defect.number, [])
+                result = check(copy, defect, tests, set(failing), is_fast=options.fast)
                 show(result)
                 results.append(result)
     summarise(results, is_fast=options.fast)

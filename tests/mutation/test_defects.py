@@ -25,9 +25,9 @@ def test_every_defect_fits_the_code():
     assert problems == {}
 
 
-@pytest.mark.parametrize("old", ["x = 1", "y"])
-def test_a_defect_that_does_not_fit_is_refused(old):
-    defect = read()[0]
-    defect.old = old
-    with pytest.raises(ValueError, match="times, not once"):
-        defect.apply("y = y")
+def test_a_defect_that_does_not_fit_is_refused():
+    for old in ("x = 1", "y"):
+        defect = read()[0]
+        defect.old = old
+        with pytest.raises(ValueError, match="times, not once"):
+            defect.apply("y = y")

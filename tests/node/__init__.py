@@ -36,10 +36,8 @@ def require() -> None:
 
 def run(tool: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command line tool of package.json; its output is text."""
-    command = [FOLDER / "node_modules/.bin" / tool, *words]
-    return subprocess.run(
-        command, cwd=FOLDER, env=os.environ | QUIET, capture_output=True, text=True, timeout=120
-    )
+    command, env = [FOLDER / "node_modules/.bin" / tool, *words], os.environ | QUIET
+    return subprocess.run(command, cwd=FOLDER, env=env, capture_output=True, text=True, timeout=120)
 
 
 class Validators:
@@ -67,14 +65,9 @@ class Validators:
 
 @contextmanager
 def validators() -> Iterator[Validators]:
-    """Start Node with validate.mjs."""
     require()
-    with subprocess.Popen(
-        ["node", FOLDER / "validate.mjs", VALIDATION_JS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command, pipe = ["node", FOLDER / "validate.mjs", VALIDATION_JS], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
         yield Validators(process)
         assert process.stdin
         process.stdin.close()

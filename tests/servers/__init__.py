@@ -23,31 +23,7 @@ from tests.servers.stub import stub_server
 from tests.servers.template import copy_template
 from tests.servers.web import Application, Gunicorn, Web, get
 
-__all__ = [
-    "HOST",
-    "NGINX",
-    "POSTGRES",
-    "REDIS",
-    "ROOT",
-    "SYSTEM_ENV",
-    "TIMEOUT",
-    "Application",
-    "Gunicorn",
-    "Instance",
-    "LoadBalancer",
-    "MailServer",
-    "Nginx",
-    "Postgres",
-    "ProductionNginx",
-    "Redis",
-    "Server",
-    "Web",
-    "children",
-    "copy_template",
-    "folder",
-    "folder_with_logs",
-    "free_port",
-    "get",
-    "stub_server",
-    "until",
-]
+__all__ = ["HOST", "NGINX", "POSTGRES", "REDIS", "ROOT", "SYSTEM_ENV", "TIMEOUT", "Application", "Gunicorn"]
+__all__ += ["Instance", "LoadBalancer", "MailServer", "Nginx", "Postgres", "ProductionNginx", "Redis"]
+__all__ += ["Server", "Web", "children", "copy_template", "folder", "folder_with_logs", "free_port", "get"]
+__all__ += ["stub_server", "until"]

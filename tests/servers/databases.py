@@ -54,17 +54,11 @@ class Postgres(Server):
         elif not (folder / "PG_VERSION").exists():
             self._run("initdb", "-D", str(folder), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
                       "--locale=C")  # fmt: skip
-        options = {
-            "port": str(self.port),
-            "listen_addresses": "127.0.0.1",
-            "unix_socket_directories": "",
-            "fsync": "off",
-            "shared_buffers": "16MB",
-            "max_connections": "40",
-            "wal_retrieve_retry_interval": "200ms",
-            # A backend that starts during an immediate shutdown can miss it, and waits for its client.
-            "authentication_timeout": "10s",
-        } | options
+        local = {"port": str(self.port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+        small = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "40"}
+        # A backend that starts during an immediate shutdown can miss it, and waits for its client.
+        waits = {"wal_retrieve_retry_interval": "200ms", "authentication_timeout": "10s"}
+        options = local | small | waits | options
         switches = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         self.command = [f"{POSTGRES}/postgres", "-D", str(folder), *switches]
 

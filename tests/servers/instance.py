@@ -18,15 +18,9 @@ class Instance:
     def __init__(self, folder: Path, **env: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.env = {
-            **os.environ,
-            "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-            "SECRET_KEY": "only-for-this-test-" * 4,
-            "ALLOWED_HOSTS": "127.0.0.1",
-            "DJANGO_SETTINGS_MODULE": "jobsite.settings",
-            "RATE_LIMIT": "off",
-            **env,
-        }
+        own = {"DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}", "ALLOWED_HOSTS": "127.0.0.1"}
+        own |= {"SECRET_KEY": "only-for-this-test-" * 4, "RATE_LIMIT": "off"}
+        self.env = {**os.environ, **own, "DJANGO_SETTINGS_MODULE": "jobsite.settings", **env}
         copy_template(folder / "db.sqlite3")
 
     def manage(self, *words: str, check: bool = True, **kwargs: object) -> subprocess.CompletedProcess:

@@ -51,15 +51,13 @@ class LoadBalancer(Nginx):
         assert settings, "deploy/nginx.conf has no proxy settings"
         assert node, "deploy/nginx.conf names no node"
         upstream = " ".join(f"server 127.0.0.1:{each.port}{node[1]}" for each in nodes)
-        super().__init__(
-            folder,
-            f"""
+        http = f"""
             keepalive_requests 1000000;
             {" ".join(settings)}
             upstream nodes {{ {upstream} keepalive 32; }}
             server {{ listen 127.0.0.1:PORT; location / {{ proxy_pass http://nodes; }} }}
-            """,
-        )
+        """
+        super().__init__(folder, http)
 
 
 class ProductionNginx(Server):

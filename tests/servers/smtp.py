@@ -19,7 +19,6 @@ from collections import Counter
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from types import TracebackType
 from typing import Any, Self, cast
 
 from tests.servers.process import free_port
@@ -60,9 +59,7 @@ class MailServer:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:

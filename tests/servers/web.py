@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 from tests.servers.process import ROOT, SYSTEM_ENV, TIMEOUT, Server, children, free_port, until
 
 
-def get(
-    port: int, path: str, headers: dict[str, str] | None = None, timeout: float = 30
-) -> tuple[int, http.client.HTTPMessage, bytes]:
+def get(port: int, path: str, headers: dict[str, str] | None = None, timeout: float = 30) -> Any:
     """Return status, headers and body."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)) as connection:
         connection.request("GET", path, headers=headers or {})

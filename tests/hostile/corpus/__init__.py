@@ -12,22 +12,9 @@ from tests.hostile.corpus.case import Case
 
 def corpus(content: Content) -> list[Case]:
     """Every case. The baselines come before the cases that are compared with them."""
-    return [
-        *headers.content_types(),
-        *headers.cookies(),
-        *headers.credentials(content),
-        *headers.environment(),
-        *headers.hosts(),
-        *framing.methods(),
-        *headers.accepts(),
-        *headers.conditions(),
-        *framing.sizes(),
-        *framing.framing(content),
-        *addresses.paths(content),
-        *addresses.ids(),
-        *addresses.parameters(),
-        *bodies.bodies(),
-        *bodies.forms(content),
-        *submissions.submissions(content),
-        *admin.admin(content),
-    ]
+    cases = [*headers.content_types(), *headers.cookies(), *headers.credentials(content)]
+    cases += [*headers.environment(), *headers.hosts(), *framing.methods(), *headers.accepts()]
+    cases += [*headers.conditions(), *framing.sizes(), *framing.framing(content)]
+    cases += [*addresses.paths(content), *addresses.ids(), *addresses.parameters()]
+    cases += [*bodies.bodies(), *bodies.forms(content), *submissions.submissions(content)]
+    return [*cases, *admin.admin(content)]

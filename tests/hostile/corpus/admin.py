@@ -4,10 +4,7 @@
 from collections.abc import Iterator
 
 from tests.hostile.content import Content
-from tests.hostile.corpus.case import (
-    Case,
-    case,
-)
+from tests.hostile.corpus.case import Case, case
 
 QUERIES = (
     "_facets", "_facets=1", "_facets=%00", "p=99999999999999999999", "p=-1", "p=0", "p=abc", "p=%00", "p=1e9", "p=٣", "all=", "all=1", "o=99", "o=-99.1", "o=abc", "o=..", "o=%00",
@@ -27,30 +24,17 @@ CHANGELISTS = (
     "applications/application", "applications/historyentry", "applications/stage", "applications/status", "applications/token", "applications/accesslog", "auth/user", "auth/group",
 )  # fmt: skip
 SEEN = {200, 302, 400, 403, 404, 405}
-ROWS = (
-    "abc",
-    "0",
-    "-1",
-    "9" * 19,
-    "9" * 30,
-    "%00",
-    "1%00",
-    "_5F",
-    "_00",
-    "_5B",
-    "%FF",
-    "é",
-    "1,2",
-    "' OR 1=1",
-    "None",
-    "1%0a",
-    "+1",
-    "１",
-    "x" * 2000,
-    "..",
-    "1_0",
-    "1.0",
-)
+ROWS = ("abc", "0", "-1", "9" * 19, "9" * 30, "%00", "1%00", "_5F", "_00", "_5B", "%FF", "é", "1,2")
+ROWS += ("' OR 1=1", "None", "1%0a", "+1", "１", "x" * 2000, "..", "1_0", "1.0")
+ACTIONS = ("publish", "schedule", "unpublish", "extend", "archive", "duplicate")
+LIST_QUERIES = ("_facets", "p=99999999999999999999", "p=abc", "q=%00", "o=99.-98", "_to_field=password")
+LIST_QUERIES += ("nosuch__x=y", "id__exact=abc", "e=1")
+PAGE_QUERIES = ("ids=abc", "ids=%00", "ids=" + "9" * 30, "ids=1,2,abc", "ids=" + "1," * 2000, "ids=")
+PAGE_QUERIES += ("pks=abc", "selected=x", "_selected_action=abc")
+SEARCHES = ("q=%00", "q=%FF", "q=" + "x" * 3000, "q='&part=results", "q=99999999999999999999", "q=a&part=%00")
+SEARCHES += ("q=\\", "q")
+TERMS = ("", "&term=%00", "&term=x&page=abc", "&page=-1", "&page=99999999999999999999", "&page=last")
+TERMS += ("&term=" + "x" * 2000,)
 
 
 def admin(content: Content) -> Iterator[Case]:
@@ -62,39 +46,17 @@ def admin(content: Content) -> Iterator[Case]:
         who = "root" if cookie == root else "recruiter"
         return case("admin", f"{who} {target[:90]}", target, cookie, allowed=SEEN, is_malformed=True, **how)  # type: ignore[arg-type]
 
-    def post(
-        target: str, data: str, cookie: str = signed, kind: str = "application/x-www-form-urlencoded"
-    ) -> Case:
+    def post(target: str, data: str, cookie: str = signed, kind: str = "x-www-form-urlencoded") -> Case:
         body = f"csrfmiddlewaretoken={csrf}&{data}".encode() if "urlencoded" in kind else data.encode()
-        who = "root" if cookie == root else "recruiter"
-        headers = [cookie, f"Content-Type: {kind}", f"Origin: {content.origin}", f"X-CSRFToken: {csrf}"]
-        return case(
-            "admin",
-            f"{who} POST {target} {data[:70]}",
-            target,
-            *headers,
-            method="POST",
-            body=body,
-            allowed=SEEN | {409, 422},
-            is_malformed=True,
-        )
+        who, kind = "root" if cookie == root else "recruiter", f"Content-Type: application/{kind}"
+        headers = [cookie, kind, f"Origin: {content.origin}", f"X-CSRFToken: {csrf}"]
+        how = {"method": "POST", "allowed": SEEN | {409, 422}, "is_malformed": True}
+        return case("admin", f"{who} POST {target} {data[:70]}", target, *headers, body=body, **how)
 
     for query in QUERIES:
         yield get(f"/admin/vacancies/vacancy/?{query}")
     for n, name in enumerate(CHANGELISTS):
-        for query in (
-            "_facets",
-            "p=99999999999999999999",
-            "p=abc",
-            "q=%00",
-            "o=99.-98",
-            "_to_field=password",
-            "nosuch__x=y",
-            "id__exact=abc",
-            "e=1",
-        ):
-            yield get(f"/admin/{name}/?{query}", root)
-        for query in QUERIES[n::15]:
+        for query in (*LIST_QUERIES, *QUERIES[n::15]):
             yield get(f"/admin/{name}/?{query}", root)
         for action in ("delete_selected", "nosuch", "", "publish", "archive", "%00"):
             for chosen in ("_selected_action=abc", "_selected_action=%00", "_selected_action=" + "9" * 30, "_selected_action=", "_selected_action=1&select_across=1&index=abc",
@@ -106,22 +68,13 @@ def admin(content: Content) -> Iterator[Case]:
                 yield get(f"/admin/{name}/{pk}/{page}/", root)
             yield get(f"/admin/{name}/{pk}/", root)
         yield post(f"/admin/{name}/add/", "a=%00", root)
-        yield post(
-            f"/admin/{name}/add/",
-            "name=%00&title=%00&username=%00&text=%00&label=%00&label_en=%00&language=%00&brand=%00&id=%00",
-            root,
-        )
-        yield get(
-            f"/admin/{name}/add/?brand=abc&vacancy=%00&form="
-            + "9" * 30
-            + "&user=x&permissions=a,b&publish_from=x&filter=%00&_to_field=x&_popup=%00",
-            root,
-        )
-        yield get(
-            f"/admin/{name}/add/?brand=%00&head_recruiter=%FF&stage=-1&groups=x&extends=abc&status=%00&is_hot=maybe&_changelist_filters=%FF",
-            root,
-        )
-    for action in ("delete_selected", "publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
+        fields = ("name", "title", "username", "text", "label", "label_en", "language", "brand", "id")
+        yield post(f"/admin/{name}/add/", "&".join(f"{each}=%00" for each in fields), root)
+        query = f"vacancy=%00&form={'9' * 30}&user=x&permissions=a,b&publish_from=x&filter=%00&_to_field=x"
+        yield get(f"/admin/{name}/add/?brand=abc&{query}&_popup=%00", root)
+        query = "head_recruiter=%FF&stage=-1&groups=x&extends=abc&status=%00&is_hot=maybe"
+        yield get(f"/admin/{name}/add/?brand=%00&{query}&_changelist_filters=%FF", root)
+    for action in ("delete_selected", *ACTIONS):
         for chosen in ("abc", "%00", "9" * 30, "1&_selected_action=abc", "-1", "", "1_0", "１"):
             yield post("/admin/vacancies/vacancy/", f"action={action}&_selected_action={chosen}")
     for number in ("1", "0", "9" * 30, "abc"):
@@ -129,33 +82,12 @@ def admin(content: Content) -> Iterator[Case]:
     for sent in ("", "%00", "1:", "1:x", "9" * 30 + ":1", "1:1,", "%EF%BC%91:1"):
         yield post("/admin/vacancies/vacancy/bulk/schedule/", f"vacancies={sent}&publish_from_0=x")
     for pk in ROWS:
-        for page in (
-            "publish",
-            "schedule",
-            "unpublish",
-            "extend",
-            "archive",
-            "duplicate",
-            "delete",
-            "preview",
-            "application-form",
-            "versions/1",
-        ):
+        for page in (*ACTIONS, "delete", "preview", "application-form", "versions/1"):
             yield get(f"/admin/vacancies/vacancy/{pk}/{page}/")
         for page in ("sections", "export", "change"):
             yield get(f"/admin/forms_structure/form/{pk}/{page}/")
-    for page in ("publish", "schedule", "unpublish", "extend", "archive", "duplicate"):
-        for query in (
-            "ids=abc",
-            "ids=%00",
-            "ids=" + "9" * 30,
-            "ids=1,2,abc",
-            "ids=" + "1," * 2000,
-            "ids=",
-            "pks=abc",
-            "selected=x",
-            "_selected_action=abc",
-        ):
+    for page in ACTIONS:
+        for query in PAGE_QUERIES:
             yield get(f"/admin/vacancies/vacancy/{page}/?{query}")
             yield get(f"/admin/vacancies/vacancy/{content.own_draft}/{page}/?{query}")
         for data in ("publish_from_0=x&publish_from_1=%00", "publish_from_0=99999-01-01&publish_from_1=1", "day=%00", "day=0000-00-00", "day=9999-12-31", "publish_from_0=9999-12-31&publish_from_1=23:59:59", "seen=%00",
@@ -172,9 +104,8 @@ def admin(content: Content) -> Iterator[Case]:
         yield post(change, data)
         yield post("/admin/vacancies/vacancy/add/", data)
         for page in ("autosave", "discard"):  # then the form is opened with it
-            yield post(
-                f"/admin/vacancies/vacancy/{content.own_draft}/{page}/", f"page=p&base=[&_files=x&{data}"
-            )
+            draft = f"/admin/vacancies/vacancy/{content.own_draft}"
+            yield post(f"{draft}/{page}/", f"page=p&base=[&_files=x&{data}")
         yield get(change)
     for app, model, name in (
         ("vacancies", "vacancy", "brand"), ("vacancies", "vacancy", "nosuch"), ("vacancies", "vacancy", "title"), ("vacancies", "vacancy", "id"), ("vacancies", "vacancy", "%00"),
@@ -184,18 +115,11 @@ def admin(content: Content) -> Iterator[Case]:
         ("vacancies", "vacancy", "recruiter_links"), ("vacancies", "vacancy", "choices"), ("contenttypes", "contenttype", "permission"), ("vacancies", "brand", "members"),
         ("applications", "token", "user"), ("applications", "stagechange", "stage"), ("sessions", "session", "session_key"), ("vacancies", "vacancy", "form"),
     ):  # fmt: skip
-        for tail in (
-            "",
-            "&term=%00",
-            "&term=x&page=abc",
-            "&page=-1",
-            "&page=99999999999999999999",
-            "&page=last",
-            "&term=" + "x" * 2000,
-        ):
-            yield get(f"/admin/autocomplete/?app_label={app}&model_name={model}&field_name={name}{tail}")
-        yield get(f"/admin/autocomplete/?app_label={app}&model_name={model}&field_name={name}&term=x", root)
-        yield post("/admin/autocomplete/", f"app_label={app}&model_name={model}&field_name={name}")
+        query = f"app_label={app}&model_name={model}&field_name={name}"
+        for tail in TERMS:
+            yield get(f"/admin/autocomplete/?{query}{tail}")
+        yield get(f"/admin/autocomplete/?{query}&term=x", root)
+        yield post("/admin/autocomplete/", query)
     yield get("/admin/autocomplete/")
     yield get("/admin/autocomplete/?app_label=vacancies")
     for content_type in ("1", "7", "abc", "%00", "9" * 30, "-1", "0"):
@@ -204,16 +128,7 @@ def admin(content: Content) -> Iterator[Case]:
             yield get(f"/admin/r/{content_type}/{pk}/", root)
     for number in range(1, 25):  # every content type
         yield get(f"/admin/r/{number}/abc/", root)
-    for query in (
-        "q=%00",
-        "q=%FF",
-        "q=" + "x" * 3000,
-        "q='&part=results",
-        "q=99999999999999999999",
-        "q=a&part=%00",
-        "q=\\",
-        "q",
-    ):
+    for query in SEARCHES:
         yield get(f"/admin/search/?{query}")
         yield get(f"/admin/search/?{query}", root)
     for path in ("jsi18n/", "texts.js", "texts.js?packages=nosuch", "password_change/", "nosuch/", "vacancies/nosuch/", "nosuch/vacancy/", "vacancies/", "vacancies/%00/", "%FF/", "doc/", "vacancies/vacancy/deleted/?p=abc",
@@ -230,9 +145,7 @@ def admin(content: Content) -> Iterator[Case]:
                  '{"structure": [{"title": "\\ud800", "description": "", "fields": []}], "revision": 1, "name": "\\ud800", "language": "en"}', "\xff", '{"structure": NaN}', "true", "1",
                  '{"structure": [{"title": "x", "description": "", "fields": [{"name": "a", "type": "select", "label": "a", "required": 1, "css": "x", "options": 5, "conditional": 5}]}]}'):  # fmt: skip
         for page in ("save", "check", "copy", "extend"):
-            yield post(
-                f"/admin/forms_structure/form/{content.own_form}/{page}/", data, kind="application/json"
-            )
+            yield post(f"/admin/forms_structure/form/{content.own_form}/{page}/", data, kind="json")
     for data in ("revision=abc&seen=abc", "revision=%00", "revision=" + "9" * 30 + "&seen=1", ""):
         yield post(f"/admin/forms_structure/form/{content.own_form}/restore/", data)
     for data in ("", "a=%00", "title=%00", "TOTAL_FORMS=x"):
@@ -246,13 +159,8 @@ def admin(content: Content) -> Iterator[Case]:
     for data in ("stage=abc&seen=abc", "stage=%00&seen=%00", "stage=" + "9" * 30 + "&seen=" + "9" * 30, "", "history-TOTAL_FORMS=abc", "history-TOTAL_FORMS=1&history-INITIAL_FORMS=1&history-0-id=abc",
                  "history-TOTAL_FORMS=1&history-INITIAL_FORMS=0&history-0-name=%00&history-0-planned_at_0=x"):  # fmt: skip
         yield post(f"/admin/applications/application/{content.own_application}/change/", data)
-    for data in (
-        "username=%00",
-        "username=x&password1=%00&password2=%00",
-        "is_superuser=maybe&groups=abc&user_permissions=%00",
-        "date_joined_0=x",
-        "groups=" + "9" * 30,
-    ):
+    users = ("username=%00", "username=x&password1=%00&password2=%00", "date_joined_0=x")
+    for data in (*users, "groups=" + "9" * 30, "is_superuser=maybe&groups=abc&user_permissions=%00"):
         yield post(f"/admin/auth/user/{content.users['A']}/change/", data, root)
         yield post("/admin/auth/user/add/?account", data, root)
         yield post(f"/admin/auth/user/{content.users['A']}/password/", data, root)

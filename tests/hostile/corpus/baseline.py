@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.hostile.content import ABSENT, HIDDEN, Content
-from tests.hostile.corpus.case import (
-    Case,
-    case,
-)
+from tests.hostile.corpus.case import Case, case
 
 CONDITIONS = (
     "X-Nothing: x", "If-None-Match: *", "If-Match: *", 'If-Match: "x"', "If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT", "Range: bytes=0-0",
@@ -30,17 +27,9 @@ class BaselinePair:
 def baseline_pairs(content: Content) -> Iterator[BaselinePair]:
     applicant = f"Authorization: Bearer {content.tokens['A']}"
     headers = [*CONDITIONS, applicant, f"Cookie: sessionid={content.sessions['A']}"]
+    suffixes = ("", "/form", "/form/schema", "/x", "?preview=x", "?fields=id", "/form?preview=x", ".json")
     for kind, pk in HIDDEN.items():
-        for suffix in (
-            "",
-            "/form",
-            "/form/schema",
-            "/x",
-            "?preview=x",
-            "?fields=id",
-            "/form?preview=x",
-            ".json",
-        ):
+        for suffix in suffixes:
             for method in ("GET", "HEAD", "OPTIONS", "POST"):
                 for header in headers if method == "GET" and suffix in ("", "/form") else headers[:2]:
                     both = [case("hidden", f"{kind} {method} {suffix} {header[:24]}", f"/v1/vacancies/{n}{suffix}", header, method=method,

@@ -26,22 +26,15 @@ def submissions(content: Content) -> Iterator[Case]:
     yield from _framing(content)
 
 
-def _post(
-    content: Content, name: str, body: bytes, *headers: str | bytes, allowed: set[int], **how: Any
-) -> Case:
+def _post(content: Content, name: str, body: bytes, *headers: str | bytes, **how: Any) -> Case:
     path = f"/v1/vacancies/{content.open_vacancy}/applications"
-    how = {"method": "POST", "is_malformed": bool(allowed & REFUSED)} | how
-    return case("submission", name, path, *headers, body=body, allowed=allowed, **how)
+    how = {"method": "POST", "is_malformed": bool(how["allowed"] & REFUSED)} | how
+    return case("submission", name, path, *headers, body=body, **how)
 
 
 def _document(content: Content, number: str = "", **values: Any) -> dict[str, Any]:
-    sent = {
-        "first_name": MARK,
-        "last_name": "Maes",
-        "email": f"{MARK}{number}@example.org",
-        "privacy_consent": "1",
-    }
-    return {"version": content.form_version, "values": sent | values}
+    sent = {"first_name": MARK, "last_name": "Maes", "email": f"{MARK}{number}@example.org"}
+    return {"version": content.form_version, "values": sent | {"privacy_consent": "1"} | values}
 
 
 def _json(content: Content) -> Iterator[Case]:
@@ -86,31 +79,13 @@ def _json(content: Content) -> Iterator[Case]:
     ):  # fmt: skip
         yield post(f"document {name}", body)
     for proof in ("x" * 100_000, "e30=", "bnVsbA==", "\ud83d\ude42", "W" * 4 * 20_000):
-        yield post(
-            f"proof {proof[:6]}",
-            json.dumps(_document(content) | {"proof": proof}).encode(),
-            {201, 429} | INVALID,
-        )
-    for kind in (
-        "",
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "application/json-seq",
-        "image/png",
-        "*/*",
-        MARK,
-        "application/json\x00",
-        "multipart/mixed; boundary=x",
-        "x" * 5000,
-    ):
+        body = json.dumps(_document(content) | {"proof": proof}).encode()
+        yield post(f"proof {proof[:6]}", body, {201, 429} | INVALID)
+    kinds = ("", "text/plain", "application/x-www-form-urlencoded", "application/json-seq", "image/png", MARK)
+    for kind in (*kinds, "*/*", "application/json\x00", "multipart/mixed; boundary=x", "x" * 5000):
         yield post(f"as {kind[:40]!r}", good, {400, 415, CLOSED}, kind)
-    for kind in (
-        "application/json; charset=utf-16",
-        "application/json; charset=nosuch",
-        "APPLICATION/JSON",
-        "application/json; x*=nosuch''y",
-        "application/json;;;=",
-    ):
+    parameters = ("; charset=utf-16", "; charset=nosuch", "; x*=nosuch''y", ";;;=")
+    for kind in ("APPLICATION/JSON", *(f"application/json{each}" for each in parameters)):
         yield post(f"as {kind}", good, {201, 400, 415}, kind)
 
 
@@ -160,32 +135,15 @@ def _multipart(content: Content) -> Iterator[Case]:
     ):  # fmt: skip
         yield post(name, _parts(content, each, number="multipart"))
     yield post("no document", cv + b"--B7--\r\n")
-    yield post(
-        "a document of 1 MB of brackets",
-        part(disposition + b'name="application"', b"[" * 1_000_000) + b"--B7--\r\n",
-    )
+    brackets = part(disposition + b'name="application"', b"[" * 1_000_000)
+    yield post("a document of 1 MB of brackets", brackets + b"--B7--\r\n")
     yield post("text before it", b"preamble\r\n" + whole)
     yield post("text after it", whole + b"epilogue", {201, 400})
     yield post("boundary with blanks", whole.replace(b"--B7\r\n", b"--B7  \r\n"))
-    for boundary in (
-        "",
-        "=",
-        '="',
-        "=" + "b" * 5000,
-        "=\xff",
-        "=\x00",
-        "=B7 ",
-        '="B7',
-        "=B8",
-        "=B7; boundary=B8",
-        "*=utf-8''B7",
-    ):
-        yield post(
-            f"boundary{boundary[:12]!r}",
-            whole,
-            {201, 400, 415, CLOSED},
-            f"Content-Type: multipart/form-data; boundary{boundary}",
-        )
+    boundaries = ("", "=", '="', "=" + "b" * 5000, "=\xff", "=\x00", "=B7 ", '="B7', "=B8", "*=utf-8''B7")
+    for boundary in (*boundaries, "=B7; boundary=B8"):
+        kind = f"Content-Type: multipart/form-data; boundary{boundary}"
+        yield post(f"boundary{boundary[:12]!r}", whole, {201, 400, 415, CLOSED}, kind)
 
 
 def make_zip(parts: dict[str, bytes]) -> bytes:
@@ -207,10 +165,8 @@ def _files(content: Content) -> Iterator[Case]:
     struct.pack_into("<H", unknown, 8, 99)
     wrong_size = bytearray(document)
     struct.pack_into("<I", wrong_size, start + 24, 0xFFFFFFFE)
-    html, svg = (
-        b"<html><script>alert(1)</script></html>",
-        b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>',
-    )
+    html = b"<html><script>alert(1)</script></html>"
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
     bomb = b"\0" * 80_000_000
     ok, refused, either = {201}, {415}, {201, 415}
     tables: list[tuple[str, bytes, bytes, set[int]]] = [
@@ -227,36 +183,21 @@ def _files(content: Content) -> Iterator[Case]:
         ("name ../", b"../../../../etc/passwd", PDF, ok), ("name of 4 kB", b"n" * 4000 + b".pdf", PDF, ok), ("name RTL", "cv\u202efdp.exe".encode(), PDF, ok), ("name of dots", b"..", PDF, ok), ("name with a pipe", b"| rm -rf /.pdf", PDF, ok),
         ("name with markup", b"<script>alert(1)</script>.pdf", PDF, ok), ("name with a header", b"a.pdf%0d%0aX-Injected: 1", PDF, ok), ("name of a formula", b"=HYPERLINK(1).pdf", PDF, ok), ("name of a device", b"CON", PDF, ok), ("name of Windows", b"C:\\\\windows\\\\x.pdf", PDF, ok),
     ]  # fmt: skip
+    kind = "Content-Type: multipart/form-data; boundary=B7"
     for number, (name, file_name, each, allowed) in enumerate(tables):
         head = b'Content-Disposition: form-data; name="cv"; filename="' + file_name + b'"'
         body = _parts(content, part(head, each), cv="cv.pdf", number=f"file{number}")
-        yield _post(
-            content, f"file {name}", body, "Content-Type: multipart/form-data; boundary=B7", allowed=allowed
-        )
+        yield _post(content, f"file {name}", body, kind, allowed=allowed)
 
 
 def _framing(content: Content) -> Iterator[Case]:
     body = json.dumps(_document(content, "framing")).encode()
     kind = "Content-Type: application/json"
-    for name, length in (
-        ("short", len(body) - 5),
-        ("zero", 0),
-        ("negative", -1),
-        ("long", len(body) + 9),
-        ("26 MB", 26 << 20),
-        ("huge", 10**30),
-        ("hexadecimal", "0x10"),
-        ("empty", ""),
-    ):
-        yield _post(
-            content,
-            f"length {name}",
-            body,
-            kind,
-            f"Content-Length: {length}",
-            allowed={*REFUSED} - {404, 405},
-            is_malformed=True,
-        )
+    lengths = {"short": len(body) - 5, "zero": 0, "negative": -1, "long": len(body) + 9, "26 MB": 26 << 20}
+    for name, length in (lengths | {"huge": 10**30, "hexadecimal": "0x10", "empty": ""}).items():
+        head = (kind, f"Content-Length: {length}")
+        allowed = {*REFUSED} - {404, 405}
+        yield _post(content, f"length {name}", body, *head, allowed=allowed, is_malformed=True)
     chunked = (kind, "Transfer-Encoding: chunked")
     for name, chunks, allowed in (
         ("valid", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body), {201}), ("unended", b"%x\r\n%s\r\n" % (len(body), body), {400, 408, CLOSED}), ("of a wrong size", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body) + 7, body), {400, 408, CLOSED}),
@@ -267,26 +208,8 @@ def _framing(content: Content) -> Iterator[Case]:
     yield _post(content, "Expect", body, kind, "Expect: 100-continue", allowed={201})
     for method in ("GET", "PUT", "PATCH", "DELETE", "TRACE", "HEAD"):
         yield _post(content, method, body, kind, allowed={405}, method=method, is_malformed=True)
-    for vacancy in (
-        "0",
-        "-1",
-        "9" * 400,
-        "1e9",
-        "%00",
-        "..",
-        "१",
-        "a" * 3000,
-        f"{content.open_vacancy}.json",
-        f"%20{content.open_vacancy}",
-    ):
+    pk = content.open_vacancy
+    for vacancy in ("0", "-1", "9" * 400, "1e9", "%00", "..", "१", "a" * 3000, f"{pk}.json", f"%20{pk}"):
         path = f"/v1/vacancies/{vacancy}/applications"
-        yield case(
-            "submission",
-            f"vacancy {vacancy[:12]}",
-            path,
-            kind,
-            method="POST",
-            body=body,
-            allowed={400, 404, 405},
-            is_malformed=True,
-        )
+        how = {"method": "POST", "allowed": {400, 404, 405}, "is_malformed": True}
+        yield case("submission", f"vacancy {vacancy[:12]}", path, kind, body=body, **how)
