@@ -260,10 +260,7 @@ def test_as_the_documentation_has_it(page: Any) -> None:
 
 
 def test_accessible_empty_and_with_errors(page: Any) -> None:
-    look = {
-        "colorScheme": "light dark",
-        "background": "Canvas",
-    }  # axe wants to know its ground
+    look = {"colorScheme": "light dark", "background": "Canvas"}  # axe wants to know its ground
     page.evaluate("look => Object.assign(document.documentElement.style, look)", look)
     sections = application()
     render(page, sections, schema=checked(sections))
