@@ -1,4 +1,4 @@
-"""Checks of pages with axe: every rule, on the whole page, light and dark, wide and narrow."""
+"""Checks of pages with axe: every rule on the whole page, contrast in the dark too; and their width."""
 
 import json
 from typing import Any
@@ -7,14 +7,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 # axe leaves this rule of WCAG 2.2 (2.5.8) off by default.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
-RUN = f"""async (only) => {{
+RUN = f"""async ([within, only]) => {{
   document.getAnimations().forEach((each) => each.finish()); // colours that are under way
-  return (await axe.run(document, {{...{json.dumps(OPTIONS)}, ...only}})).violations;
+  return (await axe.run(within, {{...{json.dumps(OPTIONS)}, ...only}})).violations;
 }}"""
-# What the colours and the width of the window can change.
-PARTIAL = ("color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block")
+COLOURS = ("color-contrast", "link-in-text-block")
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 320, "height": 800}
-STATES = (("light", WIDE), ("dark", WIDE), ("light", NARROW), ("dark", NARROW))
 # unfold reads the preferred colours only when a page is loaded
 SHOW = """async (scheme) => {
   document.documentElement.classList.toggle("dark", scheme === "dark");
@@ -22,32 +20,35 @@ SHOW = """async (scheme) => {
 }"""
 
 
-def findings(page: Any, place: str = "", *, only: tuple[str, ...] = ()) -> list[str]:
+def findings(page: Any, place: str = "", *, only: tuple[str, ...] = (), within: str = "html") -> list[str]:
     """Return all findings of axe on the page as it is displayed now."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     options = {"runOnly": {"type": "rule", "values": list(only)}} if only else {}
     return [
         f"{place or page.url}: {each['id']}: {' '.join(node['html'].split())[:200]}"
-        for each in page.evaluate(RUN, options)
+        for each in page.evaluate(RUN, [within, options])
         for node in each["nodes"]
     ]
 
 
-def all_findings(page: Any, place: str = "") -> list[str]:
-    """Return the findings in both colour schemes and at both widths, and whether the page is too wide."""
+def both_findings(page: Any, place: str = "", within: str = "html") -> list[str]:
+    """Return all findings, those of colours also in the dark."""
     found = []
-    for number, (scheme, size) in enumerate(STATES):
+    for scheme, only in (("dark", COLOURS), ("light", ())):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size(size)
         page.evaluate(SHOW, scheme)
-        where = f"{place or page.url} ({scheme}, {size['width']})"
-        found += findings(page, where, only=() if number in (0, 3) else PARTIAL)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > size["width"]:
-            found.append(f"{where}: {width} pixels wide")
-    page.set_viewport_size(WIDE)
+        found += findings(page, f"{place or page.url} ({scheme})", only=only, within=within)
     return found
+
+
+def all_findings(page: Any, place: str = "") -> list[str]:
+    """Return the findings of both colour schemes, and whether the page is too wide for phones."""
+    found = both_findings(page, place)
+    page.set_viewport_size(NARROW)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    page.set_viewport_size(WIDE)
+    return found + ([f"{place or page.url}: {width} pixels wide"] if width > NARROW["width"] else [])
 
 
 class Console:

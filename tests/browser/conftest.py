@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 HOSTILE = ("test_form_renderer", "test_hostile_html", "test_inert_texts", "test_paste")
 ATTACKS = ("inline event handler", "Applying inline style", "http://evil.example/")
 
+VIEWPORT = {"width": 1400, "height": 1000}
 ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
 
@@ -66,18 +68,17 @@ def accept_files(page: Any) -> None:
     page.on("filechooser", lambda _chooser: None)
 
 
-@pytest.fixture
-def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
-    """A page in its own window. A script error or a violation of the content security policy fails the test,
-    also in frames and windows that the page opens."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+@contextmanager
+def window(chromium: Any, module: str) -> Iterator[tuple[Any, list[str]]]:
+    """A page in its own window, and the list of its script errors and violations of the content security
+    policy, also in frames and windows that it opens."""
+    context = chromium.new_context(viewport=VIEWPORT)
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines
     accept_files(page)
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
-
-    attacks = ATTACKS if request.module.__name__.endswith(HOSTILE) else ()
+    attacks = ATTACKS if module.endswith(HOSTILE) else ()
 
     def heard(message: Any) -> None:
         text = message.text
@@ -85,6 +86,30 @@ def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
             failures.append(f"{message.location.get('url')}: {text}")
 
     context.on("console", heard)
-    yield page
+    yield page, failures
     context.close()
+
+
+@pytest.fixture
+def browser_page(chromium: Any, request: Any) -> Iterator[Any]:
+    with window(chromium, request.module.__name__) as (page, failures):
+        yield page
+    assert failures == []
+
+
+@pytest.fixture(scope="module")
+def _shared_window(chromium: Any, request: Any) -> Iterator[Any]:
+    with window(chromium, request.module.__name__) as shared:
+        yield shared
+
+
+@pytest.fixture
+def shared_page(_shared_window: Any) -> Iterator[Any]:
+    """One page for all tests of a module, without routes. It still shows what the last test opened."""
+    page, failures = _shared_window
+    failures.clear()
+    yield page
+    page.unroute_all()
+    page.set_viewport_size(VIEWPORT)
+    page.emulate_media(color_scheme="light")
     assert failures == []

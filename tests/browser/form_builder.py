@@ -49,6 +49,14 @@ def names(fields: list[dict[str, Any]]) -> list[str]:
     return [each["name"] for each in fields]
 
 
+# The rows have made room: what was moved is rendered, and no animation runs.
+MOVED = """async () => {
+  for (const frame of "12") await new Promise(requestAnimationFrame);
+  const all = document.getAnimations().filter((each) => each.effect.getTiming().iterations < 9);
+  await Promise.all(all.map((each) => each.finished.catch(() => {})));
+}"""
+
+
 class Desk:
     """The builder on a `page`, with helpers to find its parts."""
 
@@ -100,10 +108,10 @@ class Desk:
         mouse.move(x + 5, y + 5, steps=3)
         mouse.move(end["x"] + 60, to_y, steps=15)
         for n in range(4):  # rows make room while the hand still moves a little
-            self.page.wait_for_timeout(80)
+            self.page.evaluate(MOVED)
             mouse.move(end["x"] + 60 + n, to_y)
         mouse.up()
-        self.page.wait_for_timeout(50)
+        self.page.evaluate(MOVED)
 
     def save(self, version: int) -> None:
         self.button("Save").click()

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from forms_structure.api.v1 import serve
 from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from forms_structure.structure import clean
+from tests.browser.accessibility import findings
 
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -33,16 +32,14 @@ VALID = {
 }
 
 
-def open_page(live_server: Any, browser_page: Any) -> Any:
+def open_page(live_server: Any, shared_page: Any) -> Any:
     """An empty page of the site with the module as `renderer`."""
     address = f"{live_server.url}/apply"
     headers = {"Content-Type": "text/html", "Content-Security-Policy": POLICY}
-    browser_page.route(address, lambda route: route.fulfill(body=PAGE, headers=headers))
-    browser_page.goto(address)
-    browser_page.evaluate(
-        "async () => { window.renderer = await import('/static/forms_structure/form.js'); }"
-    )
-    return browser_page
+    shared_page.route(address, lambda route: route.fulfill(body=PAGE, headers=headers))
+    shared_page.goto(address)
+    shared_page.evaluate("async () => { window.renderer = await import('/static/forms_structure/form.js'); }")
+    return shared_page
 
 
 def render(page: Any, sections: Sections, **options: Any) -> None:
@@ -121,6 +118,4 @@ def tab_to(page: Any, name: str) -> None:
 
 
 def assert_accessible(page: Any) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+    assert findings(page) == []

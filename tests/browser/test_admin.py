@@ -12,11 +12,11 @@ from applications.models import AccessLog, Stage, Status
 from applications.operations import receive
 from forms_structure.models import Form
 from jobsite.admin import roles
+from tests.browser.accessibility import both_findings
 from tests.browser.admin import (
     ADMIN,
     PASSWORD,
     QUESTIONS,
-    findings,
     follow,
     log_in,
     make_office,
@@ -173,46 +173,42 @@ def full_office(office: User, settings: Any) -> Vacancy:
     return vacancy
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_opens_on_pages_is_accessible(
-    live_server: Any, browser_page: Any, full_office: Vacancy, scheme: str
-) -> None:
+def test_what_opens_on_pages_is_accessible(live_server: Any, browser_page: Any, full_office: Vacancy) -> None:
     """Tabs, rows, dialogs, filters, errors and confirmations; test_accessibility.py opens all pages."""
     page, site, vacancy = browser_page, live_server.url, full_office
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     log_in(page, site)
     found = []
     for address in (f"{ADMIN}add/", f"{ADMIN}{vacancy.pk}/change/"):
         visit(page, f"{site}{address}")
         for each in page.get_by_role("tab").all():
             each.click()
-            found += findings(page, f"{address} {each.inner_text()}")
+            found += both_findings(page, f"{address} {each.inner_text()}")
     page.get_by_role("tab", name="People").click()
     page.get_by_role("link", name="Add recruiter").first.click()
-    found += findings(page, "an empty row")
+    found += both_findings(page, "an empty row")
     page.get_by_role("tab", name="Texts").click()
     page.fill("#id_title", "Night nurse")
     page.get_by_role("button", name="Review changes").click()
     page.get_by_role("dialog").wait_for()
-    found += findings(page, "review")
+    found += both_findings(page, "review")
     page.get_by_role("button", name="Keep editing").click()
     page.fill("#id_title", "")
     page.evaluate("document.querySelector('#id_title').required = false")
     save(page)
-    found += findings(page, "refused")
+    found += both_findings(page, "refused")
 
     visit(page, f"{site}{ADMIN}")
     page.get_by_role("button", name="Filters").click()
     page.locator("#changelist-filter").wait_for()
-    found += findings(page, "filters of the list")
+    found += both_findings(page, "filters of the list")
     visit(page, f"{site}{ADMIN}")
     page.locator("input[name=_selected_action]").first.check()
-    found += findings(page, "actions of the list")
+    found += both_findings(page, "actions of the list")
     run_action(page, "Schedule…")
-    found += findings(page, "many")
+    found += both_findings(page, "many")
     visit(page, f"{site}/admin/vacancies/filteroption/")
     for option in FilterOption.objects.filter(label__in=("Ghent", "Leuven")):
         page.locator(f"input[name=_selected_action][value='{option.pk}']").check()
     run_action(page, "Merge…")
-    found += findings(page, "merging")
+    found += both_findings(page, "merging")
     assert found == []

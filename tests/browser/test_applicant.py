@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
 
-from applications.models import Application, Message
+from applications.models import Application
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous
 from tests.applications.makers import PASSWORD, make_stage, make_step
@@ -20,11 +19,10 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 
 @pytest.fixture
 def application(settings: Any) -> Application:
-    """An application with two steps, and one with a long title from the same address."""
+    """An application with a step, and one with a long title from the same address."""
     serve_static_files(settings)
     made = make_anonymous(stage=make_stage(en="In interviews"), vacancy=make_vacancy(title="Nurse"))
     make_step(made, "First talk", result="good")
-    make_step(made, "Second talk")
     make_anonymous(vacancy=make_vacancy(title=LONG))
     return made
 
@@ -36,91 +34,20 @@ def check(page: Any) -> None:
     assert width <= window, page.url
 
 
-def press(page: Any, name: str, role: str = "link") -> None:
-    """Tab to the link or button from the top of the page, and press Enter."""
-    wanted = page.get_by_role(role, name=name, exact=True)
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if wanted.evaluate("node => node === document.activeElement"):
-            break
-    else:
-        raise AssertionError(f"Tab does not reach {name}")
-    outline = wanted.evaluate("node => getComputedStyle(node).outlineStyle")
-    assert outline == "solid"
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-
-
-def test_applicant_completes_the_journey_with_the_keyboard(
-    live_server: Any, browser_page: Any, application: Application
-) -> None:
+def test_account_works_on_a_dark_phone(live_server: Any, browser_page: Any, application: Application) -> None:
+    """tests/browser/test_journey.py does the same by keyboard, and without scripts."""
     page = browser_page
-    page.goto(live_server.url + receipt_path(application))
-    check(page)
-    assert page.get_by_role("heading", level=1).inner_text() == "Nurse"
-    assert page.get_by_text("In interviews").is_visible()
-    assert page.get_by_role("listitem").filter(has_text="First talk (good)").is_visible()
-    assert page.get_by_text("cv.pdf (1.2").is_visible()
-
-    press(page, "Create an account")
-    check(page)
-    for label in ("New password:", "New password confirmation:"):
-        field = page.get_by_label(label, exact=True)
-        field.focus()
-        page.keyboard.type("short" if "confirmation" in label else "other")
-    page.keyboard.press("Enter")
-    page.get_by_role("alert").wait_for()
-    check(page)
-    for label in ("New password:", "New password confirmation:"):
-        page.get_by_label(label, exact=True).focus()
-        page.keyboard.type(PASSWORD)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-
-    assert page.get_by_role("heading", level=1).inner_text() == "Your account"
-    check(page)
-    press(page, "Nurse")
-    press(page, "Withdraw the application")
-    check(page)
-    press(page, "Withdraw the application", role="button")
-    check(page)
-    assert page.get_by_text("Withdrawn", exact=True).first.is_visible()
-    assert page.get_by_role("link", name="Withdraw the application").count() == 0
-    assert Message.objects.get().to == ADDRESS
-
-    press(page, "All your applications")
-    press(page, "Delete my account")
-    check(page)
-    page.get_by_label("Password").focus()
-    page.keyboard.type(PASSWORD)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-    check(page)
-    assert page.get_by_role("heading", level=1).inner_text() == "Your data was deleted"
-    assert (User.objects.count(), Application.objects.count()) == (0, 0)
-
-
-@pytest.mark.parametrize("has_scripts", [True, False])
-def test_journey_works_on_a_dark_phone_and_without_scripts(
-    live_server: Any, chromium: Any, application: Application, has_scripts: bool
-) -> None:
-    context = chromium.new_context(
-        viewport={"width": 320, "height": 640},
-        color_scheme="dark",
-        java_script_enabled=has_scripts,
-        locale="en",
-    )
-    page, site, path = context.new_page(), live_server.url, receipt_path(application)
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.emulate_media(color_scheme="dark")
+    site, path = live_server.url, receipt_path(application)
 
     def tap(name: str, role: str = "link") -> None:
         with page.expect_navigation():
             page.get_by_role(role, name=name, exact=True).click()
-        if has_scripts:
-            check(page)
+        check(page)
 
     page.goto(site + path)
-    if has_scripts:
-        check(page)
+    check(page)
     tap("Create an account")
     page.fill("#id_new_password1", PASSWORD)
     page.fill("#id_new_password2", PASSWORD)
@@ -142,7 +69,6 @@ def test_journey_works_on_a_dark_phone_and_without_scripts(
     tap("Nurse")
     tap("Withdraw the application")
     tap("Withdraw the application", "button")
-    context.close()
 
     assert Application.objects.get().withdrawn_at is not None
 

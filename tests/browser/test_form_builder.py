@@ -1,7 +1,5 @@
 """Recruiters build application forms: by mouse, by keyboard, in their language."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +8,7 @@ from forms_structure import operations
 from forms_structure.models import Form
 from forms_structure.presets import presets
 from jobsite.html import visible_text
+from tests.browser.accessibility import both_findings
 from tests.browser.form_builder import (
     Desk,
     field,
@@ -415,28 +414,19 @@ def test_builder_without_a_catalog_is_english(desk: Desk) -> None:
     assert names(stored(form)[1]["fields"]) == ["licence"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_builder_is_accessible(desk: Desk, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+def test_builder_is_accessible(desk: Desk) -> None:
     page = desk.page
-    page.add_init_script(f"localStorage.setItem('adminTheme', JSON.stringify('{scheme}'))")
-    is_dark = scheme == "dark"  # other colours, else the same page
-    rules = {"runOnly": ["color-contrast"]} if is_dark else {}
+    found = []
     form = make_form(structure=[preset["section"] for preset in presets("en")])
     vacancy = make_vacancy(form=form)
     make_vacancy(form=form)
 
     def check(what: str, within: str = "#builder") -> None:
-        if is_dark and what in ("empty", "section", "move", "copy"):
-            return
-        found = axe.run(page, context=within, options=rules).response["violations"]
-        grave = [each for each in found if each["impact"] in ("serious", "critical")]
-        assert [(what, each["id"], [n["target"] for n in each["nodes"]]) for each in grave] == []
+        found.extend(each for each in both_findings(page, what, within) if "target-size" not in each)
 
     desk.open(make_form("Empty", []))
     check("empty")
     desk.open(form, f"?for={vacancy.pk}")
-    assert page.evaluate("document.documentElement.classList.contains('dark')") == is_dark
     check("filled")
     desk.row("Personal data").click()
     check("section")
@@ -465,31 +455,25 @@ def test_builder_is_accessible(desk: Desk, scheme: str) -> None:
     page.goto(f"{desk.site}/admin/forms_structure/form/{form.pk}/history/")
     page.locator("details").first.wait_for()
     check("versions", "#content")
+    assert found == [], "\n".join(found)
 
 
-def test_large_form_stays_fast(desk: Desk, record_property: Callable[[str, Any], None]) -> None:
+def test_typing_in_a_large_form_renders_one_row(desk: Desk) -> None:
     page = desk.page
     fields = [[field(f"f_{s}_{n}", f"Question {s}.{n}") for n in range(10)] for s in range(40)]
     form = make_form(structure=[section(f"Section {s}", *each) for s, each in enumerate(fields)])
-    times = {}
-
-    started = time.monotonic()
     desk.open(form)
-    desk.row("Question 0.3").click()
-    page.get_by_label("Label").fill("First edit")
-    times["first edit"] = time.monotonic() - started
     desk.button("Expand all").click()
-    desk.row("Question 39.9").wait_for()
-    started = time.monotonic()
     desk.row("Question 39.9").click()
-    page.get_by_label("Label").press_sequentially("Twenty letters more: ")
-    times["20 letters"] = time.monotonic() - started
-    started = time.monotonic()
+    page.evaluate(
+        """() => {
+          window.added = 0;
+          const count = (all) => all.forEach((each) => { window.added += each.addedNodes.length; });
+          const all = { childList: true, subtree: true };
+          new MutationObserver(count).observe(document.querySelector("#builder"), all);
+        }"""
+    )
+    page.get_by_label("Label").press_sequentially("New: ")
     desk.save(2)
-    times["save"] = time.monotonic() - started
-
-    for name, seconds in times.items():
-        record_property(name, round(seconds, 2))
-        print(f"{name}: {seconds:.2f} s")
-        assert seconds < 10
-    assert stored(form)[39]["fields"][9]["label"] == "Twenty letters more: Question 39.9"
+    assert page.evaluate("added") < 100
+    assert stored(form)[39]["fields"][9]["label"] == "New: Question 39.9"

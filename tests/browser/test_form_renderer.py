@@ -7,6 +7,7 @@ import pytest
 
 from forms_structure.models import Form
 from forms_structure.structure import clean
+from tests.browser.accessibility import all_findings
 from tests.browser.form_renderer import (
     VALID,
     application,
@@ -258,25 +259,21 @@ def test_as_the_documentation_has_it(page: Any) -> None:
 # --- looks, words, surroundings ---
 
 
-@pytest.mark.parametrize("width", [1400, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessible_empty_and_with_errors(page: Any, width: int, scheme: str) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    look = {"colorScheme": scheme, "background": "Canvas"}  # the page decides, axe wants its ground said
+def test_accessible_empty_and_with_errors(page: Any) -> None:
+    look = {"colorScheme": "light dark", "background": "Canvas"}  # axe wants to know its ground
     page.evaluate("look => Object.assign(document.documentElement.style, look)", look)
     sections = application()
     render(page, sections, schema=checked(sections))
-    assert_accessible(page)
+    found = all_findings(page, "empty")
     page.evaluate("form.show('why')")
     page.evaluate("form.show('nights')")
     page.evaluate("form.check()")
-    assert_accessible(page)
-    assert sideways(page) == 0
+    assert found + all_findings(page, "errors") == []
 
 
 def test_nothing_breaks_the_layout(page: Any) -> None:
     word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 3
-    many = [f"v{number}: {'place' if number % 100 else word} {number}" for number in range(10_000)]
+    many = [f"v{number}: {'place' if number % 100 else word} {number}" for number in range(1_000)]
     sections = served(
         field("place", "select", *many, css="col-3", required=True),
         field("word", css="col-3", label=word),

@@ -212,6 +212,7 @@ def test_errors_of_the_server_are_at_the_fields_and_in_the_summary(page: Any, ap
     assert focused(page) == "email"
     page.keyboard.type("x")
     page.keyboard.press("Tab")  # its own error goes at once, the others stay
+    listed.nth(1).wait_for(state="detached")
     assert listed.all_inner_texts() == ["Your cv – This file has a virus."]
     send(page)
     thanks(page)

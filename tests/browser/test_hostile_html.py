@@ -32,6 +32,15 @@ STRANGE = """([root, tags, schemes]) => {
     return isKnown && !strange.length ? [] : [element.cloneNode().outerHTML];
   });
 }"""
+# Pictures are loaded or refused, handlers of events and animations ran, and nothing is left to do.
+HAD_TIME = """async () => {
+  const isOver = (image) => new Promise((resolve) => {
+    for (const name of ["load", "error"]) image.addEventListener(name, resolve);
+  });
+  await Promise.all([...document.images].filter((each) => !each.complete).map(isOver));
+  for (const frame of "123") await new Promise(requestAnimationFrame);
+  await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1000 }));
+}"""
 
 
 class Watch:
@@ -66,7 +75,7 @@ class Watch:
 
     def calm(self) -> list[str]:
         """Wait until what was started had its time, and return what happened."""
-        self.page.wait_for_timeout(300)
+        self.page.evaluate(HAD_TIME)
         ran = ["a script ran"] if self.page.evaluate("() => Boolean(window.__pwned)") else []
         return [*self.events, *ran]
 
@@ -212,7 +221,7 @@ def test_no_script_runs_in_a_preview_of_texts_written_around_the_models(
         answer = page.goto(url, wait_until="load")
         assert answer.status == 200
         assert vacancy.title in answer.text()
-        page.wait_for_timeout(50)
+        page.evaluate(HAD_TIME)
         assert page.evaluate("() => Boolean(window.__pwned)") is False, group
     page.context.close()
 

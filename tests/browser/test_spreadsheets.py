@@ -28,7 +28,6 @@ def test_thirty_vacancies_are_imported_from_the_template(
     log_in(page, site)
     visit(page, f"{site}{ADMIN}")
     follow(page, "link", "Import…")
-    assert findings(page) == []
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the empty template (XLSX)").click()
     book = load_workbook(BytesIO(Path(download.value.path()).read_bytes()))

@@ -100,7 +100,6 @@ def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any
     follow(page, "button", "Save as view")
     page.fill("#id_name", "Ghent")
     page.get_by_label("Share with colleagues").check()
-    assert findings(page) == []
     follow(page, "button", "Save")
     current = page.locator("nav [aria-current=page]", has_text="Ghent")
     current.wait_for()
@@ -194,7 +193,6 @@ def test_list_has_two_line_cards_on_a_phone(live_server: Any, browser_page: Any,
     heights = [row.bounding_box()["height"] for row in page.locator("#result_list tbody tr").all()]
     assert max(heights) < 72  # two lines
     screenshot(page, "cards-320")
-    assert findings(page) == []
 
 
 def test_list_works_without_scripts(live_server: Any, browser_page: Any, office: User) -> None:
