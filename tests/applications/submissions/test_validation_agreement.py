@@ -45,7 +45,7 @@ def invalid(
 ) -> Iterator[dict[str, Any]]:
     """Yield invalid submissions without end: `valid` with one to three members removed, added or changed."""
     names = [*all_names(sections), "unheard_of"]
-    values = [value for part in sections for field in part["fields"] for value in all_values(field)]
+    values = all_values(sections)
     wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
     while True:
         submission = dict(valid)
