@@ -26,11 +26,11 @@ def texts(submission):
     ]
 
 
-def test_answers_have_labels_options_and_files_in_the_order_of_the_form(django_assert_num_queries):
+def test_answers_have_labels_options_and_files_in_the_order_of_the_form(django_assert_max_num_queries):
     submission = submit(VALUES)
     file = make_file(submission, "Mia's CV.pdf")
 
-    with translation.override("nl"), django_assert_num_queries(3):
+    with translation.override("nl"), django_assert_max_num_queries(3):
         found = answers(Submission.objects.get(pk=submission.pk))
     personal = [
         Answer("first_name", "First name", ["Mia"]),

@@ -82,14 +82,14 @@ def test_mine_does_not_bypass_brands(colleague: Client) -> None:
 
 
 @pytest.mark.slow("searches ten thousand rows")
-def test_options_are_found_among_ten_thousand(anna: Client, django_assert_num_queries: Any) -> None:
+def test_options_are_found_among_ten_thousand(anna: Client, django_assert_max_num_queries: Any) -> None:
     filter = make_filter("regions", label="Region")
     FilterOption.objects.bulk_create(
         FilterOption(filter=filter, label=f"Place {number}", value=f"p{number}", position=number)
         for number in range(10_000)
     )
     anna.get(OPTIONS)
-    with django_assert_num_queries(4):  # session, user, count, rows
+    with django_assert_max_num_queries(4):  # session, user, count, rows
         found = anna.get(OPTIONS, {"term": "region: place 77"}).json()
     assert [row["text"] for row in found["results"]][:3] == [
         "Region: Place 77",
