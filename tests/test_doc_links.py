@@ -73,7 +73,7 @@ ROW, ITEM = re.compile(r"^\|(.*)\|$"), re.compile(r"^ *(?:[-*]|\d+\.) (.*)$")
 
 
 def subjects(row):
-    """Return what only one row of a table may have: its first cell without brackets, and the link of its last."""
+    """Return what only one row of a table may have: its first cell without brackets, a link in its last."""
     cells = [cell.strip() for cell in row.split("|")]
     first = re.sub(r" *\(.*?\)", "", cells[0]).lower() or row
     return {first, *re.findall(r"^(\[[^]]*\]\([^)]*\))$", cells[-1])}
