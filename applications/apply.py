@@ -1,7 +1,7 @@
 """The page /apply/<id>: the application form of a vacancy, for sites without one of their own (APPLY_PAGES).
 
 It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through
-`submit` (docs/decisions.md #172, #173).
+`submit` (docs/decisions.md #172).
 """
 
 import json

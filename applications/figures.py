@@ -15,7 +15,7 @@ from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yes
 from vacancies.operations import end_of_day
 
 NAMED_FROM = 5  # applications with a source, from which its name is kept: a rare one could point to a person
-OTHER = "*"  # stands for rare sources
+OTHER = "*"  # stands for rare sources, which could point to a person
 
 
 def record_days(*, at: datetime) -> int:

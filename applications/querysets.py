@@ -115,7 +115,7 @@ class ApplicationQuerySet(models.QuerySet):
 
 class HistoryQuerySet(models.QuerySet):
     def visible(self) -> Self:
-        """Steps that the applicant may see (docs/decisions.md #52)."""
+        """Steps that the applicant may see (docs/decisions.md #51)."""
         return self.filter(is_visible=True)
 
     def in_order(self) -> Self:

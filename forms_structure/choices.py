@@ -48,7 +48,8 @@ class FieldType(TextChoices):
 
 
 class FieldRole(TextChoices):
-    """What a field says about the applicant. A form has each role at most once (docs/decisions.md #174)."""
+    """What a field says about the applicant, for this service: `/form` leaves it out, because the interface
+    fixes the keys of a field (2.9). A form has each role at most once."""
 
     EMAIL = "email", _("E-mail address of the applicant")
     GIVEN_NAME = "given_name", _("First name of the applicant")

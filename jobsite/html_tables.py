@@ -1,4 +1,6 @@
-"""Conversion of tables to lists: a row becomes an item (docs/decisions.md #209).
+"""Conversion of tables to lists: a row becomes an item, such as "Day: Monday; From: 9".
+
+The allowed markup has no tables, and the text of a table without its cells says nothing.
 
 `vacancies/static/vacancies/word_tables.js` does the same in the browser; tests compare the two.
 """

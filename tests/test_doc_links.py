@@ -67,12 +67,81 @@ def test_lines_are_shorter_than_120_characters():
     assert found_in(DOCUMENTS, lambda path: [n for n in path.read_text().splitlines() if len(n) >= 120]) == {}
 
 
+# --- Repeated rows and list items ---
+
+ROW, ITEM = re.compile(r"^\|(.*)\|$"), re.compile(r"^ *(?:[-*]|\d+\.) (.*)$")
+
+
+def subjects(row):
+    """Return what only one row of a table may have: its first cell without brackets, a link in its last."""
+    cells = [cell.strip() for cell in row.split("|")]
+    first = re.sub(r" *\(.*?\)", "", cells[0]).lower() or row
+    return {first, *re.findall(r"^(\[[^]]*\]\([^)]*\))$", cells[-1])}
+
+
+def repeated(path, text):
+    """Return the rows and list items of `text` that repeat an earlier one of their table or list."""
+    found, seen = [], {}
+    for number, line in enumerate(text.splitlines(), 1):
+        row, item = ROW.match(line), ITEM.match(line)
+        if not row and not item:
+            # A list goes on after the second line of an item.
+            seen = seen if line.startswith("  ") and line.strip() else {}
+            continue
+        for subject in subjects(row[1]) if row else {item[1].lower()}:
+            if subject in seen:
+                found.append(f"{path}:{number} repeats line {seen[subject]}: {line}")
+            seen.setdefault(subject, number)
+    return found
+
+
+def test_rows_and_items_are_not_repeated():
+    found = [each for path in DOCUMENTS for each in repeated(path.relative_to(ROOT), path.read_text())]
+    assert found == [], "\n".join(found)
+
+
+def test_repeated_rows_are_found():
+    table = "| term | page |\n|---|---|\n| role (of a field) | [a](a.md) |\n"
+
+    assert repeated("x.md", table + "| other | [b](b.md) |") == []
+    assert repeated("x.md", table + "| Role | [b](b.md) |") == ["x.md:4 repeats line 3: | Role | [b](b.md) |"]
+    assert repeated("x.md", table + "| two | [a](a.md) |") == ["x.md:4 repeats line 3: | two | [a](a.md) |"]
+    assert repeated("x.md", "- one\n  more\n- one") == ["x.md:3 repeats line 1: - one"]
+    assert repeated("x.md", "- one\n\n- one") == []
+
+
+# --- docs/decisions.md ---
+
+INDEX, SECTIONS = (ROOT / "docs/decisions.md").read_text().split("\n\n## ", 1)
+DECISIONS = re.findall(r"^### #(\d+) .*$", SECTIONS, re.MULTILINE)
+CITED = re.compile(r"decisions\.md\s+#(\d+)(?:(?:,|\s+(?:to|and))\s+#(\d+))*")
+
+
 def test_index_of_decisions_lists_each_once():
-    index, sections = (ROOT / "docs/decisions.md").read_text().split("\n\n## ", 1)
-    headings = re.findall(r"^### (#\d+ .*)$", sections, re.MULTILINE)
-    assert len({each.split()[0] for each in headings}) == len(headings), "A number is used twice."
-    listed = re.findall(r"(?:: |; )(#\d+ .*?)(?=; #|\n|$)", re.sub(r"\n  ", " ", index))
-    assert listed == headings
+    listed = dict(re.findall(r"\[([^]]+)\]\(#[^)]*\): ([\d, ]+)", re.sub(r"\n  ", " ", INDEX)))
+    sections = {}
+    for section in SECTIONS.split("\n## "):
+        if numbers := re.findall(r"^### #(\d+) ", section, re.MULTILINE):
+            sections[section.partition("\n")[0]] = numbers
+    assert {title: numbers.split(", ") for title, numbers in listed.items()} == sections
+    assert len(set(DECISIONS)) == len(DECISIONS) <= 100
+
+
+def test_headings_of_decisions_are_questions():
+    headings = re.findall(r"^### .*$", SECTIONS, re.MULTILINE)
+    assert [heading for heading in headings if not re.fullmatch(r"### #\d+ .*\?", heading)] == []
+
+
+def test_cited_decisions_exist():
+    folders = ("applications", "deploy", "forms_structure", "jobsite", "templates", "tests", "vacancies")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    endings = (".py", ".js", ".html", ".sql", ".service", ".timer", ".conf", ".yaml", ".yml")
+
+    def unknown(path):
+        cited = [found[0] for found in CITED.finditer(path.read_text())]
+        return {number for text in cited for number in re.findall(r"#(\d+)", text)} - {*DECISIONS}
+
+    assert found_in([path for path in paths if path.suffix in endings], unknown) == {}
 
 
 def test_alerts_link_to_sections_of_the_incidents_page():

@@ -1,5 +1,5 @@
 """What is new: on the start page and in the menu. `UNFOLD` in settings.py names `dashboard`, and the menu
-names `unread_count` (docs/decisions.md #168)."""
+names `unread_count`. An application is new until somebody who may change it opens its page."""
 
 from typing import Any
 

@@ -98,7 +98,8 @@ class Message(models.Model):
 
 
 class EmailOptOut(models.Model):
-    """A user who does not receive the emails of one kind."""
+    """A user who does not receive the emails of one kind. Without a row, the user receives them, also those
+    of a kind that is added later."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(

@@ -81,7 +81,7 @@ def undo(change_ids: Collection[int], *, author: Any, at: datetime) -> tuple[lis
 
     A change can be undone before the applicant sees it (`visible_at`), as long as it is the latest one and
     not the first one. Applicants see neither the change nor its undoing: the status of the previous stage
-    appears when it would have appeared anyway (decisions.md #165).
+    appears when it would have appeared anyway. A change back without an embargo would show a rejection early.
     """
     wanted = set(change_ids)
     with transaction.atomic():

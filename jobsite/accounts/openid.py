@@ -1,7 +1,7 @@
 """OpenID Connect by django-allauth, with additional checks. Only imported if OIDC_ISSUER is set.
 
 The size and type of each document of the provider are checked, and the id_token as OpenID Connect Core
-3.1.3.7 requires (docs/decisions.md #91, #102).
+3.1.3.7 requires (docs/decisions.md #102).
 """
 
 import logging

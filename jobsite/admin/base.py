@@ -23,7 +23,7 @@ from jobsite.unique_names import retry_on_conflict
 
 def headings_once(result_headers: Any) -> Any:
     """Return unfold's `result_headers`, with the result kept. Unfold calls it again for every row of a list,
-    which takes a quarter of the time of a page (decisions.md #166)."""
+    which takes a quarter of the time of a page."""
 
     def kept(changelist: Any) -> list[dict[str, Any]]:
         if not hasattr(changelist, "headings"):

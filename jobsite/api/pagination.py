@@ -1,4 +1,4 @@
-"""The envelopes of lists (interface 2.1, docs/decisions.md, envelope and paging)."""
+"""The envelopes of lists (interface 2.1, docs/api.md, response bodies)."""
 
 from typing import Any
 

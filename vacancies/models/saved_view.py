@@ -16,7 +16,7 @@ def keep_shared(collector: Any, field: Any, rows: Any, using: str) -> None:
 
 class SavedView(models.Model):
     """The filters, the order and the columns of the list of vacancies under a name. It stores no vacancies:
-    everybody who opens it sees the vacancies of their own brands (docs/decisions.md #193)."""
+    everybody who opens it sees the vacancies of their own brands."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=keep_shared, null=True, related_name="saved_views"

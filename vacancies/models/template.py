@@ -21,7 +21,8 @@ class TemplateQuerySet(models.QuerySet):
 
 
 class VacancyTemplate(models.Model):
-    """The content with which a new vacancy starts, without status and dates."""
+    """The content with which a new vacancy starts, without status and dates. It is JSON and not the row of a
+    vacancy, which every list, count and filter would have to leave out."""
 
     name = models.CharField(max_length=200)
     brand = models.ForeignKey(

@@ -147,6 +147,7 @@ class Vacancy(models.Model):
         help_text=_("Public until this time. If empty, there is no closing date."),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # No auto_now: imports and saves without a change would look like an edit.
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     title_folded = FoldedField(sources=("title",))
@@ -279,7 +280,8 @@ class Vacancy(models.Model):
 
 
 class VacancyOption(models.Model):
-    """An option of a vacancy, with its position."""
+    """An option of a vacancy, with its position. One relation serves all nine filters, so that one query
+    loads the options of a page."""
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
     option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
