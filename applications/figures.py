@@ -10,7 +10,7 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
 from vacancies.figures.recording import BACKFILL, DAY, create, start_of_day, yesterday
 from vacancies.operations import end_of_day
 

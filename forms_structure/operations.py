@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy
 from forms_structure.models import Form, Snapshot
 from forms_structure.roles import roles
 from forms_structure.structure import Structure, StructureError, clean, names
-from jobsite.unique_names import numbered_name, retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
+from jobsite.text.names import numbered_name
 
 
 class ConflictError(Exception):

@@ -7,8 +7,8 @@ from django.db.models import F, Func, Q
 from django.utils import translation
 from django.utils.translation import gettext
 
+from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import site_language
-from jobsite.unique_names import retry_on_conflict
 
 BUILT_IN = 1  # version of the built-in consent text
 

@@ -1,6 +1,6 @@
 """The dispatcher: one loop that does due work, such as sending emails. `manage.py deliver` runs it.
 
-Only one process among all nodes is active (jobsite/locks.py); the others wait to take over. The loop
+Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. The loop
 survives restarts of the database: it closes the connection, waits, and takes the lock again.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
-from jobsite.locks import Lock
+from jobsite.db.locks import Lock
 
 POLL = 2.0  # seconds between two looks for work
 STANDBY = 5.0  # seconds between two attempts to become the active process

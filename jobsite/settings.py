@@ -17,7 +17,7 @@ from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
-from jobsite.databases import postgresql
+from jobsite.db.connection_settings import postgresql
 from jobsite.environment import unsafe_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent

@@ -19,8 +19,9 @@ from applications.models import Application, HistoryEntry, Stage, StageChange, S
 from applications.models.application import new_reference
 from applications.querysets import folded_address
 from applications.submissions.idempotency import lock_address
+from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.unique_names import numbered_name, retry_on_conflict
+from jobsite.text.names import numbered_name
 from vacancies.exchange.fields import Remark, faults
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import Report as BaseReport

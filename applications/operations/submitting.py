@@ -29,7 +29,7 @@ from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import Error, field_errors, file_fields, pointer
 from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
 from vacancies.models import Vacancy
 
 __all__ = [

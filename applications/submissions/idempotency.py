@@ -16,7 +16,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from applications.models import Application, IdempotencyKey
-from jobsite.locks import FileLock, lock_transaction
+from jobsite.db.locks import FileLock, lock_transaction
 from vacancies.models import Vacancy
 
 KEPT = timedelta(days=1)

@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from jobsite.api import addresses
 from jobsite.api.problems import is_api, problem
 from jobsite.api.throttling import RateLimit
+from jobsite.db.locks import lock_transaction
 from jobsite.languages import preferred_language
-from jobsite.locks import lock_transaction
 
 NOWHERE = "0.0.0.0"
 

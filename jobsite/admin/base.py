@@ -18,7 +18,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.templatetags import unfold_list
 
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
-from jobsite.unique_names import retry_on_conflict
+from jobsite.db.transactions import retry_on_conflict
 
 
 def headings_once(result_headers: Any) -> Any:

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils import translation
 from tqdm import tqdm
 
@@ -24,17 +24,6 @@ from jobsite.ops import health
 INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 logger = logging.getLogger("jobsite.ops.commands")
-
-
-@contextmanager
-def dry_run(is_dry_run: bool) -> Iterator[None]:
-    """Roll back what the block writes, if `is_dry_run`."""
-    if not is_dry_run:
-        yield
-        return
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 @contextmanager

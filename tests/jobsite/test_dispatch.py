@@ -7,8 +7,8 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection
 
 from jobsite import dispatch
+from jobsite.db.locks import DatabaseLock, FileLock, database_lock
 from jobsite.dispatch import Dispatcher, Stop
-from jobsite.locks import DatabaseLock, FileLock, database_lock
 from tests.servers import until
 
 

@@ -23,7 +23,7 @@ from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
 from jobsite.admin.users import described
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
 from vacancies.admin.list_filters import REASONS

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id, person
+from jobsite.db.transactions import dry_run
 from jobsite.formats import format_datetime
-from jobsite.ops.commands import dry_run
 from vacancies.admin.public_changes import public_changes
 from vacancies.approval import (
     SUBMITTED,

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
 from vacancies.models import State, StateCount, Vacancy
 from vacancies.quality import closing_soon, count_warnings
 from vacancies.querysets import VacancyQuerySet

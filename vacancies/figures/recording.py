@@ -29,7 +29,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from jobsite.locks import lock_transaction
+from jobsite.db.locks import lock_transaction
 from vacancies.models import Change, DailyVacancies, Status, Vacancy, Version
 from vacancies.operations import end_of_day
 from vacancies.querysets import VacancyQuerySet

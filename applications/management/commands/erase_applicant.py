@@ -6,8 +6,9 @@ from django.db.models import ProtectedError
 from applications import privacy
 from applications.management import add_person, described, person
 from applications.models import Application
+from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, dry_run
+from jobsite.ops.commands import UsageError
 
 
 class Command(BaseCommand):

@@ -6,8 +6,9 @@ from django.utils import timezone
 
 from applications import privacy
 from jobsite.days import days_after
+from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
-from jobsite.ops.commands import UsageError, dry_run
+from jobsite.ops.commands import UsageError
 
 DAYS_MAX = 36_500
 

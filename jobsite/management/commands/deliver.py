@@ -9,8 +9,8 @@ from applications.mail.approvals import ApprovalEmails
 from applications.mail.closing import ClosingEmails
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
+from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Stop, Work
-from jobsite.locks import database_lock
 from jobsite.ops.commands import Command as BaseCommand
 
 

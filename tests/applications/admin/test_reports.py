@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from applications import figures
 from applications.models import Application, DailyApplications
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests.applications.admin.conftest import apply, colleague, copy_of, staff
 from tests.applications.makers import make_submission, signed_in
 from tests.conftest import NOW

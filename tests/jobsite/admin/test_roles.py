@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client, RequestFactory
 
 from jobsite.admin import roles
-from jobsite.ops.commands import dry_run
+from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.admin_pages import address, build, kind_of, posted, routes, signed_in, stored
 from vacancies.models import Vacancy

@@ -1,0 +1,9 @@
+"""Names on pages."""
+
+from collections.abc import Collection
+
+
+def numbered_name(name: str, taken: Collection[str]) -> str:
+    """Return `name`, with a number if it is `taken`: "Engineers", "Engineers (2)"."""
+    numbers = range(1, len(taken) + 2)
+    return next(free for n in numbers if (free := name if n == 1 else f"{name} ({n})") not in taken)
