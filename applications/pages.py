@@ -27,7 +27,7 @@ from applications.submissions.answers import answers
 from applications.submissions.links import MAX_AGE, opened_by
 from jobsite.accounts import pages as accounts
 from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 PER_PAGE = 20
 View = Callable[..., HttpResponse]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from forms_structure import structure
 from forms_structure.choices import LEVELS, FieldType, Language
 from forms_structure.structure import CONSENT, Structure, StructureError, shown
-from jobsite.html_conversion import Alteration, convert, is_escaped, unescaped
+from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from forms_structure.choices import FieldRole, FieldType, Width
 from forms_structure.structure import Field, Structure
-from jobsite.html import visible_text
+from jobsite.text.html import visible_text
 
 UNCHANGED, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
 CONTEXT = 2  # unchanged lines shown around what changed

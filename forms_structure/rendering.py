@@ -13,7 +13,7 @@ from django.utils.translation import gettext, pgettext
 
 from forms_structure.choices import CHECKED, FieldType
 from forms_structure.structure import HONEYPOT
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"

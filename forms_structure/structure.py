@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from forms_structure.choices import FieldRole, FieldType, Width
-from jobsite.html import sanitise
+from jobsite.text.html import sanitise
 
 Section = dict[str, Any]
 Field = dict[str, Any]

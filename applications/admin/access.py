@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
 from jobsite.admin.base import JobsiteAdmin, as_id, person
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import colleagues_of, within
 from vacancies.querysets import EVERY_BRAND
 

@@ -21,7 +21,7 @@ from applications.admin.bulk_actions import BulkActionsAdmin
 from applications.admin.files import FilesAdmin
 from applications.models import Application, HistoryEntry, SubmissionFile
 from jobsite.admin.base import counted
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 FEW = 5_000  # applications whose ids fit into a query
 # What a row of the list shows, besides annotations.

@@ -13,8 +13,8 @@ from applications.models import Application, Message, Stage, StageChange, Submis
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
 from jobsite.admin.base import person
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES
+from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import within
 
 OTHERS = 20  # at most so many other applications of the same person

@@ -22,8 +22,8 @@ from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id, person
 from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
 
 WRITE = "applications.add_message"
 

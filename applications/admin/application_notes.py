@@ -20,7 +20,7 @@ from applications.operations.notes import add_note
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id, person
 from jobsite.api.addresses import own
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 COLLEAGUES = 100  # listed as those who can be mentioned
 

@@ -21,7 +21,7 @@ from applications.admin.brand_access import record
 from applications.models import Access, Application
 from applications.operations import move, undo
 from jobsite.admin.base import as_id
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 CHANGE = "applications.change_application"
 

@@ -29,8 +29,8 @@ from applications.operations import move_if_unchanged, undo
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
 
 NAMED = 10  # names in a message
 

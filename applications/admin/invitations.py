@@ -20,7 +20,7 @@ from jobsite.admin import roles
 from jobsite.admin.users import UserAdmin
 from jobsite.api.addresses import own
 from jobsite.api.throttling import RateLimit
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 
 class InvitationsAdmin(UserAdmin):

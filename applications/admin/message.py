@@ -19,8 +19,8 @@ from applications.admin.my_emails import my_emails
 from applications.models import Access, Message
 from jobsite.admin.base import person
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.formats import format_datetime
 from jobsite.languages import site_language
+from jobsite.text.formats import format_datetime
 
 COLORS = {
     Message.State.QUEUED: "info",

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from applications.models import Application, DailyApplications
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import within
 from vacancies.admin.dashboard import SHOWN, TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard

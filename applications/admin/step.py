@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from applications.admin.brand_access import BrandScopedAdmin
 from applications.models import HistoryEntry
-from jobsite.formats import format_date
+from jobsite.text.formats import format_date
 
 
 class WhenFilter(admin.SimpleListFilter):

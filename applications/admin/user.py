@@ -21,8 +21,8 @@ from applications.admin.user_forms import UserForm, is_colleague
 from jobsite.admin import roles
 from jobsite.admin.base import action_parameters, as_id, person
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
-from jobsite.formats import format_datetime
 from jobsite.languages import site_language
+from jobsite.text.formats import format_datetime
 from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list_filters import BrandFilter
 

@@ -15,7 +15,7 @@ from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Application, Message
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.models import Vacancy
 
 FIRST_PERIOD = timedelta(days=1)  # of a digest without an earlier one

@@ -11,7 +11,7 @@ from applications.mail.outbox import queue
 from applications.models import Invitation, Message
 from jobsite.admin import roles
 from jobsite.admin.base import person
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 
 
 def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime) -> Message:

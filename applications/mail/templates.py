@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from applications.mail import outbox
 from applications.mail.links import absolute, applicant_link
 from applications.models import Application, MailTemplate
-from jobsite.formats import format_datetime
 from jobsite.languages import LANGUAGES, site_language
+from jobsite.text.formats import format_datetime
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 _Value = Callable[[Application, str], str]  # application, base URL

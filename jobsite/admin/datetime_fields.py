@@ -19,7 +19,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSplitDateTimeWidget
 
-from jobsite.formats import format_date
+from jobsite.text.formats import format_date
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:

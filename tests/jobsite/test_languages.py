@@ -16,7 +16,7 @@ from django.utils import translation
 from django.utils.translation import trans_real
 
 from jobsite.admin.users import described
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from tests.factories import make_vacancy
 
 ROOT = Path(settings.BASE_DIR)

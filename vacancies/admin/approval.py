@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id, person
 from jobsite.db.transactions import dry_run
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.public_changes import public_changes
 from vacancies.approval import (
     SUBMITTED,

@@ -13,7 +13,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from jobsite.charts import sparkline
-from jobsite.formats import format_datetime
+from jobsite.text.formats import format_datetime
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list_filters import REASONS
 from vacancies.admin.versions import readable_by

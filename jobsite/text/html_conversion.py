@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import nh3
 
-from jobsite.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
-from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE
+from jobsite.text.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, sanitise, visible_text
+from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE
 
 MEDIA = {"video", "audio", "iframe", "embed", "object"}
 MEDIA_PARTS = {"source", "track"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import nh3
 
-from jobsite.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, tables_to_lists
+from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, tables_to_lists
 
 # The allowed markup (docs/decisions.md #11).
 BLOCKS = {"p", "br", "ul", "ol", "li", "h2", "h3", "h4", "h5", "blockquote"}
