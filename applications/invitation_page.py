@@ -17,7 +17,7 @@ from applications.operations import AccountExistsError
 from applications.operations.invitations import NotAllowedError, accept, new_colleague
 from applications.querysets import accounts_with
 from jobsite.accounts import pages as accounts
-from jobsite.admin import roles
+from jobsite.accounts import roles
 
 
 @accounts.page

@@ -31,7 +31,7 @@ from applications.operations import claim, move
 from applications.operations.notes import add_note
 from applications.submissions.links import receipt_path
 from applications.tokens import issue
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.db.transactions import dry_run
 from tests import admin_pages
 from tests.applications.makers import make_stage, make_step

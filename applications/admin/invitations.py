@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from applications.admin.user_forms import InviteForm
 from applications.models import Invitation, Message
 from applications.operations import invitations as operations
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.users import UserAdmin
 from jobsite.api.addresses import own
 from jobsite.api.throttling import RateLimit

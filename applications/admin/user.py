@@ -18,7 +18,7 @@ from unfold.decorators import action, display
 
 from applications.admin.invitations import InvitationsAdmin
 from applications.admin.user_forms import UserForm, is_colleague
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.base import action_parameters, as_id, person
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language

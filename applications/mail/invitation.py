@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from applications.mail.links import absolute, invitation_path
 from applications.mail.outbox import queue
 from applications.models import Invitation, Message
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.base import person
 from jobsite.text.formats import format_datetime
 

@@ -15,7 +15,7 @@ from applications.mail.invitation import forget_email, queue_invitation
 from applications.models import Invitation
 from applications.operations.applicants import USERNAME_MAX, AccountExistsError
 from applications.querysets import accounts_with, folded_address
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.languages import site_language
 from vacancies.admin.brand_access import brands_of
 from vacancies.models import Brand

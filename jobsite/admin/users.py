@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.admin.base import JobsiteAdmin, as_id
 
 admin.site.unregister([User, Group])

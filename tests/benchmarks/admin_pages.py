@@ -31,7 +31,7 @@ from django.utils import timezone
 from applications import models
 from applications.models.application import new_reference
 from forms_structure.models import Form
-from jobsite.admin.roles import permissions
+from jobsite.accounts.roles import permissions
 from vacancies.exchange.generator import generate
 from vacancies.models import Brand, Vacancy, VacancyOption
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from applications.models import AccessLog, Stage, Status
 from applications.operations import receive
 from forms_structure.models import Form
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from tests.browser.accessibility import both_findings
 from tests.browser.admin import (
     ADMIN,

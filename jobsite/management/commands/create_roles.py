@@ -1,6 +1,6 @@
 from typing import Any
 
-from jobsite.admin import roles
+from jobsite.accounts import roles
 from jobsite.ops.commands import Command as BaseCommand
 
 
