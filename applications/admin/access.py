@@ -13,8 +13,9 @@ from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
 
 from applications.models import AccessLog, Application, Token
-from jobsite.admin.base import JobsiteAdmin, as_id, person
+from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.brand_access import colleagues_of, within
 from vacancies.querysets import EVERY_BRAND
 

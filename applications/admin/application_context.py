@@ -12,9 +12,9 @@ from django.utils.translation import gettext
 from applications.models import Application, Message, Stage, StageChange, Submission, without_undone
 from applications.submissions.answers import Section, answers
 from forms_structure.structure import CONSENT
-from jobsite.admin.base import person
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.brand_access import within
 
 OTHERS = 20  # at most so many other applications of the same person

@@ -20,10 +20,11 @@ from applications.admin.brand_access import record
 from applications.mail import templates as mail
 from applications.models import Access, Application, MailTemplate
 from applications.operations.emails import send_emails
-from jobsite.admin.base import as_id, person
+from jobsite.admin.base import as_id
 from jobsite.api.addresses import own
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 
 WRITE = "applications.add_message"
 

@@ -18,9 +18,10 @@ from applications.admin.brand_access import record
 from applications.models import Access, Application, Note
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
-from jobsite.admin.base import as_id, person
+from jobsite.admin.base import as_id
 from jobsite.api.addresses import own
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 
 COLLEAGUES = 100  # listed as those who can be mentioned
 

@@ -17,10 +17,10 @@ from unfold.decorators import action, display
 from applications.admin.brand_access import BrandScopedAdmin, record
 from applications.admin.my_emails import my_emails
 from applications.models import Access, Message
-from jobsite.admin.base import person
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 
 COLORS = {
     Message.State.QUEUED: "info",

@@ -26,7 +26,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from applications.models import Application
 from applications.querysets import folded_address
 from forms_structure.models import Form
-from jobsite.admin.base import as_id, person
+from jobsite.admin.base import as_id
+from jobsite.text.names import person
 from vacancies.fields import fold
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 

@@ -19,10 +19,11 @@ from unfold.decorators import action, display
 from applications.admin.invitations import InvitationsAdmin
 from applications.admin.user_forms import UserForm, is_colleague
 from jobsite.accounts import roles
-from jobsite.admin.base import action_parameters, as_id, person
+from jobsite.admin.base import action_parameters, as_id
 from jobsite.admin.confirmation import Row, Section, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from vacancies.admin.brand_access import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list_filters import BrandFilter
 

@@ -15,7 +15,7 @@ from applications.mail.links import absolute, settings_lines
 from applications.mail.outbox import queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
 from applications.models import Message
-from jobsite.admin.base import person
+from jobsite.text.names import person
 from vacancies.approval import why_not_decide
 from vacancies.models import APPROVE, Approval, Vacancy
 

@@ -34,8 +34,8 @@ from forms_structure.presets import presets
 from forms_structure.roles import accepts_applications, add_roles
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
-from jobsite.admin.base import person
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 
 CANNOT_ACCEPT = gettext_lazy(
     "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."

@@ -166,11 +166,6 @@ class RowsInline(ZonedDateTimesAdmin, TabularInline):
         hide_title = True
 
 
-def person(user: Any) -> str:
-    """Return the full name of `user`, else the user name."""
-    return user.get_full_name() or user.get_username()
-
-
 def as_id(value: Any) -> int | None:
     """Return the id in `value`, or None if it is not a valid one."""
     return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else None

@@ -2,6 +2,13 @@
 
 from collections.abc import Collection
 
+from django.contrib.auth.models import User
+
+
+def person(user: User) -> str:
+    """Return the full name of `user`, else the user name."""
+    return user.get_full_name() or user.get_username()
+
 
 def numbered_name(name: str, taken: Collection[str]) -> str:
     """Return `name`, with a number if it is `taken`: "Engineers", "Engineers (2)"."""
