@@ -13,7 +13,7 @@ from django.utils.translation import pgettext
 
 from applications.figures import OTHER
 from applications.models import Application, DailyApplications, Stage
-from jobsite.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
+from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.spreadsheets.writing import Cell
 from vacancies.admin.brand_access import within
 from vacancies.figures.reading import SUMS, Days, by_day, by_group, live_by_group

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobsite.charts import sparkline
+from jobsite.admin.charts import sparkline
 from jobsite.text.formats import format_datetime
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list_filters import REASONS
